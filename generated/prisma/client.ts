@@ -160,6 +160,11 @@ export type Prealert = Prisma.PrealertModel
  */
 export type PrealertFlag = Prisma.PrealertFlagModel
 /**
+ * Model PrealertRename
+ * A customer whose received pre-alerts the worker still has to give the new user code. `userCode` is the previous one.
+ */
+export type PrealertRename = Prisma.PrealertRenameModel
+/**
  * Model PrealertTally
  * The number of pre-alerts per courier and status. A trigger maintains the counters, spread over slots so that writers do not
  * wait for one row. The stats of a list are their sum.

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { pageOfEntries } from '../../src/modules/audit-log/queries.js';
 import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.js';
 import { verifyChain } from '../../src/modules/audit-log/verify-chain.js';
@@ -13,51 +13,46 @@ import { rounds } from '../support/harness/effort.js';
 import { insertEntry } from '../support/builders/audit.js';
 import type { Body } from '../support/service/contract.js';
 import { freshNumber } from '../support/builders/couriers.js';
-import { startService, untilAdmitted, type Service } from '../support/service/service.js';
+import { untilAdmitted } from '../support/service/service.js';
+import { withService } from '../support/fixture/with-service.js';
+import { unchecked } from '../support/fixture/sent.js';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const { api, service } = withService();
 
 /** Runs statements with triggers and foreign keys disabled, as anyone with access to the database could. */
 async function withoutTriggers(...statements: string[]): Promise<void> {
   const text = ['begin', 'set local session_replication_role = replica', ...statements, 'commit'].join(';\n');
-  await service.owner.query(text);
+  await service().owner.query(text);
 }
 
 beforeEach(() =>
   withoutTriggers('delete from audit_links', 'delete from audit_unsealed', 'delete from audit_entries'),
 );
 
-const log = (query: Record<string, string | number> = {}, as = 'admin') =>
-  service.call('listAuditEntries', { as, query });
+const log = (query: Record<string, string | number> = {}, as = 'admin') => api.as(as).listAuditEntries(query);
 const verify = async (body: Body = {}): Promise<Body> => {
-  const reply = await service.call('verifyAuditLog', { as: 'admin', body: { action: 'verify', ...body } });
-  expect(reply.status).toBe(200);
-  return reply.body['data'] as Body;
+  const reply = await api
+    .as('admin')
+    .verifyAuditLog({ action: 'verify', ...body })
+    .ok();
+  return reply.data;
 };
-const appendEverything = (secrets: Secrets = service.app.secrets) =>
-  appendAllToChains({ db: service.db, secrets, stopping: new AbortController().signal });
+const appendEverything = (secrets: Secrets = service().app.secrets) =>
+  appendAllToChains({ db: service().db, secrets, stopping: new AbortController().signal });
 
 /** Plants entries one second apart, oldest first, and appends them to the chain. Returns their ids. */
 async function insertChain(count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1)
     ids.push(
-      await insertEntry(service.owner, { at: new Date(Date.UTC(2026, 10, 1, 0, 0, n)).toISOString() }),
+      await insertEntry(service().owner, { at: new Date(Date.UTC(2026, 10, 1, 0, 0, n)).toISOString() }),
     );
   await appendEverything();
   return ids;
 }
 
 async function chainOf(tenantId: string = DEMO.tenants.demo): Promise<{ sequence: number; entry: string }[]> {
-  const { rows } = await service.owner.query<{ sequence: number; entry: string }>(
+  const { rows } = await service().owner.query<{ sequence: number; entry: string }>(
     'select sequence::int, entry_id as entry from audit_links where tenant_id = $1 order by sequence',
     [tenantId],
   );
@@ -67,12 +62,11 @@ async function chainOf(tenantId: string = DEMO.tenants.demo): Promise<{ sequence
 describe('audit log', () => {
   test("contains a user's change with the actor, the action and the values before and after", async () => {
     const body = { notes: 'first', remarks: 'because' };
-    const created = await service.call('createManifest', { as: 'warehouse', body });
-    const manifestId = String(created.body['data'].manifest_id);
+    const created = await api.as('warehouse').createManifest(body).ok();
+    const manifestId = created.data.manifest_id;
     const change = { action: 'update_meta', manifest_id: manifestId, notes: 'second', remarks: 'All aboard' };
-    const changed = await service.call('manageManifest', { as: 'manager', body: change });
-    expect(changed.status).toBe(200);
-    const { data, meta } = (await log({ entity_id: manifestId })).body;
+    const changed = await api.as('manager').manageManifest(unchecked(change)).ok();
+    const { data, meta } = await log({ entity_id: manifestId }).ok();
     expect(meta).toEqual({ limit: 50, next_before: null });
     expect(data).toEqual([
       expect.objectContaining({
@@ -94,16 +88,16 @@ describe('audit log', () => {
         sequence: 1,
       }),
     ]);
-    expect(data[0].hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(data[0]?.hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test("shows API keys by their courier's code, users by their name, and no name for the service", async () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: freshNumber() };
-    await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body });
+    await api.withKey(DEMO.apiKeys.IEX).submitPrealert(body).succeeded();
     const own = { tracking_number: freshNumber(), user_code: 'IEX-1001', vendor: 'V' };
-    expect((await service.call('createPrealert', { as: 'iex', body: own })).status).toBe(201);
-    await insertEntry(service.owner, { actorKind: 'system', actorId: null });
-    const { data } = (await log()).body;
+    await api.as('iex').createPrealert(own).created();
+    await insertEntry(service().owner, { actorKind: 'system', actorId: null });
+    const { data } = await log().ok();
     expect((data as Body[]).map(({ actor_kind, actor_name }) => [actor_kind, actor_name])).toEqual([
       ['system', null],
       ['user', 'iex'],
@@ -115,24 +109,24 @@ describe('audit log', () => {
   test('is readable for administrators only, and only for their own tenant', async () => {
     await insertChain(1);
     for (const as of ['manager', 'warehouse', 'iex', 'disabled']) {
-      expect(await log({}, as)).toMatchObject({ status: 403 });
+      expect(await log({}, as).answer()).toMatchObject({ status: 403 });
       const body = { action: 'verify' };
-      expect(await service.call('verifyAuditLog', { as, body })).toMatchObject({ status: 403 });
+      expect(await api.as(as).verifyAuditLog(unchecked(body)).answer()).toMatchObject({ status: 403 });
     }
-    expect(await service.call('listAuditEntries', {})).toMatchObject({ status: 401 });
-    expect((await log({}, 'two/admin')).body['data']).toEqual([]);
+    expect(await api.anonymous.listAuditEntries().answer()).toMatchObject({ status: 401 });
+    expect((await log({}, 'two/admin').ok()).data).toEqual([]);
     const two = { as: 'two/admin', body: { action: 'verify' } };
-    const verified = (await service.call('verifyAuditLog', two)).body['data'];
+    const verified = (await api.with(two).verifyAuditLog().ok()).data;
     expect(verified).toMatchObject({ intact: true, verified: 0, head: { sequence: 0, hash: null } });
   });
 
   test('pages newest first, 50 per page, and returns each entry once even if timestamps are equal', async () => {
     for (let n = 0; n < 120; n += 1)
-      await insertEntry(service.owner, { at: `2026-11-0${1 + Math.floor(n / 50)} 10:00Z` });
+      await insertEntry(service().owner, { at: `2026-11-0${1 + Math.floor(n / 50)} 10:00Z` });
     const seen: string[] = [];
     const pages: number[] = [];
     for (let before: string | null | undefined; before !== null;) {
-      const { data, meta } = (await log(before ? { before } : {})).body;
+      const { data, meta } = await log(before ? { before } : {}).ok();
       seen.push(...(data as Body[]).map((entry) => `${String(entry['at'])} ${String(entry['audit_id'])}`));
       pages.push(data.length);
       before = meta.next_before;
@@ -144,18 +138,18 @@ describe('audit log', () => {
 
   test('rejects a reversed date range, and reading and verifying write no entries', async () => {
     await insertChain(2);
-    const wrong = await log({ from: '2026-11-02', to: '2026-11-01' });
-    expect(wrong.body['errors']).toEqual([expect.objectContaining({ field: 'to', code: 'minimum' })]);
-    await log();
+    const wrong = await log({ from: '2026-11-02', to: '2026-11-01' }).answer();
+    expect(wrong.errors).toEqual([expect.objectContaining({ field: 'to', code: 'minimum' })]);
+    await log().ok();
     await verify();
-    const { rows } = await service.owner.query('select count(*)::int from audit_entries');
+    const { rows } = await service().owner.query('select count(*)::int from audit_entries');
     expect(rows).toEqual([{ count: 2 }]);
   });
 });
 
 describe('appending to the chain', () => {
   test('includes an entry that commits late', async () => {
-    const late = await service.owner.connect();
+    const late = await service().owner.connect();
     await late.query('begin');
     const { rows } = await late.query<{ id: string }>(
       `insert into audit_entries (tenant_id, id, at, actor_kind, action, entity, entity_id, request_id)
@@ -166,14 +160,14 @@ describe('appending to the chain', () => {
     expect(await chainOf()).toHaveLength(3);
     await late.query('commit');
     late.release();
-    const { data } = (await log({ request_id: 'late' })).body;
+    const { data } = await log({ request_id: 'late' }).ok();
     expect(data).toEqual([expect.objectContaining({ audit_id: rows[0]?.id, sequence: 4 })]);
     expect((await chainOf()).map(({ entry }) => entry)).toEqual([...others, rows[0]?.id]);
     expect(await verify()).toMatchObject({ intact: true, verified: 4, unsealed: 0, inserted: 0 });
   });
 
   test('skips an entry that is rolled back', async () => {
-    const broken = await service.owner.connect();
+    const broken = await service().owner.connect();
     await broken.query('begin');
     await broken.query(
       `insert into audit_entries (tenant_id, id, actor_kind, action, entity, entity_id, request_id)
@@ -190,12 +184,12 @@ describe('appending to the chain', () => {
   test(`appends every entry once without gaps during ${WRITES} writes, 20 reads and 5 workers`, async () => {
     const write = () =>
       untilAdmitted(() =>
-        service.call('submitPrealert', {
-          key: DEMO.apiKeys.IEX,
-          body: { UserCode: 'IEX-1001', TrackingNumber: freshNumber() },
-        }),
+        api
+          .withKey(DEMO.apiKeys.IEX)
+          .submitPrealert({ UserCode: 'IEX-1001', TrackingNumber: freshNumber() })
+          .answer(),
       );
-    const read = () => untilAdmitted(() => log());
+    const read = () => untilAdmitted(() => log().answer());
     const replies = await Promise.all([
       ...Array.from({ length: WRITES }, write),
       ...Array.from({ length: 20 }, read),
@@ -209,7 +203,7 @@ describe('appending to the chain', () => {
   });
 
   test("a worker appends all tenants' entries in order of time, beyond one batch and for new tenants too", async () => {
-    const client = await service.owner.connect();
+    const client = await service().owner.connect();
     const { tenantId } = await createTenant(
       client,
       {
@@ -222,14 +216,14 @@ describe('appending to the chain', () => {
       { passwordHashCost: 4 },
     );
     client.release();
-    await insertEntry(service.owner, { tenantId: DEMO.tenants.two });
-    await service.owner.query(
+    await insertEntry(service().owner, { tenantId: DEMO.tenants.two });
+    await service().owner.query(
       `insert into audit_entries (tenant_id, id, at, actor_kind, action, entity, entity_id, request_id)
        select $1, new_id(), now() - n * interval '1 second', 'system', 'x', 'x', $1, 'many' from generate_series(1, 2100) n`,
       [DEMO.tenants.demo],
     );
     await appendEverything();
-    const { rows } = await service.owner.query(
+    const { rows } = await service().owner.query(
       `select l.tenant_id, count(*)::int, max(sequence)::int as head,
          bool_and(at >= coalesce(before, at)) as in_order
        from (select l.tenant_id, sequence, at, lag(at) over (partition by l.tenant_id order by sequence) as before
@@ -254,7 +248,7 @@ describe('appending to the chain', () => {
       'update audit_links set sequence = 9 where sequence = 2',
       'delete from audit_links',
     ])
-      await expect(service.owner.query(change)).rejects.toThrow('append-only');
+      await expect(service().owner.query(change)).rejects.toThrow('append-only');
     const caller = {
       kind: 'user' as const,
       tenantId: DEMO.tenants.demo,
@@ -264,7 +258,7 @@ describe('appending to the chain', () => {
       tokenVersion: 1,
       expiresAt: Math.floor(Date.now() / 1000) + 3_600,
     };
-    const seen = await makeContext(service.db, caller, 'a-request').read([
+    const seen = await makeContext(service().db, caller, 'a-request').read([
       sql`select from audit_links`,
       sql`select from audit_unsealed`,
       sql`select from audit_entries`,
@@ -313,7 +307,7 @@ describe('verification', () => {
   );
 
   test('the hash covers every column of an entry', async () => {
-    const { rows } = await service.owner.query<{ name: string }>(
+    const { rows } = await service().owner.query<{ name: string }>(
       `select attname as name from pg_attribute where attrelid = 'audit_entries'::regclass and attnum > 0
        and not attisdropped`,
     );
@@ -413,13 +407,13 @@ describe('verification', () => {
     expect(found['first_altered']).toEqual(flaw(ids));
     expect(found['intact']).toBe(false);
     // The service itself continues.
-    await insertEntry(service.owner);
-    expect(await log()).toMatchObject({ status: 200 });
+    await insertEntry(service().owner);
+    expect(await log().answer()).toMatchObject({ status: 200 });
     expect((await verify())['intact']).toBe(false);
   });
 
   test('an entry deleted before it was appended stays in the count of unsealed entries', async () => {
-    const id = await insertEntry(service.owner);
+    const id = await insertEntry(service().owner);
     await withoutTriggers(`delete from audit_entries where id = '${id}'`);
     expect(await verify()).toMatchObject({ verified: 0, unsealed: 1 });
   });
@@ -428,7 +422,7 @@ describe('verification', () => {
     const ids = await insertChain(5);
     const { head: earlierHead } = await verify();
     const known = { known_head: earlierHead };
-    await insertEntry(service.owner);
+    await insertEntry(service().owner);
     expect(await verify(known)).toMatchObject({ intact: true, verified: 6 });
     await withoutTriggers(
       'delete from audit_links where sequence > 3',
@@ -438,7 +432,7 @@ describe('verification', () => {
     const cut = { sequence: 4, audit_id: null, problem: 'missing' };
     expect(await verify(known)).toMatchObject({ intact: false, verified: 3, first_altered: cut });
     expect(await verify({ after: 5 })).toMatchObject({ intact: false, first_altered: cut, next_after: null });
-    for (let n = 0; n < 3; n += 1) await insertEntry(service.owner);
+    for (let n = 0; n < 3; n += 1) await insertEntry(service().owner);
     const other = { sequence: 5, audit_id: null, problem: 'altered' };
     expect(await verify(known)).toMatchObject({ intact: false, verified: 6, first_altered: other });
   });
@@ -451,7 +445,7 @@ describe('verification', () => {
     const caller = { kind: 'system' as const, tenantId: DEMO.tenants.demo };
     const wanted = { action: 'verify' as const, after: 0, max_entries: 10 };
     const verifiedWith = (secrets: Secrets) =>
-      verifyChain(makeContext(service.db, caller, 'a-request'), secrets, wanted);
+      verifyChain(makeContext(service().db, caller, 'a-request'), secrets, wanted);
     expect((await verifiedWith(rotated)).flaw).toBeUndefined();
     expect((await verifiedWith(others)).flaw).toMatchObject({ sequence: 1, problem: 'altered' });
     // The whole chain is rebuilt with another key.
@@ -514,23 +508,23 @@ test('a page with any filter reads at most four blocks per entry, behind 20,000 
     { request_id: 'rare' },
     { from: '2026-01-01', to: '2026-01-01' },
   ];
-  await service.owner.query(
+  await service().owner.query(
     `insert into audit_entries (tenant_id, id, at, actor_kind, actor_id, action, entity, entity_id, request_id)
      select $1, new_id(), '2026-01-01Z'::timestamptz + n * interval '1 s', case n % 2 when 0 then 'user' else 'system' end,
        $2, 'rare', 'rare', $3, 'rare' from generate_series(1, 120) n`,
     [DEMO.tenants.demo, DEMO.users.admin, DEMO.tenants.two],
   );
   await appendEverything();
-  await service.owner.query(
+  await service().owner.query(
     `insert into audit_entries (tenant_id, id, at, actor_kind, actor_id, action, entity, entity_id, request_id)
      select $1, new_id(), now(), 'api_key', $2, 'package.updated', 'package', gen_random_uuid(), new_id()
      from generate_series(1, 20000) n`,
     [DEMO.tenants.demo, DEMO.couriers.IEX],
   );
-  await service.owner.query('vacuum analyze audit_entries, audit_links');
+  await service().owner.query('vacuum analyze audit_entries, audit_links');
   const costly: string[] = [];
   for (const filter of FILTERS) {
-    const ctx = makeContext(service.db, caller, 'a-request');
+    const ctx = makeContext(service().db, caller, 'a-request');
     const page = pageOfEntries(ctx, { limit: 50, ...filter });
     const [[row]] = await ctx.read([sql<Explained>`explain (analyze, buffers, format json) ${page}`]);
     if (!row) throw new Error('EXPLAIN returned no row.');

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { maskTrackingNumber } from '../../src/modules/tracking-numbers/masking.js';
 import { startService, type Reply, type Service } from '../support/service/service.js';
 import { moveDatabaseTo } from '../support/harness/database-zone.js';
+import { withService } from '../support/fixture/with-service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const { demo: DEMO_TENANT } = DEMO.tenants;
@@ -12,16 +13,12 @@ const ZONES = ['UTC', 'America/Jamaica', 'Pacific/Kiritimati'];
 const MONTH = { start_date: '2024-05-01', end_date: '2024-05-31' };
 const ALL_DEMO = { start_date: '2020-01-01', end_date: '2099-12-31' };
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
+const { api, service } = withService();
 
-const preview = (as: string, body: unknown, target: Service = service) =>
+const preview = (as: string, body: unknown, target: Service = service()) =>
   target.call('previewCourierInvoice', { as, body });
 
-const insert = (table: string, rows: object[], target: Service = service) => {
+const insert = (table: string, rows: object[], target: Service = service()) => {
   const columns = Object.keys(rows[0] ?? {}).join(', ');
   return target.owner.query(
     `insert into ${table} (${columns}) select ${columns} from jsonb_populate_recordset(null::${table}, $1)`,
@@ -49,8 +46,11 @@ const addTiers = (courierId: string, tiers: Tier[]) =>
   insert(
     'rate_tiers',
     tiers.map(({ start, end, fee }) => ({
-      ...{ tenant_id: DEMO_TENANT, courier_id: courierId },
-      ...{ start_weight_lb: start, end_weight_lb: end, fee_usd: fee },
+      tenant_id: DEMO_TENANT,
+      courier_id: courierId,
+      start_weight_lb: start,
+      end_weight_lb: end,
+      fee_usd: fee,
     })),
   );
 
@@ -73,20 +73,17 @@ async function addPackages(courierId: string, parcels: Parcel[]): Promise<string
       userCode = 'X',
       number = randomUUID(),
     }) => ({
-      ...{
-        tenant_id: DEMO_TENANT,
-        id: randomUUID(),
-        courier_id: courierId,
-        user_code: userCode,
-        manifest_id: manifest,
-      },
-      ...{
-        tracking_number: number,
-        tracking_key: number,
-        house_number: `H${(houseNumbers += 1)}`,
-        weight_lb: weight,
-      },
-      ...{ warehouse_id: DEMO.warehouses.primary, received_at: receivedAt },
+      tenant_id: DEMO_TENANT,
+      id: randomUUID(),
+      courier_id: courierId,
+      user_code: userCode,
+      manifest_id: manifest,
+      tracking_number: number,
+      tracking_key: number,
+      house_number: `H${(houseNumbers += 1)}`,
+      weight_lb: weight,
+      warehouse_id: DEMO.warehouses.primary,
+      received_at: receivedAt,
     }),
   );
   await insert('packages', rows);
@@ -130,8 +127,13 @@ describe('amounts', () => {
     const { status, body } = await preview('admin', { courier_id: courierId, ...MONTH });
     expect([status, body.message]).toEqual([200, 'Preview of 3 packages.']);
     expect(body.data.summary).toEqual({
-      ...{ total_packages: 3, total_weight: 117.05, total_fees: 16.5 },
-      ...{ air_freight_rate: 1.75, air_freight_weight: 4.25, total_air_freight: 7.44, grand_total: 23.94 },
+      total_packages: 3,
+      total_weight: 117.05,
+      total_fees: 16.5,
+      air_freight_rate: 1.75,
+      air_freight_weight: 4.25,
+      total_air_freight: 7.44,
+      grand_total: 23.94,
     });
     expect(body.data.breakdown).toEqual([
       { range: '0-1 lb', count: 1, rate: 4.5, subtotal: 4.5 },
@@ -248,7 +250,7 @@ describe('tiers', () => {
   });
 
   test('if missing leave all packages without a fee and add a warning', async () => {
-    await service.owner.query('delete from rate_tiers where tenant_id = $1', [DEMO.tenants.two]);
+    await service().owner.query('delete from rate_tiers where tenant_id = $1', [DEMO.tenants.two]);
     const { summary, breakdown, warnings } = (await preview('two/admin', { courier_id: TWO, ...ALL_DEMO }))
       .body.data;
     expect([summary.total_packages, summary.total_fees, breakdown]).toEqual([8, 0, []]);
@@ -260,7 +262,7 @@ describe('billing period', () => {
   test.each(ZONES)(
     "is whole UTC days, both ends inclusive, while the database's time zone is %s",
     async (zone) => {
-      await moveDatabaseTo(zone, service);
+      await moveDatabaseTo(zone, service());
       const courierId = await newCourier();
       const moments = [
         '2024-02-28T23:59:59.999Z',
@@ -293,8 +295,13 @@ describe('billing period', () => {
     expect([status, body.message]).toEqual([200, 'Preview of 0 packages.']);
     expect(body.data).toMatchObject({ breakdown: [], packages: [], warnings: [] });
     expect(body.data.summary).toEqual({
-      ...{ total_packages: 0, total_weight: 0, total_fees: 0 },
-      ...{ air_freight_rate: 1.75, air_freight_weight: 0, total_air_freight: 0, grand_total: 0 },
+      total_packages: 0,
+      total_weight: 0,
+      total_fees: 0,
+      air_freight_rate: 1.75,
+      air_freight_weight: 0,
+      total_air_freight: 0,
+      grand_total: 0,
     });
   });
 
@@ -332,8 +339,12 @@ describe('parties of a bill', () => {
     const { warehouse, courier } = (await preview('admin', { courier_id: IEX.toUpperCase(), ...ALL_DEMO }))
       .body.data;
     expect(warehouse).toEqual({
-      ...{ name: 'Miami Gateway', address: '8200 NW 41st Street', city: 'Miami', country: 'United States' },
-      ...{ phone: '+1 305 555 0180', email: 'dock@miami-gateway.example' },
+      name: 'Miami Gateway',
+      address: '8200 NW 41st Street',
+      city: 'Miami',
+      country: 'United States',
+      phone: '+1 305 555 0180',
+      email: 'dock@miami-gateway.example',
     });
     expect(courier).toMatchObject({
       courier_id: IEX,
@@ -359,7 +370,7 @@ describe('parties of a bill', () => {
 
   /** No operation can do this, and a trigger prevents it. */
   const setPrimary = (isPrimary: boolean) =>
-    service.owner.query(`begin; set local session_replication_role = replica;
+    service().owner.query(`begin; set local session_replication_role = replica;
       update warehouses set is_primary = ${isPrimary} where id = '${DEMO.warehouses.two}'; commit`);
 });
 
@@ -379,7 +390,7 @@ describe('access to previews', () => {
       const { packages } = (await preview(as, { courier_id: IEX, ...ALL_DEMO })).body.data;
       return packages.find(({ package_id }: { package_id: string }) => package_id === id).tracking_number;
     };
-    const { rows } = await service.owner.query(
+    const { rows } = await service().owner.query(
       'select id, tracking_number, user_code from packages where id = any($1)',
       [[DEMO.packages.customerUnknown.IEX[0], DEMO.packages.available.IEX[0]]],
     );
@@ -409,9 +420,10 @@ describe('access to previews', () => {
       ['hrb', 'X'],
       ['hrb', null],
     ] as const) {
-      await service.owner.query("delete from packages where received_at < '2024-04-01' and courier_id = $1", [
-        HRB,
-      ]);
+      await service().owner.query(
+        "delete from packages where received_at < '2024-04-01' and courier_id = $1",
+        [HRB],
+      );
       await addPackages(
         HRB,
         numbers.map((number) => ({ weight: '1', number, userCode, receivedAt: '2024-03-15T12:00:00Z' })),
@@ -445,14 +457,14 @@ describe('access to previews', () => {
   test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
     const body = { courier_id: IEX, ...MONTH };
     expectError(await preview('warehouse', body), 403, 'permission_denied');
-    expectError(await service.call('previewCourierInvoice', { body }), 401, 'token_missing');
+    await api.anonymous.previewCourierInvoice(body).refused(401, 'token_missing');
     expectError(await preview('disabled', body), 403, 'account_disabled');
   });
 });
 
 test('a preview stores nothing', async () => {
   const counts = () =>
-    service.owner
+    service().owner
       .query(`select (select count(*) from bills) as bills, (select count(*) from events) as events,
       (select count(*) from manifest_mails) as mailed, (select count(*) from graphile_worker._private_jobs) as jobs,
       (select count(*) from audit_entries) as audited, (select max(updated_at) from packages) as touched`);

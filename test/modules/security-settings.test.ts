@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
@@ -7,24 +7,24 @@ import { requeue } from '../../src/jobs/requeue.js';
 import { rounds } from '../support/harness/effort.js';
 import { operationIds, operationOf } from '../support/service/contract.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
-import { startService, type Reply, type Service } from '../support/service/service.js';
+import { type Reply } from '../support/service/service.js';
+import { withService } from '../support/fixture/with-service.js';
+import { unchecked } from '../support/fixture/sent.js';
 
-let service: Service;
 let cheapHash: string;
 
 beforeAll(async () => {
   cheapHash = await bcrypt.hash(DEMO.password, 4);
-  service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
-});
-afterEach(() => service.owner.query('delete from security_settings'));
-afterAll(() => service.stop());
+}, 60_000);
+const { api, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
+afterEach(() => service().owner.query('delete from security_settings'));
 
 type Fields = Record<string, unknown>;
 type User = { id: string; username: string };
 
 async function makeUser(role = 'manager', courierId: string | null = null): Promise<User> {
   const user = { id: newId(), username: `r-${randomBytes(4).toString('hex')}` };
-  await service.owner.query(
+  await service().owner.query(
     `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
      values ($1, $2, $3, 'Required User', $4, $5, $6)`,
     [DEMO.tenants.demo, user.id, user.username, role, courierId, cheapHash],
@@ -32,22 +32,22 @@ async function makeUser(role = 'manager', courierId: string | null = null): Prom
   return user;
 }
 
-const set = (body: Fields, as = 'admin') => service.call('updateSecuritySettings', { as, body });
+const set = (body: Fields, as = 'admin') => api.as(as).updateSecuritySettings(body);
 const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
 const logIn = ({ username }: User, password: string = DEMO.password) =>
-  service.call('login', {
-    body: { action: 'login', username, password },
-    headers: { 'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}` },
-  });
-const tokenOf = async (user: User): Promise<string> => (await logIn(user)).body['data'].access_token;
-const listWith = async (token: string) => coded(await service.call('listPrealerts', { token }));
-const factor = (token: string, body: Fields) => service.call('manageTwoFactor', { token, body });
+  api.anonymous.login(
+    { action: 'login', username, password },
+    { headers: { 'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}` } },
+  );
+const tokenOf = async (user: User): Promise<string> => (await logIn(user).ok()).data.access_token;
+const listWith = async (token: string) => coded(await api.withToken(token).listPrealerts().answer());
+const factor = (token: string, body: Fields) => api.withToken(token).manageTwoFactor(unchecked(body));
 
 const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** An implementation of RFC 6238 that is independent of the library under test. */
 async function codeOf(secret: string, stepsAhead = 0): Promise<string> {
-  const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::int as step');
+  const { rows } = await service().owner.query('select floor(extract(epoch from now()) / 30)::int as step');
   const bits = Array.from(secret, (letter) => BASE_32.indexOf(letter).toString(2).padStart(5, '0')).join('');
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
   const counter = Buffer.alloc(8);
@@ -58,34 +58,34 @@ async function codeOf(secret: string, stepsAhead = 0): Promise<string> {
 }
 
 async function enrol(token: string): Promise<{ secret: string; token: string; codes: string[] }> {
-  const begun = await factor(token, { action: 'setup', password: DEMO.password });
-  const { secret } = begun.body['data'];
-  const enabled = await factor(token, { action: 'enable', code: await codeOf(secret, -1) });
-  const { access_token: fresh, backup_codes: codes } = enabled.body['data'];
+  const begun = await factor(token, { action: 'setup', password: DEMO.password }).ok();
+  const { secret } = begun.data;
+  const enabled = await factor(token, { action: 'enable', code: await codeOf(secret, -1) }).ok();
+  const { access_token: fresh, backup_codes: codes } = enabled.data;
   return { secret, token: fresh, codes };
 }
 
 describe('security settings', () => {
   test('require nothing by default, keep omitted fields and are disabled by null', async () => {
-    const read = async () => (await service.call('getSecuritySettings', { as: 'admin' })).body['data'];
+    const read = async () => (await api.as('admin').getSecuritySettings().ok()).data;
     expect(await read()).toEqual({ require_two_factor: [], idle_timeout_minutes: null, updated_at: null });
-    const before = await fingerprint(service.owner);
-    expect(coded(await set({}))).toBe('200 success');
-    expect(await fingerprint(service.owner)).toEqual(before);
+    const before = await fingerprint(service().owner);
+    await set({}).ok();
+    expect(await fingerprint(service().owner)).toEqual(before);
 
-    const reply = await set({ require_two_factor: ['warehouse', 'courier'] });
-    expect(reply.body['data']).toMatchObject({ require_two_factor: ['courier', 'warehouse'] });
-    expect((await set({ idle_timeout_minutes: 30 })).body['data']).toMatchObject({
+    const reply = await set({ require_two_factor: ['warehouse', 'courier'] }).ok();
+    expect(reply.data).toMatchObject({ require_two_factor: ['courier', 'warehouse'] });
+    expect((await set({ idle_timeout_minutes: 30 }).ok()).data).toMatchObject({
       require_two_factor: ['courier', 'warehouse'],
       idle_timeout_minutes: 30,
     });
-    expect((await set({ require_two_factor: [] })).body['data']).toMatchObject({ idle_timeout_minutes: 30 });
-    expect((await set({ idle_timeout_minutes: null })).body['data']).toMatchObject({
+    expect((await set({ require_two_factor: [] }).ok()).data).toMatchObject({ idle_timeout_minutes: 30 });
+    expect((await set({ idle_timeout_minutes: null }).ok()).data).toMatchObject({
       require_two_factor: [],
       idle_timeout_minutes: null,
       updated_at: expect.any(String),
     });
-    const { rows } = await service.owner.query(
+    const { rows } = await service().owner.query(
       `select actor_id, before, after from audit_entries where action = 'tenant.security_settings_changed' order by at, id`,
     );
     expect(rows).toHaveLength(4);
@@ -99,11 +99,9 @@ describe('security settings', () => {
   test('are neither readable nor writable for a disabled administrator', async () => {
     const user = await makeUser('admin');
     const token = await tokenOf(user);
-    await service.owner.query('update users set is_active = false where id = $1', [user.id]);
-    expect(coded(await service.call('getSecuritySettings', { token }))).toBe('403 account_disabled');
-    expect(coded(await service.call('updateSecuritySettings', { token, body: {} }))).toBe(
-      '403 account_disabled',
-    );
+    await service().owner.query('update users set is_active = false where id = $1', [user.id]);
+    await api.withToken(token).getSecuritySettings().refused(403, 'account_disabled');
+    await api.withToken(token).updateSecuritySettings({}).refused(403, 'account_disabled');
   });
 
   test.each([
@@ -114,11 +112,10 @@ describe('security settings', () => {
     [{ require_two_factor: ['admin', 'admin'] }, 'require_two_factor uniqueItems'],
     [{ require_two_factor: null }, 'require_two_factor type'],
   ])('reject %j', async (body, problem) => {
-    const reply = await set(body);
-    expect(coded(reply)).toBe('400 validation_failed');
-    expect(
-      reply.body['errors'].map((each: Fields) => `${String(each['field'])} ${String(each['code'])}`),
-    ).toContain(problem);
+    const reply = await set(body).refused(400, 'validation_failed');
+    expect(reply.errors.map((each: Fields) => `${String(each['field'])} ${String(each['code'])}`)).toContain(
+      problem,
+    );
   });
 
   const CALLERS = rounds(40, 100);
@@ -126,19 +123,19 @@ describe('security settings', () => {
   test(`lose no change of ${CALLERS} administrators who set one field each`, async () => {
     await Promise.all(
       Array.from({ length: CALLERS }, (_, n) =>
-        set(n % 2 ? { require_two_factor: ['courier'] } : { idle_timeout_minutes: 60 }),
+        set(n % 2 ? { require_two_factor: ['courier'] } : { idle_timeout_minutes: 60 }).answer(),
       ),
     );
-    const { body } = await service.call('getSecuritySettings', { as: 'admin' });
-    expect(body['data']).toMatchObject({ require_two_factor: ['courier'], idle_timeout_minutes: 60 });
+    const { data } = await api.as('admin').getSecuritySettings().answer();
+    expect(data).toMatchObject({ require_two_factor: ['courier'], idle_timeout_minutes: 60 });
   });
 
   test('apply to one tenant only', async () => {
-    await set({ require_two_factor: ['admin', 'courier'], idle_timeout_minutes: 5 }, 'two/admin');
-    const { body } = await service.call('getSecuritySettings', { as: 'admin' });
-    expect(body['data']).toMatchObject({ require_two_factor: [], idle_timeout_minutes: null });
-    expect(coded(await service.call('listPrealerts', { as: 'iex' }))).toBe('200 success');
-    expect(coded(await service.call('listPrealerts', { as: 'two/two' }))).toBe('403 two_factor_required');
+    await set({ require_two_factor: ['admin', 'courier'], idle_timeout_minutes: 5 }, 'two/admin').ok();
+    const { data } = await api.as('admin').getSecuritySettings().answer();
+    expect(data).toMatchObject({ require_two_factor: [], idle_timeout_minutes: null });
+    await api.as('iex').listPrealerts().ok();
+    await api.as('two/two').listPrealerts().refused(403, 'two_factor_required');
   });
 });
 
@@ -150,89 +147,87 @@ describe('role that requires two-factor authentication', () => {
     const user = await makeUser(role, courierId);
     const token = await tokenOf(user);
     expect(await listWith(token)).toBe('200 success');
-    await set({ require_two_factor: [role] });
+    await set({ require_two_factor: [role] }).ok();
     // This applies to tokens that were issued before, too.
     expect(await listWith(token)).toBe('403 two_factor_required');
-    const again = await logIn(user);
-    expect(again.body['data'].user).toMatchObject({ must_set_up_two_factor: true });
-    const status = await service.call('getTwoFactor', { token });
-    expect(status.body['data']).toMatchObject({ enabled: false, required: true });
+    const again = await logIn(user).ok();
+    expect(again.data.user).toMatchObject({ must_set_up_two_factor: true });
+    const status = await api.withToken(token).getTwoFactor().ok();
+    expect(status.data).toMatchObject({ enabled: false, required: true });
     const enrolled = await enrol(token);
     expect(await listWith(enrolled.token)).toBe('200 success');
     expect(await listWith(token)).toBe('401 token_invalid');
-    const preauth = (await logIn(user)).body['data'].preauth_token;
+    const preauth = (await logIn(user).ok()).data.preauth_token;
     const body = { action: 'verify_2fa', preauth_token: preauth, code: enrolled.codes[0] };
-    const signedIn = await service.call('login', { body });
-    expect(signedIn.body['data'].user).toMatchObject({ must_set_up_two_factor: false });
-    expect(await listWith(signedIn.body['data'].access_token)).toBe('200 success');
+    const signedIn = await api.anonymous.login(unchecked(body)).ok();
+    expect(signedIn.data.user).toMatchObject({ must_set_up_two_factor: false });
+    expect(await listWith(signedIn.data.access_token)).toBe('200 success');
   });
 
   test('rejects every other operation before it validates the request', async () => {
     const token = await tokenOf(await makeUser('admin'));
-    await set({ require_two_factor: ['admin'] });
-    const before = await fingerprint(service.owner);
+    await set({ require_two_factor: ['admin'] }).ok();
+    const before = await fingerprint(service().owner);
     const open = ['changePassword', 'getTwoFactor', 'manageTwoFactor', 'manageSessions'];
     const ids = operationIds.filter((id) => operationOf(id).credential === 'token' && !open.includes(id));
     expect(ids.length).toBeGreaterThan(30);
     for (const id of ids) {
       const call = operationOf(id).mediaTypes.length > 0 ? { body: '{"action":1}' } : {};
       const type = { 'content-type': operationOf(id).mediaTypes[0] ?? '' };
-      const reply = await service.call(id, { token, ...call, ...(call.body ? { headers: type } : {}) });
+      const reply = await service().call(id, { token, ...call, ...(call.body ? { headers: type } : {}) });
       expect([id, coded(reply)]).toEqual([id, '403 two_factor_required']);
     }
     for (const body of [{ action: 'end_all' }, { action: 'end', session_id: newId() }])
-      expect(coded(await service.call('manageSessions', { token, body }))).toBe('403 two_factor_required');
-    expect(await fingerprint(service.owner)).toEqual(before);
-    expect(coded(await service.call('changePassword', { token, body: {} }))).toBe('400 validation_failed');
-    expect(coded(await service.call('manageSessions', { token, body: { action: 'logout' } }))).toBe(
-      '200 success',
-    );
+      await api.withToken(token).manageSessions(unchecked(body)).refused(403, 'two_factor_required');
+    expect(await fingerprint(service().owner)).toEqual(before);
+    await api.withToken(token).changePassword(unchecked({})).refused(400, 'validation_failed');
+    await api.withToken(token).manageSessions({ action: 'logout' }).ok();
   });
 
   test('cannot disable it, and must enrol again after a reset by an administrator', async () => {
     const user = await makeUser('warehouse');
     const { token, codes } = await enrol(await tokenOf(user));
-    await set({ require_two_factor: ['warehouse'] });
+    await set({ require_two_factor: ['warehouse'] }).ok();
     expect(await listWith(token)).toBe('200 success');
     const body = { action: 'disable', password: DEMO.password, code: codes[0] };
-    expect(coded(await factor(token, body))).toBe('403 two_factor_required');
+    await factor(token, body).refused(403, 'two_factor_required');
     // The backup code was not consumed.
-    expect((await service.call('getTwoFactor', { token })).body['data']).toMatchObject({
+    expect((await api.withToken(token).getTwoFactor().ok()).data).toMatchObject({
       enabled: true,
       backup_codes_left: 10,
     });
     const reset = { action: 'reset_two_factor', user_id: user.id };
-    expect(coded(await service.call('manageUsers', { as: 'admin', body: reset }))).toBe('200 success');
+    await api.as('admin').manageUsers(unchecked(reset)).ok();
     expect(await listWith(await tokenOf(user))).toBe('403 two_factor_required');
     // After the requirement is removed, the token works again.
     const waiting = await tokenOf(user);
-    await set({ require_two_factor: [] });
+    await set({ require_two_factor: [] }).ok();
     expect(await listWith(waiting)).toBe('200 success');
   });
 
   test('must change a one-time password before the enrolment', async () => {
     const user = await makeUser('warehouse');
-    await service.owner.query('update users set must_change_password = true where id = $1', [user.id]);
-    await set({ require_two_factor: ['warehouse'] });
+    await service().owner.query('update users set must_change_password = true where id = $1', [user.id]);
+    await set({ require_two_factor: ['warehouse'] }).ok();
     const token = await tokenOf(user);
     expect(await listWith(token)).toBe('403 password_change_required');
-    expect(coded(await service.call('getTwoFactor', { token }))).toBe('403 password_change_required');
+    await api.withToken(token).getTwoFactor().refused(403, 'password_change_required');
     const body = { current_password: DEMO.password, new_password: 'seven parcels on a wet quay' };
-    const changed = await service.call('changePassword', { token, body });
-    expect(changed.body['data'].user).toMatchObject({ must_set_up_two_factor: true });
-    expect(await listWith(changed.body['data'].access_token)).toBe('403 two_factor_required');
+    const changed = await api.withToken(token).changePassword(body).ok();
+    expect(changed.data.user).toMatchObject({ must_set_up_two_factor: true });
+    expect(await listWith(changed.data.access_token)).toBe('403 two_factor_required');
   });
 
   test('does not apply to API keys', async () => {
-    await set({ require_two_factor: ['admin', 'courier', 'manager', 'warehouse'] });
+    await set({ require_two_factor: ['admin', 'courier', 'manager', 'warehouse'] }).ok();
     const body = { UserCode: 'IEX-1001', TrackingNumber: `KEY-${randomBytes(4).toString('hex')}` };
-    expect((await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body })).status).toBe(201);
+    await api.withKey(DEMO.apiKeys.IEX).submitPrealert(body).created();
   });
 });
 
 describe('idle timeout', () => {
   const age = (userId: string, seconds: number) =>
-    service.owner.query(
+    service().owner.query(
       'update sessions set last_seen_at = now() - make_interval(secs => $2) where user_id = $1',
       [userId, seconds],
     );
@@ -244,17 +239,17 @@ describe('idle timeout', () => {
     expect(await listWith(token)).toBe('200 success');
     await age(user.id, 310);
     await age(busy.id, 290);
-    await set({ idle_timeout_minutes: 5 });
+    await set({ idle_timeout_minutes: 5 }).ok();
     // 15 s longer, for uses that servers have not written yet.
     expect(await listWith(token)).toBe('200 success');
     await age(user.id, 316);
     expect([await listWith(token), await listWith(used)]).toEqual(['401 session_ended', '200 success']);
     const query = { user_id: user.id, is_active: false };
-    const ended = await service.call('listSessions', { as: 'admin', query });
-    expect(ended.body['data']).toMatchObject([{ end_reason: 'idle', is_active: false }]);
+    const ended = await api.as('admin').listSessions(query).ok();
+    expect(ended.data).toMatchObject([{ end_reason: 'idle', is_active: false }]);
     // The last use is written, so the session stays open.
-    await service.app.lastSeen.flush();
-    const { rows } = await service.owner.query(
+    await service().app.lastSeen.flush();
+    const { rows } = await service().owner.query(
       'select extract(epoch from now() - last_seen_at)::int as age from sessions where user_id = $1',
       [busy.id],
     );
@@ -264,10 +259,10 @@ describe('idle timeout', () => {
   test('a session that it ended stays ended after the timeout is disabled', async () => {
     const user = await makeUser();
     const token = await tokenOf(user);
-    await set({ idle_timeout_minutes: 5 });
+    await set({ idle_timeout_minutes: 5 }).ok();
     await age(user.id, 400);
-    await requeue({ db: service.db });
-    await set({ idle_timeout_minutes: null });
+    await requeue({ db: service().db });
+    await set({ idle_timeout_minutes: null }).ok();
     expect(await listWith(token)).toBe('401 session_ended');
   });
 
@@ -279,9 +274,9 @@ describe('idle timeout', () => {
       role: 'manager' as const,
       courierId: null,
     };
-    const bare = service.app.tokens.issue({ ...claims, tokenVersion: 1 }, Math.floor(Date.now() / 1000));
+    const bare = service().app.tokens.issue({ ...claims, tokenVersion: 1 }, Math.floor(Date.now() / 1000));
     expect(await listWith(bare)).toBe('200 success');
-    await set({ idle_timeout_minutes: 480 });
+    await set({ idle_timeout_minutes: 480 }).ok();
     expect(await listWith(bare)).toBe('401 session_ended');
   });
 });

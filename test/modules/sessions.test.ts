@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { openLastSeen } from '../../src/modules/sessions/last-seen.js';
 import { DEMO } from '../../src/development/demo/seed.js';
@@ -9,16 +9,16 @@ import { rounds } from '../support/harness/effort.js';
 import { changeMeanwhile } from '../support/harness/meanwhile.js';
 import { operationIds, operationOf } from '../support/service/contract.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
-import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
+import { type Call, type Reply } from '../support/service/service.js';
+import { withService } from '../support/fixture/with-service.js';
+import { unchecked } from '../support/fixture/sent.js';
 
-let service: Service;
 let cheapHash: string;
 
 beforeAll(async () => {
   cheapHash = await bcrypt.hash(DEMO.password, 4);
-  service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
-});
-afterAll(() => service.stop());
+}, 60_000);
+const { api, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
 
 type Fields = Record<string, unknown>;
 type User = { id: string; username: string };
@@ -34,7 +34,7 @@ async function makeUser(fields: Fields = {}): Promise<User> {
     ...fields,
   };
   const columns = Object.keys(row);
-  await service.owner.query(
+  await service().owner.query(
     `insert into users (${columns.join(', ')}) values (${columns.map((_, n) => `$${n + 1}`).join(', ')})`,
     Object.values(row),
   );
@@ -42,23 +42,23 @@ async function makeUser(fields: Fields = {}): Promise<User> {
 }
 
 const post = ({ username }: User, headers: Record<string, string> = {}) =>
-  service.call('login', {
-    body: { action: 'login', username, password: DEMO.password },
-    headers: { 'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}`, ...headers },
-  });
+  api.anonymous.login(
+    { action: 'login', username, password: DEMO.password },
+    { headers: { 'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}`, ...headers } },
+  );
 const logIn = async (user: User, headers?: Record<string, string>): Promise<string> =>
-  (await post(user, headers)).body['data'].access_token;
+  (await post(user, headers).ok()).data.access_token;
 
 const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
-const manage = (token: string, body: Fields) => service.call('manageSessions', { token, body });
+const manage = (token: string, body: Fields) => api.withToken(token).manageSessions(unchecked(body));
 const list = async (token: string, query: Call['query'] = {}): Promise<Fields[]> =>
-  (await service.call('listSessions', { token, query })).body['data'];
-const statusWith = async (token: string) => coded(await service.call('getTwoFactor', { token }));
+  (await api.withToken(token).listSessions(query).ok()).data;
+const statusWith = async (token: string) => coded(await api.withToken(token).getTwoFactor().answer());
 const sessionOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).session;
 
 async function auditOf(id: string): Promise<Fields[]> {
-  const { rows } = await service.owner.query<Fields>(
+  const { rows } = await service().owner.query<Fields>(
     `select action, actor_id, after from audit_entries where entity_id = $1 and action <> 'user.logged_in' order by at, id`,
     [id],
   );
@@ -67,12 +67,12 @@ async function auditOf(id: string): Promise<Fields[]> {
 
 /** Issues a token in the format of earlier releases. */
 async function tokenWithoutSession({ id }: User): Promise<string> {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     'select role, token_version, extract(epoch from now())::int as now_s from users where id = $1',
     [id],
   );
   const [{ role, token_version: tokenVersion, now_s: nowS }] = rows;
-  return service.app.tokens.issue(
+  return service().app.tokens.issue(
     { tenantId: DEMO.tenants.demo, userId: id, role, courierId: null, tokenVersion },
     nowS,
   );
@@ -113,8 +113,8 @@ describe('session start', () => {
     const user = await makeUser();
     const [old, other] = [await logIn(user), await logIn(user)];
     const body = { current_password: DEMO.password, new_password: 'seven parcels on a wet quay' };
-    const changed = await service.call('changePassword', { token: old, body });
-    const fresh: string = changed.body['data'].access_token;
+    const changed = await api.withToken(old).changePassword(body).ok();
+    const fresh: string = changed.data.access_token;
     expect([await statusWith(old), await statusWith(other)]).toEqual(Array(2).fill('401 token_invalid'));
     expect(await list(fresh)).toMatchObject([
       { session_id: sessionOf(fresh), started_by: 'password_change', is_current: true },
@@ -133,10 +133,13 @@ describe('session start', () => {
     })) {
       const user = await makeUser();
       const token = await logIn(user);
-      await service.call('manageUsers', { as: 'admin', body: { action, user_id: user.id, ...fields } });
+      await api
+        .as('admin')
+        .manageUsers(unchecked({ action, user_id: user.id, ...fields }))
+        .ok();
       const query = { user_id: user.id, is_active: false };
-      const ended = await service.call('listSessions', { as: 'admin', query });
-      expect([action, ended.body['data']]).toMatchObject([
+      const ended = await api.as('admin').listSessions(query).ok();
+      expect([action, ended.data]).toMatchObject([
         action,
         [{ session_id: sessionOf(token), end_reason: 'revoked' }],
       ]);
@@ -148,17 +151,17 @@ describe('session end', () => {
   test('after logout every operation is rejected with 401 session_ended and has no effect', async () => {
     const user = await makeUser({ role: 'admin' });
     const [token, other] = [await logIn(user), await logIn(user)];
-    expect(coded(await manage(token, { action: 'logout' }))).toBe('200 success');
-    const before = await fingerprint(service.owner);
+    await manage(token, { action: 'logout' }).ok();
+    const before = await fingerprint(service().owner);
     const ids = operationIds.filter((id) => operationOf(id).credential === 'token');
     expect(ids.length).toBeGreaterThan(30);
     for (const id of ids) {
       const call = operationOf(id).mediaTypes.length > 0 ? { body: '{"action":1}' } : {};
       const type = { 'content-type': operationOf(id).mediaTypes[0] ?? '' };
-      const reply = await service.call(id, { token, ...call, ...(call.body ? { headers: type } : {}) });
+      const reply = await service().call(id, { token, ...call, ...(call.body ? { headers: type } : {}) });
       expect([id, coded(reply), reply.body['status']]).toEqual([id, '401 session_ended', 'error']);
     }
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
     expect(await statusWith(other)).toBe('200 success');
     expect(await auditOf(user.id)).toEqual([
       { action: 'user.logged_out', actor_id: user.id, after: { session_id: sessionOf(token) } },
@@ -172,8 +175,8 @@ describe('session end', () => {
     const user = await makeUser({ role: 'courier', courier_id: DEMO.couriers.IEX });
     const [token, doomed, other] = [await logIn(user), await logIn(user), await logIn(user)];
     const body = { action: 'end', session_id: sessionOf(doomed) };
-    expect((await manage(token, body)).body['data']).toEqual({ ended: 1 });
-    expect((await manage(token, body)).body['data']).toEqual({ ended: 0 });
+    expect((await manage(token, body).ok()).data).toEqual({ ended: 1 });
+    expect((await manage(token, body).ok()).data).toEqual({ ended: 0 });
     expect(await Promise.all([token, doomed, other].map(statusWith))).toEqual([
       '200 success',
       '401 session_ended',
@@ -189,16 +192,18 @@ describe('session end', () => {
     const [token, other] = [await logIn(user), await logIn(user)];
     const bare = await tokenWithoutSession(user);
     expect(await statusWith(bare)).toBe('200 success');
-    await service.owner.query(
+    await service().owner.query(
       `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at) values ($1, $2::uuid::text, $2, now() + interval '5 min')`,
       [DEMO.tenants.demo, user.id],
     );
-    const keepingCurrent = await manage(token, { action: 'end_all', keep_current: true });
-    expect(keepingCurrent.body['data']).toEqual({ ended: 1 });
+    const keepingCurrent = await manage(token, { action: 'end_all', keep_current: true }).ok();
+    expect(keepingCurrent.data).toEqual({ ended: 1 });
     expect([await statusWith(token), await statusWith(other)]).toEqual(['200 success', '401 session_ended']);
-    const { rows } = await service.owner.query('select 1 from preauth_tokens where user_id = $1', [user.id]);
+    const { rows } = await service().owner.query('select 1 from preauth_tokens where user_id = $1', [
+      user.id,
+    ]);
     expect(rows).toEqual([]);
-    expect((await manage(token, { action: 'end_all' })).body['data']).toEqual({ ended: 1 });
+    expect((await manage(token, { action: 'end_all' }).ok()).data).toEqual({ ended: 1 });
     expect([await statusWith(token), await statusWith(bare)]).toEqual(Array(2).fill('401 token_invalid'));
     expect((await auditOf(user.id)).map(({ action, after }) => [action, after])).toEqual([
       ['user.sessions_ended', { sessions: 1, kept_current: true }],
@@ -209,7 +214,7 @@ describe('session end', () => {
   test('logout with a token without a session ends all tokens of the user', async () => {
     const user = await makeUser();
     const [bare, token] = [await tokenWithoutSession(user), await logIn(user)];
-    expect(coded(await manage(bare, { action: 'logout' }))).toBe('200 success');
+    await manage(bare, { action: 'logout' }).ok();
     expect([await statusWith(bare), await statusWith(token)]).toEqual(Array(2).fill('401 token_invalid'));
   });
 
@@ -234,9 +239,11 @@ describe('session end', () => {
       const [own, other] = [await logIn(user), await logIn(user)];
       const call = calls(own, sessionOf(other))[index];
       if (!call) throw new Error('There is no such call.');
-      const reply = await changeMeanwhile(service.owner, { text, values: [user.id] }, call);
+      const reply = await changeMeanwhile(service().owner, { text, values: [user.id] }, () =>
+        call().answer(),
+      );
       expect([index, coded(reply)]).toEqual([index, refusal]);
-      const { rows } = await service.owner.query('select end_reason from sessions where user_id = $1', [
+      const { rows } = await service().owner.query('select end_reason from sessions where user_id = $1', [
         user.id,
       ]);
       expect(rows).toEqual([{ end_reason: reason }, { end_reason: reason }]);
@@ -247,11 +254,11 @@ describe('session end', () => {
     const user = await makeUser();
     const [token, doomed] = [await logIn(user), await logIn(user)];
     const end = () => manage(token, { action: 'end', session_id: sessionOf(doomed) });
-    const replies = await Promise.all(Array.from({ length: CALLERS }, end));
+    const replies = await Promise.all(Array.from({ length: CALLERS }, () => end().answer()));
     const taken = replies.filter(({ status }) => status === 200);
     // Callers without a connection within 2 s got 503.
     expect(replies.filter(({ status }) => ![200, 503].includes(status))).toEqual([]);
-    expect(taken.map(({ body }) => body['data'].ended).filter(Boolean)).toEqual([1]);
+    expect(taken.map(({ data }) => data.ended).filter(Boolean)).toEqual([1]);
     expect(await auditOf(user.id)).toHaveLength(1);
   });
 
@@ -259,7 +266,7 @@ describe('session end', () => {
     const user = await makeUser();
     const token = await logIn(user);
     const during = Promise.all(Array.from({ length: CALLERS / 2 }, () => statusWith(token)));
-    expect(coded(await manage(token, { action: 'logout' }))).toBe('200 success');
+    await manage(token, { action: 'logout' }).ok();
     const after = await Promise.all(Array.from({ length: CALLERS / 2 }, () => statusWith(token)));
     expect(new Set(after)).toEqual(new Set(['401 session_ended']));
     for (const each of await during) expect(['200 success', '401 session_ended']).toContain(each);
@@ -271,15 +278,14 @@ describe('access to sessions', () => {
     const [user, victim] = [await makeUser(), await makeUser()];
     const [token, theirs] = [await logIn(user), await logIn(victim)];
     const replies = await Promise.all(
-      [sessionOf(theirs), newId()].map((session_id) => manage(token, { action: 'end', session_id })),
+      [sessionOf(theirs), newId()].map((session_id) => manage(token, { action: 'end', session_id }).answer()),
     );
     expect(replies.map(coded)).toEqual(Array(2).fill('404 session_not_found'));
     // An administrator must name the user, too.
-    const admin = await manage(await service.tokenOf('admin'), {
+    await manage(await service().tokenOf('admin'), {
       action: 'end',
       session_id: sessionOf(theirs),
-    });
-    expect(coded(admin)).toBe('404 session_not_found');
+    }).refused(404, 'session_not_found');
     expect(await statusWith(theirs)).toBe('200 success');
   });
 
@@ -288,31 +294,38 @@ describe('access to sessions', () => {
     const theirs = await logIn(victim);
     const named = { user_id: victim.id };
     for (const as of ['manager', 'warehouse', 'iex']) {
-      expect(coded(await service.call('listSessions', { as, query: named }))).toBe('403 permission_denied');
+      await api.as(as).listSessions(named).refused(403, 'permission_denied');
       for (const body of [
         { action: 'end', session_id: sessionOf(theirs), ...named },
         { action: 'end_all', ...named },
       ])
-        expect(coded(await service.call('manageSessions', { as, body }))).toBe('403 permission_denied');
+        await api.as(as).manageSessions(unchecked(body)).refused(403, 'permission_denied');
     }
     const foreign = { as: 'two/admin' };
-    expect(coded(await service.call('listSessions', { ...foreign, query: named }))).toBe(
-      '404 user_not_found',
-    );
+    await api
+      .with({ ...foreign })
+      .listSessions(named)
+      .refused(404, 'user_not_found');
     const all = { action: 'end_all', ...named };
-    expect(coded(await service.call('manageSessions', { ...foreign, body: all }))).toBe('404 user_not_found');
+    await api
+      .with({ ...foreign })
+      .manageSessions(unchecked(all))
+      .refused(404, 'user_not_found');
     expect(await statusWith(theirs)).toBe('200 success');
 
-    const seen = await service.call('listSessions', { as: 'admin', query: named });
-    expect(seen.body['data']).toMatchObject([{ session_id: sessionOf(theirs), is_current: false }]);
-    const ended = await service.call('manageSessions', {
-      as: 'admin',
-      body: { action: 'end', session_id: sessionOf(theirs), ...named },
-    });
-    expect(ended.body['data']).toEqual({ ended: 1 });
+    const seen = await api.as('admin').listSessions(named).ok();
+    expect(seen.data).toMatchObject([{ session_id: sessionOf(theirs), is_current: false }]);
+    const ended = await api
+      .as('admin')
+      .manageSessions({ action: 'end', session_id: sessionOf(theirs), ...named })
+      .ok();
+    expect(ended.data).toEqual({ ended: 1 });
     expect(await statusWith(theirs)).toBe('401 session_ended');
     const again = await logIn(victim);
-    await service.call('manageSessions', { as: 'admin', body: { ...all, keep_current: true } });
+    await api
+      .as('admin')
+      .manageSessions(unchecked({ ...all, keep_current: true }))
+      .ok();
     expect(await statusWith(again)).toBe('401 token_invalid');
     expect((await auditOf(victim.id)).map(({ actor_id: actor }) => actor)).toEqual(
       Array(2).fill(DEMO.users.admin),
@@ -328,7 +341,7 @@ describe('access to sessions', () => {
       role: 'manager' as const,
       courierId: null,
     };
-    const forged = service.app.tokens.issue(
+    const forged = service().app.tokens.issue(
       { ...claims, tokenVersion: 1, sessionId: theirs },
       Math.floor(Date.now() / 1000),
     );
@@ -339,22 +352,22 @@ describe('access to sessions', () => {
     const user = await makeUser({ role: 'admin', must_change_password: true });
     const token = await logIn(user);
     for (const body of [{ action: 'end', session_id: newId() }, { action: 'end_all' }])
-      expect(coded(await manage(token, body))).toBe('403 password_change_required');
-    expect(coded(await service.call('listSessions', { token }))).toBe('403 password_change_required');
-    expect(coded(await manage(token, { action: 'logout' }))).toBe('200 success');
+      await manage(token, body).refused(403, 'password_change_required');
+    await api.withToken(token).listSessions().refused(403, 'password_change_required');
+    await manage(token, { action: 'logout' }).ok();
     expect(await statusWith(token)).toBe('401 session_ended');
   });
 });
 
 describe('time of last use', () => {
   const lastSeenOf = async (token: string): Promise<Date> => {
-    const { rows } = await service.owner.query('select last_seen_at from sessions where id = $1', [
+    const { rows } = await service().owner.query('select last_seen_at from sessions where id = $1', [
       sessionOf(token),
     ]);
     return rows[0].last_seen_at;
   };
   const age = (token: string, minutes: number) =>
-    service.owner.query(
+    service().owner.query(
       'update sessions set last_seen_at = last_seen_at - make_interval(mins => $2) where id = $1',
       [sessionOf(token), minutes],
     );
@@ -365,11 +378,11 @@ describe('time of last use', () => {
     const before = await lastSeenOf(token);
     expect(await statusWith(token)).toBe('200 success');
     expect(await lastSeenOf(token)).toEqual(before);
-    await service.app.lastSeen.flush();
+    await service().app.lastSeen.flush();
     const written = await lastSeenOf(token);
     expect(Date.now() - written.getTime()).toBeLessThan(20_000);
     await statusWith(token);
-    await service.app.lastSeen.flush();
+    await service().app.lastSeen.flush();
     expect(await lastSeenOf(token)).toEqual(written);
   });
 
@@ -378,15 +391,15 @@ describe('time of last use', () => {
     const token = await logIn(user);
     await age(token, 30);
     const before = await lastSeenOf(token);
-    await service.owner.query('update users set is_active = false where id = $1', [user.id]);
+    await service().owner.query('update users set is_active = false where id = $1', [user.id]);
     expect(await statusWith(token)).toBe('403 account_disabled');
-    await service.app.lastSeen.flush();
+    await service().app.lastSeen.flush();
     expect(await lastSeenOf(token)).toEqual(before);
   });
 
   test('is updated by several servers for the same 500 sessions without deadlock or loss', async () => {
     const user = await makeUser();
-    const { rows } = await service.owner.query<{ id: string }>(
+    const { rows } = await service().owner.query<{ id: string }>(
       `insert into sessions (tenant_id, id, user_id, started_by, address, last_seen_at, expires_at)
        select $1, new_id(), $2, 'login', '::1', now() - interval '1 hour', now() + interval '1 hour'
        from generate_series(1, 500) returning id`,
@@ -396,9 +409,9 @@ describe('time of last use', () => {
     const servers = [1, 2, 3, 4].map(() => openLastSeen((error) => void errors.push(error)));
     for (const [n, server] of servers.entries())
       for (const { id } of n % 2 ? rows.toReversed() : rows)
-        server.record({ tenantId: DEMO.tenants.demo, sessionId: id }, service.db);
+        server.record({ tenantId: DEMO.tenants.demo, sessionId: id }, service().db);
     await Promise.all(servers.map((server) => server.stop()));
-    const { rows: late } = await service.owner.query(
+    const { rows: late } = await service().owner.query(
       "select 1 from sessions where user_id = $1 and last_seen_at < now() - interval '1 minute'",
       [user.id],
     );
@@ -409,7 +422,7 @@ describe('time of last use', () => {
 test('retention deletes ended and expired sessions after 30 days, and networks after 90 except the newest', async () => {
   const user = await makeUser();
   const token = await logIn(user);
-  await service.owner.query(
+  await service().owner.query(
     `insert into sessions (tenant_id, id, user_id, started_by, address, expires_at, ended_at, end_reason)
      select $1, new_id(), $2, 'login', days::text, now() + interval '8 hours' - make_interval(days => days),
        case when is_ended then now() - make_interval(days => days) end, case when is_ended then 'logout' end
@@ -417,16 +430,16 @@ test('retention deletes ended and expired sessions after 30 days, and networks a
     [DEMO.tenants.demo, user.id],
   );
   const other = await makeUser();
-  await service.owner.query(
+  await service().owner.query(
     `insert into known_networks (tenant_id, user_id, network, last_seen_at)
      select $1, user_id, days::text, now() - make_interval(days => days)
      from (values ($2::uuid, 89), ($2, 91), ($3, 91), ($3, 92)) as known (user_id, days)`,
     [DEMO.tenants.demo, user.id, other.id],
   );
-  await deleteExpired({ db: service.db, stopping: new AbortController().signal });
-  const { rows } = await service.owner.query('select address from sessions where user_id = $1', [user.id]);
+  await deleteExpired({ db: service().db, stopping: new AbortController().signal });
+  const { rows } = await service().owner.query('select address from sessions where user_id = $1', [user.id]);
   expect(rows.map(({ address }) => address).filter((each) => /^\d\d$/.test(each))).toEqual(['29', '29']);
-  const { rows: networks } = await service.owner.query(
+  const { rows: networks } = await service().owner.query(
     'select user_id, network from known_networks where user_id = any($1) and network ~ $2 order by network',
     [[user.id, other.id], '^\\d\\d$'],
   );

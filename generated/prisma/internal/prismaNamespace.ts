@@ -420,6 +420,7 @@ export const ModelName = {
   Warehouse: 'Warehouse',
   Prealert: 'Prealert',
   PrealertFlag: 'PrealertFlag',
+  PrealertRename: 'PrealertRename',
   PrealertTally: 'PrealertTally',
   Package: 'Package',
   PackageWeight: 'PackageWeight',
@@ -463,7 +464,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2166,6 +2167,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PrealertFlagCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PrealertFlagCountAggregateOutputType> | number
+        }
+      }
+    }
+    PrealertRename: {
+      payload: Prisma.$PrealertRenamePayload<ExtArgs>
+      fields: Prisma.PrealertRenameFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PrealertRenameFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertRenamePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PrealertRenameFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertRenamePayload>
+        }
+        findFirst: {
+          args: Prisma.PrealertRenameFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertRenamePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PrealertRenameFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertRenamePayload>
+        }
+        findMany: {
+          args: Prisma.PrealertRenameFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertRenamePayload>[]
+        }
+        create: {
+          args: Prisma.PrealertRenameCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertRenamePayload>
+        }
+        createMany: {
+          args: Prisma.PrealertRenameCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PrealertRenameCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertRenamePayload>[]
+        }
+        delete: {
+          args: Prisma.PrealertRenameDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertRenamePayload>
+        }
+        update: {
+          args: Prisma.PrealertRenameUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertRenamePayload>
+        }
+        deleteMany: {
+          args: Prisma.PrealertRenameDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PrealertRenameUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PrealertRenameUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertRenamePayload>[]
+        }
+        upsert: {
+          args: Prisma.PrealertRenameUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrealertRenamePayload>
+        }
+        aggregate: {
+          args: Prisma.PrealertRenameAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePrealertRename>
+        }
+        groupBy: {
+          args: Prisma.PrealertRenameGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PrealertRenameGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PrealertRenameCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PrealertRenameCountAggregateOutputType> | number
         }
       }
     }
@@ -4583,6 +4658,7 @@ export const PrealertScalarFieldEnum = {
   userCode: 'userCode',
   trackingNumber: 'trackingNumber',
   trackingKey: 'trackingKey',
+  announcedKey: 'announcedKey',
   vendor: 'vendor',
   description: 'description',
   reference: 'reference',
@@ -4602,6 +4678,17 @@ export const PrealertFlagScalarFieldEnum = {
 } as const
 
 export type PrealertFlagScalarFieldEnum = (typeof PrealertFlagScalarFieldEnum)[keyof typeof PrealertFlagScalarFieldEnum]
+
+
+export const PrealertRenameScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  userCode: 'userCode',
+  customerId: 'customerId',
+  renamedAt: 'renamedAt'
+} as const
+
+export type PrealertRenameScalarFieldEnum = (typeof PrealertRenameScalarFieldEnum)[keyof typeof PrealertRenameScalarFieldEnum]
 
 
 export const PrealertTallyScalarFieldEnum = {
@@ -5401,6 +5488,7 @@ export type GlobalOmitConfig = {
   warehouse?: Prisma.WarehouseOmit
   prealert?: Prisma.PrealertOmit
   prealertFlag?: Prisma.PrealertFlagOmit
+  prealertRename?: Prisma.PrealertRenameOmit
   prealertTally?: Prisma.PrealertTallyOmit
   package?: Prisma.PackageOmit
   packageWeight?: Prisma.PackageWeightOmit

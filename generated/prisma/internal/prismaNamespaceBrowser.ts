@@ -74,6 +74,7 @@ export const ModelName = {
   Warehouse: 'Warehouse',
   Prealert: 'Prealert',
   PrealertFlag: 'PrealertFlag',
+  PrealertRename: 'PrealertRename',
   PrealertTally: 'PrealertTally',
   Package: 'Package',
   PackageWeight: 'PackageWeight',
@@ -423,6 +424,7 @@ export const PrealertScalarFieldEnum = {
   userCode: 'userCode',
   trackingNumber: 'trackingNumber',
   trackingKey: 'trackingKey',
+  announcedKey: 'announcedKey',
   vendor: 'vendor',
   description: 'description',
   reference: 'reference',
@@ -442,6 +444,17 @@ export const PrealertFlagScalarFieldEnum = {
 } as const
 
 export type PrealertFlagScalarFieldEnum = (typeof PrealertFlagScalarFieldEnum)[keyof typeof PrealertFlagScalarFieldEnum]
+
+
+export const PrealertRenameScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  userCode: 'userCode',
+  customerId: 'customerId',
+  renamedAt: 'renamedAt'
+} as const
+
+export type PrealertRenameScalarFieldEnum = (typeof PrealertRenameScalarFieldEnum)[keyof typeof PrealertRenameScalarFieldEnum]
 
 
 export const PrealertTallyScalarFieldEnum = {

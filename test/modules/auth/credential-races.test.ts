@@ -1,15 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import speakeasy from 'speakeasy';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { changeMeanwhile } from '../../support/harness/meanwhile.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 // A credential is verified, which takes the time of a hash, and then a row is written or a token issued. In between,
 // each test here changes the user in another transaction.
 
-let service: Service;
 /** A hash at bcrypt's lowest cost. The change happens in between however long the hash takes. */
 let cheapHash: string;
 let otherHash: string;
@@ -19,9 +20,8 @@ beforeAll(async () => {
     bcrypt.hash(DEMO.password, 4),
     bcrypt.hash('another password', 4),
   ]);
-  service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
-});
-afterAll(() => service.stop());
+}, 60_000);
+const { api, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
 
 let serial = 0;
 
@@ -29,20 +29,20 @@ type User = { id: string; username: string; token: string; headers: Record<strin
 
 async function makeUser(): Promise<User> {
   const [id, username] = [newId(), `overtaken${(serial += 1)}`];
-  await service.owner.query(
+  await service().owner.query(
     `insert into users (tenant_id, id, username, full_name, role, password_hash)
      values ($1, $2, $3, 'Olga Overtaken', 'manager', $4)`,
     [DEMO.tenants.demo, id, username, cheapHash],
   );
   const headers = { 'x-forwarded-for': `10.2.2.${serial}` };
-  return { id, username, token: await service.tokenOf(username), headers };
+  return { id, username, token: await service().tokenOf(username), headers };
 }
 
 const SECRET = DEMO.totpSecret;
 
 /** Returns the secret encrypted as its column stores it. */
 const encrypted = ({ id }: User, field: 'totp_secret' | 'totp_pending_secret', secret: string = SECRET) =>
-  service.app.secrets.encrypt(secret, { tenantId: DEMO.tenants.demo, rowId: id, field });
+  service().app.secrets.encrypt(secret, { tenantId: DEMO.tenants.demo, rowId: id, field });
 
 async function makeUserWithTwoFactor(): Promise<User> {
   const user = await makeUser();
@@ -62,29 +62,29 @@ function changeOf({ id }: User, columns: Columns) {
   };
 }
 
-const set = (user: User, columns: Columns) => service.owner.query(changeOf(user, columns));
+const set = (user: User, columns: Columns) => service().owner.query(changeOf(user, columns));
 
 /** Runs a request while the user is changed, and returns the response. */
 const changeDuring = (user: User, columns: Columns, work: () => Promise<Reply>) =>
-  changeMeanwhile(service.owner, changeOf(user, columns), work);
+  changeMeanwhile(service().owner, changeOf(user, columns), work);
 
 const logIn = ({ username, headers }: User) =>
-  service.call('login', { headers, body: { action: 'login', username, password: DEMO.password } });
+  api.anonymous.login({ action: 'login', username, password: DEMO.password }, { headers });
 
 const manage = ({ token, headers }: User, body: Columns) =>
-  service.call('manageTwoFactor', { token, headers, body: { password: DEMO.password, ...body } });
+  api.withToken(token).manageTwoFactor(unchecked({ password: DEMO.password, ...body }), { headers });
 
 const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
 
-const statusWith = async (token: string) => (await service.call('getTwoFactor', { token })).status;
+const statusWith = async (token: string) => await api.withToken(token).getTwoFactor().status();
 
 async function read({ id }: User, column: string): Promise<unknown> {
-  const { rows } = await service.owner.query(`select ${column} as value from users where id = $1`, [id]);
+  const { rows } = await service().owner.query(`select ${column} as value from users where id = $1`, [id]);
   return rows[0].value;
 }
 
 async function actionsOf({ id }: User): Promise<string[]> {
-  const { rows } = await service.owner.query('select action from audit_entries where entity_id = $1', [id]);
+  const { rows } = await service().owner.query('select action from audit_entries where entity_id = $1', [id]);
   return rows.map(({ action }) => action);
 }
 
@@ -99,13 +99,15 @@ describe('login after the password was verified', () => {
     ],
   ])('by a user %s fails as a wrong password and is not audited as a login', async (_what, columns) => {
     const user = await makeUser();
-    expect(coded(await changeDuring(user, columns(), () => logIn(user)))).toBe('401 credentials_invalid');
+    expect(coded(await changeDuring(user, columns(), () => logIn(user).answer()))).toBe(
+      '401 credentials_invalid',
+    );
     expect(await actionsOf(user)).toEqual([]);
   });
 
   test('is rejected with 403 if the user was disabled meanwhile', async () => {
     const user = await makeUser();
-    const reply = await changeDuring(user, { is_active: false }, () => logIn(user));
+    const reply = await changeDuring(user, { is_active: false }, () => logIn(user).answer());
     expect(coded(reply)).toBe('403 account_disabled');
     expect(await actionsOf(user)).toEqual([]);
   });
@@ -113,49 +115,54 @@ describe('login after the password was verified', () => {
   test('asks for a code if the user enabled two-factor authentication meanwhile', async () => {
     const user = await makeUser();
     const columns = { two_factor_enabled: true, totp_secret: encrypted(user, 'totp_secret') };
-    const reply = await changeDuring(user, columns, () => logIn(user));
+    const reply = await changeDuring(user, columns, () => logIn(user).answer());
     expect(coded(reply)).toBe('200 2fa_required');
     expect(Object.keys(reply.body['data'])).toEqual(['preauth_token']);
   });
 
   test('issues a token of the new role if the role changed meanwhile', async () => {
     const user = await makeUser();
-    const reply = await changeDuring(user, { role: 'warehouse', token_version: 7 }, () => logIn(user));
+    const reply = await changeDuring(user, { role: 'warehouse', token_version: 7 }, () =>
+      logIn(user).answer(),
+    );
     expect(reply.body['data'].user).toMatchObject({ role: 'warehouse' });
     expect(await statusWith(reply.body['data'].access_token)).toBe(200);
-    expect((await service.call('listUsers', { token: reply.body['data'].access_token })).status).toBe(403);
+    expect(await api.withToken(reply.body['data'].access_token).listUsers().status()).toBe(403);
   });
 });
 
 test("verify_2fa issues no token if the user's tokens were revoked meanwhile", async () => {
   const user = await makeUserWithTwoFactor();
-  const preauthToken = (await logIn(user)).body['data'].preauth_token;
+  const preauthToken = (await logIn(user).ok()).data.preauth_token;
   const body = { action: 'verify_2fa', preauth_token: preauthToken, code: codeOfNow() };
   const ended = { password_hash: otherHash, token_version: 7 };
-  const reply = await changeDuring(user, ended, () => service.call('login', { headers: user.headers, body }));
+  const reply = await changeDuring(user, ended, () =>
+    api.anonymous.login(unchecked(body), { headers: user.headers }).answer(),
+  );
   expect(coded(reply)).toBe('401 code_invalid');
 });
 
 test('verify_2fa issues no token if the user was disabled meanwhile', async () => {
   const user = await makeUserWithTwoFactor();
-  const preauthToken = (await logIn(user)).body['data'].preauth_token;
+  const preauthToken = (await logIn(user).ok()).data.preauth_token;
   const body = { action: 'verify_2fa', preauth_token: preauthToken, code: codeOfNow() };
-  const verify = () => service.call('login', { headers: user.headers, body });
-  expect(coded(await changeDuring(user, { is_active: false }, verify))).toBe('403 account_disabled');
+  const verify = () => api.anonymous.login(unchecked(body), { headers: user.headers });
+  expect(coded(await changeDuring(user, { is_active: false }, () => verify().answer()))).toBe(
+    '403 account_disabled',
+  );
 });
 
 test('verify_2fa accepts no backup code if two-factor authentication was disabled between the steps', async () => {
   const user = await makeUserWithTwoFactor();
   const code = 'ABCD-EFGH';
-  await service.owner.query(
+  await service().owner.query(
     'insert into backup_codes (tenant_id, id, user_id, code_hash) values ($1, $2, $3, $4)',
-    [DEMO.tenants.demo, newId(), user.id, service.app.secrets.lookupHash(code, 'backup_code')],
+    [DEMO.tenants.demo, newId(), user.id, service().app.secrets.lookupHash(code, 'backup_code')],
   );
-  const preauthToken = (await logIn(user)).body['data'].preauth_token;
+  const preauthToken = (await logIn(user).ok()).data.preauth_token;
   await set(user, { two_factor_enabled: false, totp_secret: null });
   const body = { action: 'verify_2fa', preauth_token: preauthToken, code };
-  const reply = await service.call('login', { headers: user.headers, body });
-  expect(coded(reply)).toBe('401 code_invalid');
+  await api.anonymous.login(unchecked(body), { headers: user.headers }).refused(401, 'code_invalid');
 });
 
 // Each of these alone causes the rejection.
@@ -170,8 +177,8 @@ describe("changes of the caller's own account", () => {
     const user = await makeUser();
     const body = { current_password: DEMO.password, new_password: 'seven parcels on a wet quay' };
     const { token, headers } = user;
-    const change = () => service.call('changePassword', { token, headers, body });
-    expect(coded(await changeDuring(user, columns(), change))).toBe('401 token_invalid');
+    const change = () => api.withToken(token).changePassword(body, { headers });
+    expect(coded(await changeDuring(user, columns(), () => change().answer()))).toBe('401 token_invalid');
     expect(await read(user, 'password_hash')).toBe(columns()['password_hash'] ?? cheapHash);
     expect(await actionsOf(user)).toEqual([]);
   });
@@ -184,7 +191,7 @@ describe("changes of the caller's own account", () => {
     ] as const,
   ])('rejects a two-factor setup if meanwhile %s', async (_what, columns) => {
     const user = await makeUser();
-    const reply = await changeDuring(user, columns(user), () => manage(user, { action: 'setup' }));
+    const reply = await changeDuring(user, columns(user), () => manage(user, { action: 'setup' }).answer());
     expect(coded(reply)).toBe('401 token_invalid');
     expect(await read(user, 'totp_pending_secret')).toBeNull();
   });
@@ -203,7 +210,7 @@ describe("changes of the caller's own account", () => {
     };
     await set(user, pending);
     const enable = () => manage(user, { action: 'enable', code: codeOfNow() });
-    expect(coded(await changeDuring(user, columns(user), enable))).toBe('401 token_invalid');
+    expect(coded(await changeDuring(user, columns(user), () => enable().answer()))).toBe('401 token_invalid');
     expect(await read(user, 'two_factor_enabled')).toBe(false);
   });
 
@@ -212,7 +219,7 @@ describe("changes of the caller's own account", () => {
     async (_what, columns) => {
       const user = await makeUserWithTwoFactor();
       const disable = () => manage(user, { action: 'disable', code: codeOfNow() });
-      expect(coded(await changeDuring(user, columns(), disable))).toBe('401 token_invalid');
+      expect(coded(await changeDuring(user, columns(), () => disable().answer()))).toBe('401 token_invalid');
       expect(await read(user, 'two_factor_enabled')).toBe(true);
     },
   );
@@ -220,8 +227,8 @@ describe("changes of the caller's own account", () => {
   test.each(CHANGES_DURING_REQUEST)('creates no backup codes if meanwhile %s', async (_what, columns) => {
     const user = await makeUserWithTwoFactor();
     const regenerate = () => manage(user, { action: 'regenerate_backup_codes', code: codeOfNow() });
-    expect(coded(await changeDuring(user, columns(), regenerate))).toBe('401 token_invalid');
-    const { rows } = await service.owner.query('select from backup_codes where user_id = $1', [user.id]);
+    expect(coded(await changeDuring(user, columns(), () => regenerate().answer()))).toBe('401 token_invalid');
+    const { rows } = await service().owner.query('select from backup_codes where user_id = $1', [user.id]);
     expect(rows).toEqual([]);
   });
 });

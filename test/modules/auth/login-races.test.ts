@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import bcrypt from 'bcrypt';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { makeLoginLimiter } from '../../../src/platform/access/login-limiter.js';
 import { countAttempt, passwordThrottle } from '../../../src/modules/auth/credentials/throttle.js';
 import { BACKGROUND } from '../../../src/platform/audit/audit.js';
@@ -10,21 +10,18 @@ import { networkOf } from '../../../src/platform/values/network-address.js';
 import { rounds } from '../../support/harness/effort.js';
 import { changeMeanwhile } from '../../support/harness/meanwhile.js';
 import { until } from '../../support/service/processes.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { startService, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const CALLERS = rounds(60, 200);
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
-});
-afterAll(() => service.stop());
+const { api, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
 
 const randomAddress = () => `10.${[...randomBytes(3)].join('.')}`;
 
 const post = (body: unknown) =>
-  service.call('login', { body, headers: { 'x-forwarded-for': randomAddress() } });
+  api.anonymous.login(unchecked(body), { headers: { 'x-forwarded-for': randomAddress() } });
 const logIn = (username: string, password: string) => post({ action: 'login', username, password });
 const verify = (preauthToken: string, code: string) =>
   post({ action: 'verify_2fa', preauth_token: preauthToken, code });
@@ -37,13 +34,13 @@ function times<Result>(number: number, make: (index: number) => Promise<Result>)
 
 async function makePreauthTokens(number: number): Promise<string[]> {
   const tokens = Array.from({ length: number }, () => randomBytes(32).toString('base64url'));
-  await service.owner.query(
+  await service().owner.query(
     `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at)
      select $1, token_hash, $2, now() + interval '5 minutes' from unnest($3::text[]) as token_hash`,
     [
       DEMO.tenants.demo,
       DEMO.users.guarded,
-      tokens.map((token) => service.app.secrets.lookupHash(token, 'preauth_token')),
+      tokens.map((token) => service().app.secrets.lookupHash(token, 'preauth_token')),
     ],
   );
   return tokens;
@@ -51,13 +48,15 @@ async function makePreauthTokens(number: number): Promise<string[]> {
 
 /** Resets user `guarded`: no failures, no used TOTP step. */
 async function resetGuarded(): Promise<void> {
-  await service.owner.query('delete from login_throttles');
-  await service.owner.query('update users set totp_last_step = null where id = $1', [DEMO.users.guarded]);
+  await service().owner.query('delete from login_throttles');
+  await service().owner.query('update users set totp_last_step = null where id = $1', [DEMO.users.guarded]);
 }
 
 /** The current code per RFC 6238. DEMO's secret is `Testsecret` twice, in base 32. */
 async function codeOfNow(): Promise<string> {
-  const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::bigint as step');
+  const { rows } = await service().owner.query(
+    'select floor(extract(epoch from now()) / 30)::bigint as step',
+  );
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(rows[0].step));
   const digest = createHmac('sha1', 'TestSecretTestSecret').update(counter).digest();
@@ -69,7 +68,7 @@ test(`of ${CALLERS} callers with one preauth token and the right code, one is lo
   await resetGuarded();
   const [token = ''] = await makePreauthTokens(1);
   const code = await codeOfNow();
-  const replies = await times(CALLERS, () => verify(token, code));
+  const replies = await times(CALLERS, () => verify(token, code).answer());
   expect(count(replies, 200)).toBe(1);
   expect(count(replies, 500)).toBe(0);
 });
@@ -78,7 +77,7 @@ test(`of ${CALLERS} callers with one authenticator code and a preauth token each
   await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
   const code = await codeOfNow();
-  const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', code));
+  const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', code).answer());
   expect(count(replies, 200)).toBe(1);
   expect(count(replies, 500)).toBe(0);
 });
@@ -86,7 +85,9 @@ test(`of ${CALLERS} callers with one authenticator code and a preauth token each
 test(`of ${CALLERS} callers with one backup code and a preauth token each, one is logged in`, async () => {
   await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
-  const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', DEMO_BACKUP_CODES[0] ?? ''));
+  const replies = await times(CALLERS, (index) =>
+    verify(tokens[index] ?? '', DEMO_BACKUP_CODES[0] ?? '').answer(),
+  );
   expect(count(replies, 200)).toBe(1);
   expect(count(replies, 500)).toBe(0);
 });
@@ -94,16 +95,16 @@ test(`of ${CALLERS} callers with one backup code and a preauth token each, one i
 test(`of ${CALLERS} simultaneous wrong codes, at most five are verified`, async () => {
   await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
-  const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', 'AAAA-AAAA'));
+  const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', 'AAAA-AAAA').answer());
   expect(count(replies, 401)).toBeLessThanOrEqual(5);
   expect(count(replies, 401) + count(replies, 429) + count(replies, 503)).toBe(CALLERS);
 });
 
 test(`of ${CALLERS} simultaneous wrong passwords for one user name, at most five are hashed`, async () => {
-  const replies = await times(CALLERS, () => logIn('warehouse', 'not-the-password'));
+  const replies = await times(CALLERS, () => logIn('warehouse', 'not-the-password').answer());
   expect(count(replies, 401)).toBeLessThanOrEqual(5);
   expect(count(replies, 401) + count(replies, 429) + count(replies, 503)).toBe(CALLERS);
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     "select failures, locked_until > now() as is_locked from login_throttles where subject = 'warehouse'",
   );
   // On a slow machine the other callers may time out before five are verified.
@@ -116,7 +117,7 @@ test(`of ${COUNTED} simultaneous attempts counted in the database, five are admi
   const caller = { kind: 'system', tenantId: DEMO.tenants.demo } as const;
   const throttle = passwordThrottle('Somebody');
   const counted = await times(COUNTED, () => {
-    const ctx = makeContext(service.db, caller, BACKGROUND);
+    const ctx = makeContext(service().db, caller, BACKGROUND);
     return ctx.write([countAttempt(ctx, throttle)]);
   });
   const failures = counted.flatMap(([rows]) => rows).map((row) => row.failures);
@@ -124,11 +125,11 @@ test(`of ${COUNTED} simultaneous attempts counted in the database, five are admi
 });
 
 test('40 simultaneous correct logins of one user are not counted as failures', async () => {
-  const replies = await times(40, () => logIn('manager', DEMO.password));
+  const replies = await times(40, () => logIn('manager', DEMO.password).answer());
   expect(count(replies, 200)).toBeGreaterThan(0);
   expect(count(replies, 200) + count(replies, 503)).toBe(40);
   for (const { status, headers } of replies) if (status === 503) expect(headers.get('retry-after')).toBe('2');
-  const { rows } = await service.owner.query("select from login_throttles where subject = 'manager'");
+  const { rows } = await service().owner.query("select from login_throttles where subject = 'manager'");
   expect(rows).toEqual([]);
 });
 
@@ -245,12 +246,12 @@ test('a user who is moved to another courier during the login is logged in', asy
     values: [courier, DEMO.tenants.demo],
   });
   try {
-    const reply = await changeMeanwhile(service.owner, move(DEMO.couriers.HRB), () =>
-      logIn('iex', DEMO.password),
+    const reply = await changeMeanwhile(service().owner, move(DEMO.couriers.HRB), () =>
+      logIn('iex', DEMO.password).answer(),
     );
-    expect([reply.status, reply.body['data']?.user?.courier_id]).toEqual([200, DEMO.couriers.HRB]);
+    expect([reply.status, reply.data.user.courier_id]).toEqual([200, DEMO.couriers.HRB]);
   } finally {
     const { text, values } = move(DEMO.couriers.IEX);
-    await service.owner.query(text, values);
+    await service().owner.query(text, values);
   }
 });

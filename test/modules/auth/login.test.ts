@@ -1,23 +1,25 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { openPasswords } from '../../../src/modules/auth/credentials/passwords.js';
 import { stepOfCode } from '../../../src/modules/auth/credentials/totp.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { whileInactive } from '../../support/harness/inactive-courier.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { startService, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
-let service: Service;
 /** The hash of the demo users' password at bcrypt's lowest cost, because most tests do not measure the time of a hash. */
 let cheapHash: string;
 
 beforeAll(async () => {
   // With a trusted proxy, so that each test has its own address.
   cheapHash = await bcrypt.hash(DEMO.password, 4);
-  service = await startService({ env: { TRUST_PROXY: '127.0.0.1', PASSWORD_HASH_COST: String(HASH_COST) } });
-});
-afterAll(() => service.stop());
+}, 60_000);
+const { api, service } = withService(() => ({
+  env: { TRUST_PROXY: '127.0.0.1', PASSWORD_HASH_COST: String(HASH_COST) },
+}));
 
 /** Hashes of this cost take longer than everything else in a login, so that their time can be measured. */
 const HASH_COST = 10;
@@ -29,8 +31,10 @@ type Options = { host?: string; address?: string };
 
 const randomAddress = () => `10.${[...randomBytes(3)].join('.')}`;
 
-function post(body: unknown, { host, address = randomAddress() }: Options = {}): Promise<Reply> {
-  return service.call('login', { body, headers: { 'x-forwarded-for': address }, ...(host ? { host } : {}) });
+function post(body: unknown, { host, address = randomAddress() }: Options = {}) {
+  return api
+    .with({ ...(host ? { host } : {}) })
+    .login(unchecked(body), { headers: { 'x-forwarded-for': address } });
 }
 
 const logIn = (username: unknown, password: unknown = DEMO.password, options?: Options) =>
@@ -41,7 +45,7 @@ const verify = (preauthToken: unknown, code: unknown, options?: Options) =>
 
 async function failTimes(times: number, username: string): Promise<Reply[]> {
   const replies: Reply[] = [];
-  for (let count = 0; count < times; count += 1) replies.push(await logIn(username, WRONG));
+  for (let count = 0; count < times; count += 1) replies.push(await logIn(username, WRONG).answer());
   return replies;
 }
 
@@ -55,7 +59,7 @@ type User = { id: string; username: string };
 /** Creates a manager of tenant demo with the demo users' password, so that no test locks another test's user. */
 async function makeUser(stem: string, changes: Record<string, unknown> = {}): Promise<User> {
   const user = { id: newId(), username: uniqueName(stem) };
-  await service.owner.query(
+  await service().owner.query(
     `insert into users (tenant_id, id, username, full_name, role, password_hash)
      values ($1, $2, $3, 'Test User', 'manager', $4)`,
     [DEMO.tenants.demo, user.id, user.username, cheapHash],
@@ -66,15 +70,15 @@ async function makeUser(stem: string, changes: Record<string, unknown> = {}): Pr
 
 async function changeUser({ id }: { id: string }, changes: Record<string, unknown>): Promise<void> {
   for (const [column, value] of Object.entries(changes)) {
-    await service.owner.query(`update users set ${column} = $2 where id = $1`, [id, value]);
+    await service().owner.query(`update users set ${column} = $2 where id = $1`, [id, value]);
   }
 }
 
 async function makeUserWithTwoFactor(stem: string, secret: string = DEMO.totpSecret): Promise<User> {
   const user = await makeUser(stem);
   const encryptionContext = { tenantId: DEMO.tenants.demo, rowId: user.id, field: 'totp_secret' } as const;
-  const totpSecret = service.app.secrets.encrypt(secret, encryptionContext);
-  await service.owner.query('update users set two_factor_enabled = true, totp_secret = $2 where id = $1', [
+  const totpSecret = service().app.secrets.encrypt(secret, encryptionContext);
+  await service().owner.query('update users set two_factor_enabled = true, totp_secret = $2 where id = $1', [
     user.id,
     totpSecret,
   ]);
@@ -84,10 +88,10 @@ async function makeUserWithTwoFactor(stem: string, secret: string = DEMO.totpSec
 /** Inserts the token that a correct password would return, without the cost of the hash. */
 async function makePreauthToken(userId: string): Promise<string> {
   const token = randomBytes(32).toString('base64url');
-  await service.owner.query(
+  await service().owner.query(
     `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at)
      values ($1, $2, $3, now() + interval '5 minutes')`,
-    [DEMO.tenants.demo, service.app.secrets.lookupHash(token, 'preauth_token'), userId],
+    [DEMO.tenants.demo, service().app.secrets.lookupHash(token, 'preauth_token'), userId],
   );
   return token;
 }
@@ -106,7 +110,7 @@ function codeOfStep(step: number, secret: string = DEMO.totpSecret): string {
 }
 
 async function currentStep(): Promise<number> {
-  const { rows } = await service.owner.query('select floor(extract(epoch from now()) / 30)::int as step');
+  const { rows } = await service().owner.query('select floor(extract(epoch from now()) / 30)::int as step');
   return rows[0].step;
 }
 
@@ -131,7 +135,7 @@ async function wrongCode(): Promise<string> {
 }
 
 async function throttleOf(kind: string, subject: string) {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     'select * from login_throttles where kind = $1 and subject = $2',
     [kind, subject],
   );
@@ -139,7 +143,7 @@ async function throttleOf(kind: string, subject: string) {
 }
 
 async function auditOf(userId: string): Promise<string[]> {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     'select action from audit_entries where entity_id = $1 order by at, id',
     [userId],
   );
@@ -148,9 +152,9 @@ async function auditOf(userId: string): Promise<string[]> {
 
 describe('login', () => {
   test('returns the user and a working token for the right password', async () => {
-    const reply = await logIn('manager');
+    const reply = await logIn('manager').ok();
     expect(coded(reply)).toBe('200 success');
-    expect(reply.body['data']).toEqual({
+    expect(reply.data).toEqual({
       access_token: expect.any(String),
       token_type: 'Bearer',
       user: {
@@ -165,38 +169,37 @@ describe('login', () => {
         must_set_up_two_factor: false,
       },
     });
-    const list = await service.call('listPrealerts', { token: reply.body['data'].access_token });
-    expect(list.status).toBe(200);
+    await api.withToken(reply.data.access_token).listPrealerts().ok();
     expect(await auditOf(DEMO.users.manager)).toEqual(['user.logged_in']);
-    const log = await service.call('listAuditEntries', {
-      as: 'admin',
-      query: { entity_id: DEMO.users.manager, action: 'user.logged_in' },
-    });
-    expect(log.body['data']).toMatchObject([
+    const log = await api
+      .as('admin')
+      .listAuditEntries({ entity_id: DEMO.users.manager, action: 'user.logged_in' })
+      .ok();
+    expect(log.data).toMatchObject([
       { actor_kind: 'user', actor_id: DEMO.users.manager, actor_name: 'manager' },
     ]);
   });
 
   test("returns the courier of a courier's user, and the token gives access to that courier's rows only", async () => {
-    const reply = await logIn('iex');
-    expect(reply.body['data'].user).toMatchObject({ courier_id: DEMO.couriers.IEX, courier_code: 'IEX' });
-    const list = await service.call('listPrealerts', { token: reply.body['data'].access_token });
-    const couriers = list.body['data'].map((record: { courier_id: string }) => record.courier_id);
+    const reply = await logIn('iex').ok();
+    expect(reply.data.user).toMatchObject({ courier_id: DEMO.couriers.IEX, courier_code: 'IEX' });
+    const list = await api.withToken(reply.data.access_token).listPrealerts().ok();
+    const couriers = list.data.map((record: { courier_id: string }) => record.courier_id);
     expect(new Set(couriers)).toEqual(new Set([DEMO.couriers.IEX]));
   });
 
   test('issues tokens that expire after 8 hours by the database clock', async () => {
     const { username } = await makeUser('clock');
-    const { body } = await logIn(username);
-    const { rows } = await service.owner.query('select extract(epoch from now())::int as now_s');
-    const { expiresAt } = service.app.tokens.read(body['data'].access_token);
+    const { data } = await logIn(username).answer();
+    const { rows } = await service().owner.query('select extract(epoch from now())::int as now_s');
+    const { expiresAt } = service().app.tokens.read(data.access_token);
     expect(Math.abs(expiresAt - rows[0].now_s - 8 * 3600)).toBeLessThanOrEqual(5);
   });
 
   test('compares user names in lower case and without white space around them, and otherwise exactly', async () => {
-    expect((await logIn('MaNaGeR')).status).toBe(200);
-    expect((await logIn(' manager ')).status).toBe(200);
-    expect(coded(await logIn('man ager'))).toBe('401 credentials_invalid');
+    await logIn('MaNaGeR').ok();
+    await logIn(' manager ').ok();
+    await logIn('man ager').refused(401, 'credentials_invalid');
   });
 
   test.each([
@@ -209,10 +212,9 @@ describe('login', () => {
   ])(
     'rejects a login with %s with 422, names the fields and counts no failure',
     async (_what, fields, named) => {
-      const reply = await post({ action: 'login', ...fields });
-      expect(coded(reply)).toBe('422 credentials_required');
+      const reply = await post({ action: 'login', ...fields }).refused(422, 'credentials_required');
       expect(reply.body['status']).toBe('fail');
-      expect(reply.body['errors'].map(({ field }: { field: string }) => field)).toEqual(named);
+      expect(reply.errors.map(({ field }: { field: string }) => field)).toEqual(named);
       expect(await throttleOf('password', 'manager')).toBeUndefined();
     },
   );
@@ -223,13 +225,13 @@ describe('login', () => {
     ['a list', ['manager']],
     ['an object', {}],
   ])('rejects %s instead of a string with 400', async (_what, value) => {
-    expect(coded(await logIn(value))).toBe('400 validation_failed');
-    expect(coded(await logIn('manager', value))).toBe('400 validation_failed');
+    await logIn(value).refused(400, 'validation_failed');
+    await logIn('manager', value).refused(400, 'validation_failed');
   });
 
   test('rejects an unknown or missing action with 400', async () => {
-    expect((await post({ action: 'log_in', username: 'manager', password: DEMO.password })).status).toBe(400);
-    expect((await post({ username: 'manager', password: DEMO.password })).status).toBe(400);
+    expect(await post({ action: 'log_in', username: 'manager', password: DEMO.password }).status()).toBe(400);
+    expect(await post({ username: 'manager', password: DEMO.password }).status()).toBe(400);
   });
 
   test('responds identically to an unknown user, a wrong password and a disabled user', async () => {
@@ -237,7 +239,7 @@ describe('login', () => {
     const known = await makeUser('alike');
     const names = [known.username, uniqueName('nobody'), disabled.username];
     const replies: Reply[] = [];
-    for (const name of names) replies.push(await logIn(name, WRONG));
+    for (const name of names) replies.push(await logIn(name, WRONG).answer());
     const [first, ...others] = replies.map(
       ({ status, body: { request_id: _, timestamp: __, ...body }, headers }) => ({
         status,
@@ -252,7 +254,7 @@ describe('login', () => {
   test('takes the time of a hash for every failure', async () => {
     const ownHash = await passwords.hash(DEMO.password);
     // An unknown name takes the time of most stored hashes.
-    await service.owner.query('update users set password_hash = $1', [ownHash]);
+    await service().owner.query('update users set password_hash = $1', [ownHash]);
     const { username } = await makeUser('time', { password_hash: ownHash });
     const attempts = [
       () => logIn(username, WRONG),
@@ -264,7 +266,7 @@ describe('login', () => {
     for (let round = 0; round < 2; round += 1) {
       for (const [index, attempt] of attempts.entries()) {
         const start = performance.now();
-        expect((await attempt()).status).toBe(401);
+        expect(await attempt().status()).toBe(401);
         fastestMs[index] = Math.min(fastestMs[index] ?? Infinity, performance.now() - start);
       }
     }
@@ -275,30 +277,28 @@ describe('login', () => {
   test('does not truncate a password beyond 72 bytes to its first 72', async () => {
     const prefix = 'é'.repeat(36);
     const { username } = await makeUser('long', { password_hash: await passwords.hash(prefix) });
-    expect((await logIn(username, prefix)).status).toBe(200);
-    expect(coded(await logIn(username, `${prefix}x`))).toBe('401 credentials_invalid');
+    await logIn(username, prefix).ok();
+    await logIn(username, `${prefix}x`).refused(401, 'credentials_invalid');
   });
 
   test('rejects a NUL in the password and does not match the part before it', async () => {
-    const reply = await logIn('manager', `${DEMO.password}\0x`);
-    expect(coded(reply)).toBe('400 invalid_encoding');
+    await logIn('manager', `${DEMO.password}\0x`).refused(400, 'invalid_encoding');
   });
 
   test('reports a disabled user only after the right password', async () => {
-    expect(coded(await logIn('disabled', WRONG))).toBe('401 credentials_invalid');
-    const refused = await logIn('disabled');
-    expect(coded(refused)).toBe('403 account_disabled');
+    await logIn('disabled', WRONG).refused(401, 'credentials_invalid');
+    const refused = await logIn('disabled').refused(403, 'account_disabled');
     expect(refused.body['status']).toBe('fail');
     expect(await throttleOf('password', 'disabled')).toBeUndefined();
     expect(await auditOf(DEMO.users.disabled)).toEqual([]);
   });
 
   test('reports a disabled courier only after the right password', async () => {
-    await whileInactive(service.owner, DEMO.couriers.HRB, async () => {
-      expect(coded(await logIn('hrb', WRONG))).toBe('401 credentials_invalid');
-      expect(coded(await logIn('hrb'))).toBe('403 account_disabled');
+    await whileInactive(service().owner, DEMO.couriers.HRB, async () => {
+      await logIn('hrb', WRONG).refused(401, 'credentials_invalid');
+      await logIn('hrb').refused(403, 'account_disabled');
     });
-    expect((await logIn('hrb')).status).toBe(200);
+    await logIn('hrb').ok();
   });
 });
 
@@ -307,9 +307,9 @@ describe('user name lock', () => {
     const user = await makeUser('locked');
     expect(codesOf(await failTimes(5, user.username))).toEqual(Array(5).fill('401 credentials_invalid'));
     const refused = [
-      await logIn(user.username, WRONG),
-      await logIn(user.username),
-      await logIn(user.username.toUpperCase()),
+      await logIn(user.username, WRONG).answer(),
+      await logIn(user.username).answer(),
+      await logIn(user.username.toUpperCase()).answer(),
     ];
     for (const reply of refused) {
       expect(coded(reply)).toBe('429 too_many_attempts');
@@ -319,15 +319,15 @@ describe('user name lock', () => {
       expect(retryAfter).toBeLessThanOrEqual(900);
     }
     expect(await auditOf(user.id)).toEqual(['user.locked_out']);
-    expect((await logIn('warehouse')).status).toBe(200);
+    await logIn('warehouse').ok();
 
-    await service.owner.query(
+    await service().owner.query(
       "update login_throttles set locked_until = now() - interval '1 second' where subject = $1",
       [user.username],
     );
-    expect(coded(await logIn(user.username, WRONG))).toBe('401 credentials_invalid');
+    await logIn(user.username, WRONG).refused(401, 'credentials_invalid');
     expect(await throttleOf('password', user.username)).toMatchObject({ failures: 1, locked_until: null });
-    expect((await logIn(user.username)).status).toBe(200);
+    await logIn(user.username).ok();
   });
 
   test('locks an unknown name with the same response', async () => {
@@ -340,62 +340,64 @@ describe('user name lock', () => {
   test('resets the failure count after a successful login', async () => {
     const { username } = await makeUser('reset');
     await failTimes(4, username);
-    expect((await logIn(username)).status).toBe(200);
+    await logIn(username).ok();
     expect(await throttleOf('password', username)).toBeUndefined();
-    expect((await logIn(username, WRONG)).status).toBe(401);
+    expect(await logIn(username, WRONG).status()).toBe(401);
     expect(await throttleOf('password', username)).toMatchObject({ failures: 1 });
   });
 
   test('does not count failures older than 15 minutes', async () => {
     const { username } = await makeUser('stale');
-    await service.owner.query(
+    await service().owner.query(
       `insert into login_throttles (tenant_id, kind, subject, failures, updated_at)
        values ($1, 'password', $2, 4, now() - interval '15 minutes 1 second')`,
       [DEMO.tenants.demo, username],
     );
-    expect((await logIn(username, WRONG)).status).toBe(401);
+    expect(await logIn(username, WRONG).status()).toBe(401);
     expect(await throttleOf('password', username)).toMatchObject({ failures: 1, locked_until: null });
   });
 
   test('does not lock the same name in another tenant', async () => {
-    await service.owner.query(
+    await service().owner.query(
       `insert into login_throttles (tenant_id, kind, subject, failures, locked_until)
        values ($1, 'password', 'admin', 5, now() + interval '15 minutes')`,
       [DEMO.tenants.demo],
     );
     try {
-      expect((await logIn('admin')).status).toBe(429);
-      expect((await logIn('admin', DEMO.password, { host: DEMO.hosts.two })).status).toBe(200);
+      expect(await logIn('admin').status()).toBe(429);
+      await logIn('admin', DEMO.password, { host: DEMO.hosts.two }).ok();
     } finally {
-      await service.owner.query("delete from login_throttles where subject = 'admin'");
+      await service().owner.query("delete from login_throttles where subject = 'admin'");
     }
   });
 
   test('blocks an address for every name after fifty failures, and no other address', async () => {
     const address = '2001:db8:1:2::1';
-    const tries = Array.from({ length: 50 }, () => verify('unknown', '123456', { address }));
+    const tries = Array.from({ length: 50 }, () => verify('unknown', '123456', { address }).answer());
     expect(new Set(codesOf(await Promise.all(tries)))).toEqual(new Set(['401 code_invalid']));
     // Another address of the same network counts together with it.
-    const refused = await logIn('warehouse', DEMO.password, { address: '2001:db8:1:2:aaaa::7' });
-    expect(coded(refused)).toBe('429 too_many_attempts');
+    const refused = await logIn('warehouse', DEMO.password, { address: '2001:db8:1:2:aaaa::7' }).refused(
+      429,
+      'too_many_attempts',
+    );
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(800);
-    expect((await verify('unknown', '123456', { address })).status).toBe(429);
-    expect((await logIn('warehouse', DEMO.password, { address: '2001:db8:1:3::1' })).status).toBe(200);
+    expect(await verify('unknown', '123456', { address }).status()).toBe(429);
+    await logIn('warehouse', DEMO.password, { address: '2001:db8:1:3::1' }).ok();
   });
 });
 
 describe('tenants', () => {
   test("a tenant's user is unknown on another tenant's host", async () => {
-    expect(coded(await logIn('two'))).toBe('401 credentials_invalid');
-    expect((await logIn('two', DEMO.password, { host: DEMO.hosts.two })).status).toBe(200);
+    await logIn('two').refused(401, 'credentials_invalid');
+    await logIn('two', DEMO.password, { host: DEMO.hosts.two }).ok();
   });
 
   test("a preauth token is unknown on another tenant's host and stays valid on its own", async () => {
     const user = await makeUserWithTwoFactor('host');
     const token = await makePreauthToken(user.id);
     const code = await codeOfNow();
-    expect(coded(await verify(token, code, { host: DEMO.hosts.two }))).toBe('401 code_invalid');
-    expect((await verify(token, code)).status).toBe(200);
+    await verify(token, code, { host: DEMO.hosts.two }).refused(401, 'code_invalid');
+    await verify(token, code).ok();
   });
 
   test.each([
@@ -423,63 +425,60 @@ describe('second factor', () => {
   test('a right password returns 2fa_required and a token that is stored as a hash for 5 minutes', async () => {
     const user = await makeUserWithTwoFactor('first');
     const stale = await makePreauthToken(user.id);
-    await service.owner.query(
+    await service().owner.query(
       "update preauth_tokens set expires_at = now() - interval '1 second' where user_id = $1",
       [user.id],
     );
-    const { status, body } = await logIn(user.username);
-    expect({ status, ...body }).toEqual({
+    const { body, data } = await logIn(user.username).ok();
+    expect(body).toEqual({
       status: '2fa_required',
       message: expect.any(String),
       data: { preauth_token: expect.stringMatching(/^[\w-]{43}$/) },
       timestamp: expect.any(Number),
     });
-    expect(status).toBe(200);
-    const { rows } = await service.owner.query(
+    const { rows } = await service().owner.query(
       `select token_hash, extract(epoch from expires_at - now())::int as left_s from preauth_tokens where user_id = $1`,
       [user.id],
     );
     // The login has deleted the expired token.
     expect(rows).toHaveLength(1);
-    expect(rows[0].token_hash).toBe(
-      service.app.secrets.lookupHash(body['data'].preauth_token, 'preauth_token'),
-    );
+    expect(rows[0].token_hash).toBe(service().app.secrets.lookupHash(data.preauth_token, 'preauth_token'));
     expect(rows[0].left_s).toBeGreaterThan(290);
     expect(rows[0].left_s).toBeLessThanOrEqual(300);
-    expect(stale).not.toBe(body['data'].preauth_token);
+    expect(stale).not.toBe(data.preauth_token);
     expect(await auditOf(user.id)).toEqual([]);
   });
 
   test('the right code returns a token that gives access to the API', async () => {
     const user = await makeUserWithTwoFactor('code');
-    const reply = await verify(await makePreauthToken(user.id), await codeOfNow());
+    const reply = await verify(await makePreauthToken(user.id), await codeOfNow()).ok();
     expect(coded(reply)).toBe('200 success');
-    expect(reply.body['data'].user).toMatchObject({ id: user.id, two_factor_enabled: true });
-    const list = await service.call('listPrealerts', { token: reply.body['data'].access_token });
-    expect(list.status).toBe(200);
+    expect(reply.data.user).toMatchObject({ id: user.id, two_factor_enabled: true });
+    await api.withToken(reply.data.access_token).listPrealerts().ok();
     expect(await auditOf(user.id)).toEqual(['user.logged_in']);
   });
 
   test('a wrong code consumes the preauth token', async () => {
     const user = await makeUserWithTwoFactor('burnt');
     const token = await makePreauthToken(user.id);
-    const refused = await verify(token, await wrongCode());
-    expect(coded(refused)).toBe('401 code_invalid');
+    const refused = await verify(token, await wrongCode()).refused(401, 'code_invalid');
     expect(refused.body['status']).toBe('fail');
-    expect(coded(await verify(token, await codeOfNow()))).toBe('401 code_invalid');
+    await verify(token, await codeOfNow()).refused(401, 'code_invalid');
   });
 
   test('unknown, empty, used and expired tokens are rejected alike', async () => {
     const user = await makeUserWithTwoFactor('token');
     const used = await makePreauthToken(user.id);
-    expect((await verify(used, await codeOfNow())).status).toBe(200);
+    await verify(used, await codeOfNow()).ok();
     const expired = await makePreauthToken(user.id);
-    await service.owner.query(
+    await service().owner.query(
       "update preauth_tokens set expires_at = now() - interval '1 second' where user_id = $1 and consumed_at is null",
       [user.id],
     );
     const next = codeOfStep((await currentStep()) + 1);
-    const replies = await Promise.all(['unknown', '', used, expired].map((token) => verify(token, next)));
+    const replies = await Promise.all(
+      ['unknown', '', used, expired].map((token) => verify(token, next).answer()),
+    );
     expect(new Set(codesOf(replies))).toEqual(new Set(['401 code_invalid']));
     expect(new Set(replies.map(({ body }) => body['message'])).size).toBe(1);
   });
@@ -488,20 +487,19 @@ describe('second factor', () => {
     ['no token', { code: '123456' }, 'preauth_token'],
     ['no code', { preauth_token: 'x' }, 'code'],
   ])('rejects a second step with %s with 400 and names the field', async (_what, fields, field) => {
-    const reply = await post({ action: 'verify_2fa', ...fields });
-    expect(coded(reply)).toBe('400 validation_failed');
-    expect(reply.body['errors']).toMatchObject([{ field }]);
+    const reply = await post({ action: 'verify_2fa', ...fields }).refused(400, 'validation_failed');
+    expect(reply.errors).toMatchObject([{ field }]);
   });
 
   test('a TOTP step is accepted once, and no earlier step after it', async () => {
     const user = await makeUserWithTwoFactor('replay');
     const step = await currentStep();
     const ahead = codeOfStep(step + 1);
-    expect((await verify(await makePreauthToken(user.id), ahead)).status).toBe(200);
+    await verify(await makePreauthToken(user.id), ahead).ok();
     for (const code of [ahead, codeOfStep(step), codeOfStep(step - 1)]) {
-      expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
+      await verify(await makePreauthToken(user.id), code).refused(401, 'code_invalid');
     }
-    const { rows } = await service.owner.query('select totp_last_step from users where id = $1', [user.id]);
+    const { rows } = await service().owner.query('select totp_last_step from users where id = $1', [user.id]);
     expect(rows[0].totp_last_step).toBe(step + 1);
   });
 
@@ -510,7 +508,7 @@ describe('second factor', () => {
     const code = codeOfStep(await currentStep(), secret);
     const user = await makeUserWithTwoFactor('blanks', secret);
     const sent = ` ${code.slice(0, 3)}\u00a0${code.slice(3)}\n`;
-    expect(coded(await verify(await makePreauthToken(user.id), sent))).toBe('200 success');
+    await verify(await makePreauthToken(user.id), sent).ok();
   });
 
   test('a code is exactly six digits', async () => {
@@ -520,7 +518,7 @@ describe('second factor', () => {
     const digits = code.slice(1);
     for (const shape of [`${digits}x`, `+${digits}`, ` ${digits}`, digits]) {
       const user = await makeUserWithTwoFactor('shape', secret);
-      expect(coded(await verify(await makePreauthToken(user.id), shape))).toBe('401 code_invalid');
+      await verify(await makePreauthToken(user.id), shape).refused(401, 'code_invalid');
     }
   });
 
@@ -528,23 +526,23 @@ describe('second factor', () => {
     for (const secret of ['', 'KRSXG5CTMVRXEZL']) {
       const user = await makeUserWithTwoFactor('secret', secret);
       const code = codeOfStep(await currentStep(), secret);
-      expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
+      await verify(await makePreauthToken(user.id), code).refused(401, 'code_invalid');
       await changeUser(user, { totp_secret: '' });
-      expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
+      await verify(await makePreauthToken(user.id), code).refused(401, 'code_invalid');
     }
   });
 
   test('a backup code works once, in either case', async () => {
     const code = DEMO_BACKUP_CODES[1] ?? '';
     const { guarded } = DEMO.users;
-    expect((await verify(await makePreauthToken(guarded), code.toLowerCase())).status).toBe(200);
-    expect(coded(await verify(await makePreauthToken(guarded), code))).toBe('401 code_invalid');
-    const { rows } = await service.owner.query(
+    await verify(await makePreauthToken(guarded), code.toLowerCase()).ok();
+    await verify(await makePreauthToken(guarded), code).refused(401, 'code_invalid');
+    const { rows } = await service().owner.query(
       'select count(*)::int as used from backup_codes where user_id = $1 and used_at is not null',
       [guarded],
     );
     expect(rows[0].used).toBe(1);
-    const { rows: facts } = await service.owner.query(
+    const { rows: facts } = await service().owner.query(
       'select after from audit_entries where entity_id = $1',
       [guarded],
     );
@@ -554,26 +552,28 @@ describe('second factor', () => {
   test("rejects another user's backup code and does not consume it", async () => {
     const user = await makeUserWithTwoFactor('borrowed');
     const code = DEMO_BACKUP_CODES[2] ?? '';
-    expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
-    expect((await verify(await makePreauthToken(DEMO.users.guarded), code)).status).toBe(200);
+    await verify(await makePreauthToken(user.id), code).refused(401, 'code_invalid');
+    await verify(await makePreauthToken(DEMO.users.guarded), code).ok();
   });
 
   test('five wrong codes in a row lock the codes for 15 minutes, but not the password', async () => {
     const user = await makeUserWithTwoFactor('codes');
     for (const code of [await wrongCode(), 'AAAA-AAAA', 'zzzz', await wrongCode(), 'BBBB-BBBB']) {
-      expect(coded(await verify(await makePreauthToken(user.id), code))).toBe('401 code_invalid');
+      await verify(await makePreauthToken(user.id), code).refused(401, 'code_invalid');
     }
-    const refused = await verify(await makePreauthToken(user.id), await codeOfNow());
-    expect(coded(refused)).toBe('429 too_many_attempts');
+    const refused = await verify(await makePreauthToken(user.id), await codeOfNow()).refused(
+      429,
+      'too_many_attempts',
+    );
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(890);
     expect(await auditOf(user.id)).toEqual(['user.locked_out']);
-    expect(coded(await logIn(user.username))).toBe('200 2fa_required');
+    expect(coded(await logIn(user.username).answer())).toBe('200 2fa_required');
 
-    await service.owner.query(
+    await service().owner.query(
       "update login_throttles set locked_until = now() - interval '1 second' where subject = $1",
       [user.id],
     );
-    expect((await verify(await makePreauthToken(user.id), await codeOfNow())).status).toBe(200);
+    await verify(await makePreauthToken(user.id), await codeOfNow()).ok();
     expect(await throttleOf('code', user.id)).toBeUndefined();
   });
 
@@ -581,21 +581,21 @@ describe('second factor', () => {
     const user = await makeUserWithTwoFactor('apart');
     const token = await makePreauthToken(user.id);
     await failTimes(5, user.username);
-    expect((await verify(token, await codeOfNow())).status).toBe(200);
+    await verify(token, await codeOfNow()).ok();
   });
 
   test('rejects a user who was disabled between the two steps with 403', async () => {
     const user = await makeUserWithTwoFactor('between');
     const token = await makePreauthToken(user.id);
     await changeUser(user, { is_active: false });
-    expect(coded(await verify(token, await codeOfNow()))).toBe('403 account_disabled');
+    await verify(token, await codeOfNow()).refused(403, 'account_disabled');
     await changeUser(user, { is_active: true });
-    expect(coded(await verify(token, await codeOfNow()))).toBe('401 code_invalid');
+    await verify(token, await codeOfNow()).refused(401, 'code_invalid');
   });
 
   test('does not verify or consume the code of a user who was disabled between the two steps', async () => {
     const user = await makeUserWithTwoFactor('unjudged');
-    const enter = async (code: string) => coded(await verify(await makePreauthToken(user.id), code));
+    const enter = async (code: string) => coded(await verify(await makePreauthToken(user.id), code).answer());
     const code = await codeOfNow();
     await changeUser(user, { is_active: false });
     // A wrong and a right code get the same response.
@@ -609,7 +609,7 @@ describe('second factor', () => {
     const user = await makeUserWithTwoFactor('off');
     const token = await makePreauthToken(user.id);
     await changeUser(user, { two_factor_enabled: false });
-    expect(coded(await verify(token, await codeOfNow()))).toBe('401 code_invalid');
+    await verify(token, await codeOfNow()).refused(401, 'code_invalid');
   });
 });
 

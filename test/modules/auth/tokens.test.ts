@@ -1,15 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { developmentConfig } from '../../support/staging/development.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const { api, service } = withService();
 
 type Json = Record<string, unknown>;
 
@@ -26,13 +21,13 @@ function sign(header: Json, claims: Json, secret: string, hash = 'sha256'): stri
   return `${text}.${createHmac(hash, secret).update(text).digest('base64url')}`;
 }
 
-const statusWith = async (token: string) => (await service.call('getTwoFactor', { token })).status;
+const statusWith = async (token: string) => await api.withToken(token).getTwoFactor().status();
 
 /** The key that signs tokens in development. */
 const [KEY = { id: '', secret: '' }] = developmentConfig({}).tokens.keys;
 
 test('accepts a token signed with the key, so the forged tokens below fail for their own defect', async () => {
-  const [header, claims] = (await service.tokenOf('warehouse')).split('.');
+  const [header, claims] = (await service().tokenOf('warehouse')).split('.');
   expect(await statusWith(sign(decode(header), decode(claims), KEY.secret))).toBe(200);
 });
 
@@ -86,13 +81,13 @@ test.each<[string, (header: Json, claims: Json, signature: string) => string]>([
     (header, claims) => sign(header, { ...claims, aud: 'crossdock/production' }, KEY.secret),
   ],
 ])('rejects a token with %s', async (_what, forge) => {
-  const [header, claims, signature = ''] = (await service.tokenOf('warehouse')).split('.');
+  const [header, claims, signature = ''] = (await service().tokenOf('warehouse')).split('.');
   expect(await statusWith(forge(decode(header), decode(claims), signature))).toBe(401);
 });
 
 test('rejects a token that has expired by the database clock', async () => {
-  const [header, claims] = (await service.tokenOf('warehouse')).split('.');
-  const { rows } = await service.owner.query('select extract(epoch from now())::int as now_s');
+  const [header, claims] = (await service().tokenOf('warehouse')).split('.');
+  const { rows } = await service().owner.query('select extract(epoch from now())::int as now_s');
   const withExpiry = (exp: number) => sign(decode(header), { ...decode(claims), exp }, KEY.secret);
   expect(await statusWith(withExpiry(rows[0].now_s - 1))).toBe(401);
   expect(await statusWith(withExpiry(rows[0].now_s + 60))).toBe(200);

@@ -1,30 +1,27 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import Papa from 'papaparse';
 import type { Invoice } from '../../../src/modules/bills/documents/pdf/invoice.js';
 import { makeInvoiceWriter } from '../../../src/modules/bills/documents/pdf/writer.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { pagesOf, pixelsOf, popplerText } from '../../support/readers/pdf.js';
 import { greyJpeg, png, PNG_SIGNATURE, pngChunk, pngHeader } from '../../support/readers/pictures.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
 import { matching } from '../../support/assertions/matching.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const { IEX } = DEMO.couriers;
 const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
+const { api, service } = withService();
 
 type Format = 'pdf' | 'csv';
 const download = (as: string, bill_id: string, format?: Format) =>
-  service.call('downloadCourierBill', { as, query: { bill_id, ...(format ? { format } : {}) } });
+  api.as(as).downloadCourierBill({ bill_id, ...(format ? { format } : {}) });
 
 async function pdfOf(as: string, billId: string): Promise<Buffer> {
-  const reply = await download(as, billId);
+  const reply = await download(as, billId).answer();
   expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/pdf']);
   return reply.bytes;
 }
@@ -32,7 +29,7 @@ async function pdfOf(as: string, billId: string): Promise<Buffer> {
 const textOf = async (as: string, billId: string) => (await pagesOf(await pdfOf(as, billId))).join('\n');
 
 async function cellsOf(as: string, billId: string): Promise<string[][]> {
-  const reply = await download(as, billId, 'csv');
+  const reply = await download(as, billId, 'csv').answer();
   expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
   const { data, errors } = Papa.parse<string[]>(reply.bytes.toString(), { newline: '\r\n', delimiter: ',' });
   expect(errors).toEqual([]);
@@ -45,7 +42,7 @@ type Line = Record<string, string | number | null>;
 
 /** The lines as the courier's users see them. */
 async function linesOf(billId: string): Promise<Line[]> {
-  const { rows } = await service.owner.query<Line>(
+  const { rows } = await service().owner.query<Line>(
     `select position, kind, to_char(received_at at time zone 'UTC', 'YYYY-MM-DD') as day, house_number,
        case when user_code is null then repeat('*', length(tracking_number) - 4) || right(tracking_number, 4)
          else tracking_number end as tracking_number,
@@ -70,25 +67,36 @@ async function insertBill({ status = 'published', lines = [], columns = {} }: Pl
   const subtotal = (cents / 100).toFixed(2);
   await insert('bills', [
     {
-      ...{
-        ...own,
-        id,
-        invoice_number: `DRAFT-${id.slice(-8)}`,
-        service_type: 'Air standard',
-        status: 'draft',
-      },
-      ...{ start_date: '2026-10-01', end_date: '2026-10-31', total_packages: 0, tax_rate: 0, paid_amount: 0 },
-      ...{ subtotal, tax_amount: 0, total_amount: subtotal, created_at: '2026-11-01T00:00:00Z', ...columns },
+      ...own,
+      id,
+      invoice_number: `DRAFT-${id.slice(-8)}`,
+      service_type: 'Air standard',
+      status: 'draft',
+      start_date: '2026-10-01',
+      end_date: '2026-10-31',
+      total_packages: 0,
+      tax_rate: 0,
+      paid_amount: 0,
+      subtotal,
+      tax_amount: 0,
+      total_amount: subtotal,
+      created_at: '2026-11-01T00:00:00Z',
+      ...columns,
     },
   ]);
   const rows = lines.map((line, index) => ({
-    ...{ ...own, id: randomUUID(), bill_id: id, position: index + 1, kind: 'adjustment', amount_usd: 1 },
+    ...own,
+    id: randomUUID(),
+    bill_id: id,
+    position: index + 1,
+    kind: 'adjustment',
+    amount_usd: 1,
     ...(line['kind'] ? {} : { description: 'Credit' }),
     ...line,
   }));
   await insert('bill_lines', rows);
   if (status === 'published')
-    await service.owner.query(
+    await service().owner.query(
       `update bills set status = 'published', invoice_number = 'INV-T-' || right(id::text, 8),
          published_at = '2026-11-02T10:20:30Z' where id = $1`,
       [id],
@@ -99,7 +107,7 @@ async function insertBill({ status = 'published', lines = [], columns = {} }: Pl
 async function insert(table: string, rows: object[]): Promise<void> {
   if (rows.length === 0) return;
   const columns = Object.keys(Object.assign({}, ...rows)).join(', ');
-  await service.owner.query(
+  await service().owner.query(
     `insert into ${table} (${columns}) select ${columns} from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
     [JSON.stringify(rows)],
   );
@@ -107,26 +115,27 @@ async function insert(table: string, rows: object[]): Promise<void> {
 
 /** Lines for packages of IEX that are on no bill yet. A package can be on one bill only. */
 async function packageLines(count: number): Promise<Line[]> {
-  const { rows } = await service.owner.query<{ id: string }>(
+  const { rows } = await service().owner.query<{ id: string }>(
     `select id from packages p where courier_id = $1 and not exists (select from bill_lines l where l.package_id = p.id)
      order by id limit $2`,
     [IEX, count],
   );
   expect(rows).toHaveLength(count);
   return rows.map(({ id }, index) => ({
-    ...{
-      kind: 'package',
-      package_id: id,
-      tracking_number: `TRACK${1000 + index}`,
-      house_number: `H${index}`,
-    },
-    ...{ user_code: 'IEX-1001', received_at: '2026-10-05T23:59:59Z', weight_lb: '2.5', tier: '1-10 lb' },
+    kind: 'package',
+    package_id: id,
+    tracking_number: `TRACK${1000 + index}`,
+    house_number: `H${index}`,
+    user_code: 'IEX-1001',
+    received_at: '2026-10-05T23:59:59Z',
+    weight_lb: '2.5',
+    tier: '1-10 lb',
     amount_usd: '12.00',
   }));
 }
 
 async function pay(billId: string, amount: string, voidedAt: string | null = null): Promise<void> {
-  await service.owner.query(
+  await service().owner.query(
     `insert into bill_payments (tenant_id, id, bill_id, courier_id, amount_usd, method, reference, received_on,
        recorded_at, voided_at, void_reason)
      values ($1, gen_random_uuid(), $2, $3, $4, 'cheque', 'CHQ-77', '2026-11-05', '2026-11-05', $5::timestamptz,
@@ -147,7 +156,7 @@ describe('PDF download', () => {
     const bytes = await pdfOf('iex', billId);
     const lines = await linesOf(billId);
     expect(lines.length).toBeGreaterThan(20);
-    const { rows } = await service.owner.query<Record<string, string>>(
+    const { rows } = await service().owner.query<Record<string, string>>(
       'select *, total_amount - paid_amount as due from bills where id = $1',
       [billId],
     );
@@ -198,16 +207,16 @@ describe('PDF download', () => {
 
   test('is an attachment named after the invoice number and is byte-identical until a payment is recorded', async () => {
     const billId = await insertBill({ lines: await packageLines(2) });
-    const first = await download('admin', billId);
+    const first = await download('admin', billId).answer();
     expect(first.headers.get('content-disposition')).toBe(
       `attachment; filename="INV-T-${billId.slice(-8)}.pdf"`,
     );
     expect(first.headers.get('content-length')).toBe(String(first.bytes.length));
     // The PDF's creation date is the publication time.
     expect(first.bytes.toString('latin1')).toContain('(D:20261102102030Z)');
-    expect((await download('iex', billId, 'pdf')).bytes.equals(first.bytes)).toBe(true);
+    expect((await download('iex', billId, 'pdf').answer()).bytes.equals(first.bytes)).toBe(true);
     await pay(billId, '5.00');
-    const paid = await download('admin', billId);
+    const paid = await download('admin', billId).answer();
     expect(paid.bytes.equals(first.bytes)).toBe(false);
   });
 
@@ -273,7 +282,7 @@ describe('draft download', () => {
   test('responds to couriers as if the draft did not exist', async () => {
     for (const format of ['pdf', 'csv'] as const) {
       const replies = await Promise.all(
-        [DEMO.bills.draft, UNKNOWN_ID].map((id) => download('iex', id, format)),
+        [DEMO.bills.draft, UNKNOWN_ID].map((id) => download('iex', id, format).answer()),
       );
       const [draft, unknown] = replies.map(({ status, body }) => ({
         ...body,
@@ -289,7 +298,7 @@ describe('draft download', () => {
   test('marks every page as a draft for staff and shows no invoice number', async () => {
     const lines = Array.from({ length: 80 }, () => ({ amount_usd: '1.00' }));
     const billId = await insertBill({ status: 'draft', lines });
-    const reply = await download('manager', billId);
+    const reply = await download('manager', billId).answer();
     const name = `DRAFT-${billId.slice(-8)}`;
     expect(reply.headers.get('content-disposition')).toBe(`attachment; filename="${name}.pdf"`);
     const pages = await pagesOf(reply.bytes);
@@ -378,7 +387,7 @@ describe('logo in the PDF', () => {
 
   async function withLogo(mediaType: string, content: Buffer | string): Promise<Buffer> {
     const bytes = Buffer.from(content);
-    await service.owner.query(
+    await service().owner.query(
       `update courier_logos set media_type = $2, content = $3, content_hash = $4, raster = null, raster_failed_at = null
        where courier_id = $1`,
       [IEX, mediaType, bytes, createHash('sha256').update(bytes).digest('hex')],
@@ -423,20 +432,22 @@ describe('logo in the PDF', () => {
 
 describe('CSV download', () => {
   const COLUMNS = [
-    ...[
-      'Invoice Number',
-      'Position',
-      'Kind',
-      'Date Received',
-      'House Number',
-      'Tracking Number',
-      'User Code',
-    ],
-    ...['Weight LB', 'Tier', 'Rate USD', 'Amount USD', 'Description'],
+    'Invoice Number',
+    'Position',
+    'Kind',
+    'Date Received',
+    'House Number',
+    'Tracking Number',
+    'User Code',
+    'Weight LB',
+    'Tier',
+    'Rate USD',
+    'Amount USD',
+    'Description',
   ];
 
   test('contains every line and nothing else', async () => {
-    const reply = await download('iex', DEMO.bills.published, 'csv');
+    const reply = await download('iex', DEMO.bills.published, 'csv').answer();
     expect(reply.headers.get('content-disposition')).toBe('attachment; filename="INV-000002.csv"');
     expect(reply.bytes.toString('latin1', 0, 15)).toBe('Invoice Number,');
     expect(reply.bytes.toString().replaceAll('\r\n', '')).not.toMatch(matching(/[\r\n]/, '\r', '\n'));
@@ -446,16 +457,18 @@ describe('CSV download', () => {
     expect(cells).toEqual(
       lines.map((line) =>
         [
-          ...['INV-000002', line['position'], 'package', line['day'], line['house_number']],
-          ...[
-            line['tracking_number'],
-            line['user_code'] ?? '',
-            line['weight'],
-            line['tier'],
-            '',
-            line['amount_usd'],
-            '',
-          ],
+          'INV-000002',
+          line['position'],
+          'package',
+          line['day'],
+          line['house_number'],
+          line['tracking_number'],
+          line['user_code'] ?? '',
+          line['weight'],
+          line['tier'],
+          '',
+          line['amount_usd'],
+          '',
         ].map(String),
       ),
     );
@@ -486,7 +499,7 @@ describe('CSV download', () => {
 
   test('contains all 10,001 lines of a bill that is too long for a PDF', async () => {
     const billId = await insertBill({ status: 'draft' });
-    await service.owner.query(
+    await service().owner.query(
       `insert into bill_lines (tenant_id, id, bill_id, courier_id, position, kind, description, amount_usd)
        select $1, gen_random_uuid(), $2, $3, n, 'adjustment', 'Item ' || n, 0.01 from generate_series(1, 10001) n`,
       [DEMO.tenants.demo, billId, IEX],
@@ -495,15 +508,9 @@ describe('CSV download', () => {
     expect(cells.map(([, position]) => Number(position))).toEqual(
       Array.from({ length: 10_001 }, (_, n) => n + 1),
     );
-    const pdf = await download('admin', billId, 'pdf');
-    expect(pdf).toMatchObject({ status: 400, body: { code: 'bill_too_long' } });
+    await download('admin', billId, 'pdf').refused(400, 'bill_too_long');
   });
 });
-
-const expectError = ({ status, body }: Reply, wanted: number, code: string, field?: string) => {
-  expect([status, body['code']]).toEqual([wanted, code]);
-  if (field) expect(body['errors']).toMatchObject([{ field }]);
-};
 
 describe('download errors and access', () => {
   test.each([
@@ -512,28 +519,23 @@ describe('download errors and access', () => {
     [{ bill_id: DEMO.bills.paid, format: 'PDF' }, 'format'],
     [{ bill_id: DEMO.bills.paid, format: 'xlsx' }, 'format'],
   ])('rejects the query %j with 400 and names the field', async (query, field) => {
-    expectError(
-      await service.call('downloadCourierBill', { as: 'admin', query }),
-      400,
-      'validation_failed',
-      field,
-    );
+    await api.as('admin').downloadCourierBill(unchecked(query)).refused(400, 'validation_failed', field);
   });
 
   test('denies anonymous callers, disabled accounts, the warehouse role, sibling couriers and other tenants', async () => {
     const query = { bill_id: DEMO.bills.paid };
-    expectError(await service.call('downloadCourierBill', { query }), 401, 'token_missing');
+    await api.anonymous.downloadCourierBill(query).refused(401, 'token_missing');
     for (const format of ['pdf', 'csv'] as const) {
-      expectError(await download('disabled', DEMO.bills.paid, format), 403, 'account_disabled');
-      expectError(await download('warehouse', DEMO.bills.paid, format), 403, 'permission_denied');
+      await download('disabled', DEMO.bills.paid, format).refused(403, 'account_disabled');
+      await download('warehouse', DEMO.bills.paid, format).refused(403, 'permission_denied');
       for (const as of ['hrb', 'two/admin', 'two/two'])
-        expectError(await download(as, DEMO.bills.paid, format), 404, 'bill_not_found');
+        await download(as, DEMO.bills.paid, format).refused(404, 'bill_not_found');
     }
   });
 
   test('responds to each of 60 simultaneous downloads with the file or with 503 and Retry-After', async () => {
     const replies = await Promise.all(
-      Array.from({ length: 60 }, () => download('admin', DEMO.bills.paid, 'csv')),
+      Array.from({ length: 60 }, () => download('admin', DEMO.bills.paid, 'csv').answer()),
     );
     const refused = replies.filter(({ status }) => status === 503);
     // One or two downloads run and twenty wait. How many more are accepted later depends on the machine.
@@ -543,7 +545,7 @@ describe('download errors and access', () => {
       expect(body['code']).toBe('overloaded');
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    expect((await download('admin', DEMO.bills.paid)).status).toBe(200);
+    await download('admin', DEMO.bills.paid).ok();
   });
 });
 
@@ -551,19 +553,28 @@ describe('PDF worker', () => {
   const party = (name: string) => ({ name, address: [], phone: null, email: null });
   const invoiceTo = (name: string): Invoice => ({
     bill: {
-      ...{ id: UNKNOWN_ID, invoiceNumber: 'INV-1', sequenceNumber: 1, courierId: IEX, courierName: name },
-      ...{ courierCode: 'IEX', serviceType: 'Air', startDate: '2026-10-01', endDate: '2026-10-31' },
-      ...{
-        totalPackages: 0,
-        taxRate: '0',
-        subtotal: '0',
-        taxAmount: '0',
-        totalAmount: '0',
-        paidAmount: '0',
-        balance: '0',
-      },
-      ...{ status: 'published' as const, remarks: null, billFrom: party('From'), billTo: party(name) },
-      ...{ createdAt: '2026-11-01T00:00:00.000Z', publishedAt: '2026-11-01T00:00:00.000Z' },
+      id: UNKNOWN_ID,
+      invoiceNumber: 'INV-1',
+      sequenceNumber: 1,
+      courierId: IEX,
+      courierName: name,
+      courierCode: 'IEX',
+      serviceType: 'Air',
+      startDate: '2026-10-01',
+      endDate: '2026-10-31',
+      totalPackages: 0,
+      taxRate: '0',
+      subtotal: '0',
+      taxAmount: '0',
+      totalAmount: '0',
+      paidAmount: '0',
+      balance: '0',
+      status: 'published' as const,
+      remarks: null,
+      billFrom: party('From'),
+      billTo: party(name),
+      createdAt: '2026-11-01T00:00:00.000Z',
+      publishedAt: '2026-11-01T00:00:00.000Z',
     },
     lines: [],
     payments: [],

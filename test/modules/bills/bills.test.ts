@@ -1,21 +1,20 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';
 
-let service: Service;
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  await insertRows(service);
+  await insertRows(service());
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
 
 type Query = Record<string, string | number | string[]>;
-const load = (as: string, query: Query = {}, target: Service = service) =>
+const load = (as: string, query: Query = {}, target: Service = service()) =>
   target.call('listCourierBills', { as, query });
 
 type Bill = Record<string, unknown> & { bill_id: string; courier_id: string; status: string };
@@ -41,7 +40,13 @@ const PLANTED: (Planted & { id: string })[] = [
   [DEMO.tenants.two, TWO, 'draft', '2025-02-01', '2025-02-28', '2025-03-01 10:00:00Z'],
   [DEMO.tenants.two, TWO, 'published', '2025-02-01', '2025-02-28', '2025-03-02 10:00:00Z'],
 ].map(([tenant = '', courier = '', status = '', start = '', end = '', createdAt = '']) => ({
-  ...{ id: randomUUID(), tenant, courier, status, start, end, createdAt },
+  id: randomUUID(),
+  tenant,
+  courier,
+  status,
+  start,
+  end,
+  createdAt,
 }));
 
 async function insertRows(target: Service): Promise<void> {
@@ -59,7 +64,7 @@ async function insertRows(target: Service): Promise<void> {
 async function expectedIds(
   condition: string,
   tenant: string = DEMO.tenants.demo,
-  target = service,
+  target = service(),
 ): Promise<string[]> {
   const { rows } = await target.owner.query<{ id: string }>(
     `select id from bills where tenant_id = $1 and ${condition} order by created_at desc, id desc`,
@@ -116,7 +121,7 @@ describe('visibility of bills', () => {
 
   test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
     expectError(await load('warehouse'), 403, 'permission_denied');
-    expectError(await service.call('listCourierBills'), 401, 'token_missing');
+    await api.anonymous.listCourierBills().refused(401, 'token_missing');
     expectError(await load('disabled'), 403, 'account_disabled');
   });
 });
@@ -222,7 +227,10 @@ describe('pages of bills', () => {
       for (let page = 1; page <= pages; page += 1) {
         const reply = await load('admin', { limit, page });
         expect(reply.body.meta).toEqual({
-          ...{ current_page: page, per_page: limit, total_records: all.length, total_pages: pages },
+          current_page: page,
+          per_page: limit,
+          total_records: all.length,
+          total_pages: pages,
         });
         expect(reply.body.count).toBe(reply.body.data.length);
         found.push(...idsOf(reply));
@@ -236,7 +244,7 @@ describe('pages of bills', () => {
 
 describe('bill fields', () => {
   test("return the stored row under the contract's names", async () => {
-    const { rows } = await service.owner.query(
+    const { rows } = await service().owner.query(
       `select b.*, start_date::text as first, end_date::text as last, to_char(b.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at,
          to_char(b.published_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as published
        from bills b where id = $1`,
@@ -273,15 +281,21 @@ describe('bill fields', () => {
       // The columns are numeric(12, 2), and the total must fit too.
       cents.push([999_999_999_998, 1], [1, 0], [30, 10], [0, 0]);
       const bills = cents.map(([subtotal = 0, tax = 0], n) => ({
-        ...{ tenant_id: DEMO.tenants.demo, id: randomUUID(), invoice_number: `EXACT-${n}`, courier_id: HRB },
-        ...{ service_type: 'S', start_date: '2024-01-01', end_date: '2024-01-31', total_packages: n },
-        ...{ subtotal: usd(subtotal), tax_amount: usd(tax), total_amount: usd(subtotal + tax) },
-        ...{
-          tax_rate: 0,
-          paid_amount: usd(subtotal + tax),
-          status: 'paid',
-          created_at: '2024-02-01T00:00:00Z',
-        },
+        tenant_id: DEMO.tenants.demo,
+        id: randomUUID(),
+        invoice_number: `EXACT-${n}`,
+        courier_id: HRB,
+        service_type: 'S',
+        start_date: '2024-01-01',
+        end_date: '2024-01-31',
+        total_packages: n,
+        subtotal: usd(subtotal),
+        tax_amount: usd(tax),
+        total_amount: usd(subtotal + tax),
+        tax_rate: 0,
+        paid_amount: usd(subtotal + tax),
+        status: 'paid',
+        created_at: '2024-02-01T00:00:00Z',
       }));
       await target.owner.query(
         'insert into bills select * from jsonb_populate_recordset(null::bills, $1::jsonb)',
@@ -332,7 +346,7 @@ test('returns up to 20,000 bills per page and the rest on the next page', async 
 }, 120_000);
 
 test('listing bills writes nothing to the database', async () => {
-  const before = await fingerprint(service.owner);
+  const before = await fingerprint(service().owner);
   for (const as of ['admin', 'iex']) await load(as);
-  expect(await fingerprint(service.owner)).toEqual(before);
+  expect(await fingerprint(service().owner)).toEqual(before);
 });

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/demo.js';
 import { rounds } from '../../support/harness/effort.js';
 import { makeBilling, newBill, tally, type Billing } from '../../support/builders/billing.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const CALLERS = rounds(30, 200);
 const HALF = CALLERS / 2;
@@ -18,17 +19,13 @@ const DRAFT_PLACES = [
   [38, 2],
 ] as const;
 
-let service: Service;
-let billing: Billing;
-
+const { api, service } = withService({ poolSize: 40 });
 beforeAll(async () => {
-  // More connections than the default, so that more callers run at the same time.
-  service = await startService({ poolSize: 40 });
-  billing = makeBilling(service);
+  billing = makeBilling(service());
   // Sign the token beforehand, so that the callers contend in the database.
-  await service.tokenOf('manager');
+  await service().tokenOf('manager');
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
+let billing: Billing;
 
 const data = ({ body }: Reply) => body['data'];
 const isDone = ({ status }: Reply) => status === 200;
@@ -144,13 +141,13 @@ test(`publishes a draft once for ${CALLERS} simultaneous callers and uses one nu
 test('connections killed after they took an invoice number leave no gap in the numbers', async () => {
   const drafts = await insertDrafts(20, await billing.newCourier());
   const lastBefore = await lastNumber();
-  const blocker = await service.owner.connect();
+  const blocker = await service().owner.connect();
   try {
     await blocker.query('begin');
     // Each publication waits here after it has locked the counter and numbered its bill.
     await blocker.query('lock table audit_entries in share row exclusive mode');
     const replies = drafts.map((bill_id) =>
-      service.call('manageCourierBills', { as: 'manager', body: { action: 'publish', bill_id } }),
+      api.as('manager').manageCourierBills({ action: 'publish', bill_id }).answer(),
     );
     for (let killed = 0; killed < 5; killed += 1) await killWaitingBackend();
     await blocker.query('rollback');

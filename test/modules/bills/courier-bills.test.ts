@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/demo.js';
 import { BACKGROUND } from '../../../src/platform/audit/audit.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
@@ -8,19 +8,17 @@ import { insertWithoutTriggers } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
 import { makeBilling, MAY, newBill, type Billing } from '../../support/builders/billing.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const { IEX } = DEMO.couriers;
 const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';
 
-let service: Service;
-let billing: Billing;
-
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  billing = makeBilling(service);
+  billing = makeBilling(service());
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
+let billing: Billing;
 
 const data = ({ body }: Reply) => body['data'];
 
@@ -31,9 +29,9 @@ function expectError(reply: Reply, status: number, code: string, field?: string)
 
 /** Asserts that neither the rows nor the audit log changed. */
 async function expectNothingWritten(act: () => Promise<unknown>): Promise<void> {
-  const before = await fingerprint(service.owner);
+  const before = await fingerprint(service().owner);
   await act();
-  expect(await fingerprint(service.owner)).toEqual(before);
+  expect(await fingerprint(service().owner)).toEqual(before);
 }
 
 const auditOf = (billId: string) =>
@@ -60,7 +58,10 @@ describe('draft creation', () => {
     ]);
     await billing.addPackages(await billing.newCourier(), [{ weight: '1' }]);
     const preview = data(
-      await service.call('previewCourierInvoice', { as: 'admin', body: { courier_id: courierId, ...MAY } }),
+      await api
+        .as('admin')
+        .previewCourierInvoice({ courier_id: courierId, ...MAY })
+        .answer(),
     );
 
     const reply = await billing.draft(courierId.toUpperCase(), { tax_rate: 7.125, remarks: 'Thanks.' });
@@ -107,8 +108,16 @@ describe('draft creation', () => {
     ]);
     expect(body['data'].lines[2].received_at).toBe('2024-05-31 23:59:59');
     expect(body['data']).toMatchObject({
-      ...{ courier_id: courierId, service_type: 'Air', remarks: 'Thanks.', tax_rate: 7.125, ...MAY },
-      ...{ paid_amount: 0, balance: 25.65, status: 'draft', published_at: null, payments: [] },
+      courier_id: courierId,
+      service_type: 'Air',
+      remarks: 'Thanks.',
+      tax_rate: 7.125,
+      ...MAY,
+      paid_amount: 0,
+      balance: 25.65,
+      status: 'draft',
+      published_at: null,
+      payments: [],
     });
     expect(await auditOf(data(reply).bill_id)).toMatchObject([
       {
@@ -136,7 +145,7 @@ describe('draft creation', () => {
         })),
       );
       const body = { courier_id: courierId, ...MAY };
-      const preview = data(await service.call('previewCourierInvoice', { as: 'admin', body }));
+      const preview = data(await api.as('admin').previewCourierInvoice(body).answer());
       const drafted = data(await billing.draft(courierId));
       expect(drafted.subtotal).toBe(preview.summary.grand_total);
       const lines = await linesOf(drafted.bill_id);
@@ -295,24 +304,39 @@ describe('adjustments', () => {
     // 12.5 % of 11.96 is 1.495.
     const reply = await billing.adjust(bill_id, -0.04, 'Wet box');
     expect(data(reply)).toEqual({
-      ...{ bill_id, line_id: expect.any(String) },
-      ...{ subtotal: 11.96, tax_amount: 1.5, total_amount: 13.46 },
+      bill_id,
+      line_id: expect.any(String),
+      subtotal: 11.96,
+      tax_amount: 1.5,
+      total_amount: 13.46,
     });
     expect((await linesOf(bill_id)).at(-1)).toMatchObject({
-      ...{ line_id: data(reply).line_id, position: 2, kind: 'adjustment' },
-      ...{ description: 'Wet box', amount: -0.04, weight: null, received_at: null },
+      line_id: data(reply).line_id,
+      position: 2,
+      kind: 'adjustment',
+      description: 'Wet box',
+      amount: -0.04,
+      weight: null,
+      received_at: null,
     });
     const second = await billing.adjust(bill_id, 100.1);
     expect(data(second)).toMatchObject({ subtotal: 112.06, tax_amount: 14.01, total_amount: 126.07 });
     await billing.unadjust(data(second).line_id);
     const removed = await billing.unadjust(data(reply).line_id.toUpperCase());
     expect(data(removed)).toEqual({
-      ...{ bill_id, line_id: data(reply).line_id, subtotal: 12, tax_amount: 1.5, total_amount: 13.5 },
+      bill_id,
+      line_id: data(reply).line_id,
+      subtotal: 12,
+      tax_amount: 1.5,
+      total_amount: 13.5,
     });
     expect(await linesOf(bill_id)).toHaveLength(1);
     expect((await auditOf(bill_id)).map(({ action }) => action)).toEqual([
-      ...['bill.drafted', 'bill.adjustment_added', 'bill.adjustment_added'],
-      ...['bill.adjustment_removed', 'bill.adjustment_removed'],
+      'bill.drafted',
+      'bill.adjustment_added',
+      'bill.adjustment_added',
+      'bill.adjustment_removed',
+      'bill.adjustment_removed',
     ]);
     expect((await auditOf(bill_id))[1]).toMatchObject({
       before: { subtotal: '12.00', total_amount: '13.50' },
@@ -371,7 +395,10 @@ describe('publication', () => {
     const numberOf = (each: Reply) => Number(/^INV-(\d{6})$/.exec(data(each).invoice_number)?.[1]);
     expect(numberOf(next)).toBe(numberOf(reply) + 1);
     expect(data(reply)).toEqual({
-      ...{ bill_id: first, invoice_number: expect.any(String), status: 'published', total_amount: 12 },
+      bill_id: first,
+      invoice_number: expect.any(String),
+      status: 'published',
+      total_amount: 12,
       published_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
     });
     await billing.rows("update couriers set name = 'Another', email = 'x@y.example' where id = $1", [
@@ -380,7 +407,9 @@ describe('publication', () => {
     const published = data(await billing.read(first));
     expect(published).toEqual({
       ...before,
-      ...{ invoice_number: data(reply).invoice_number, status: 'published', courier_name: 'Another' },
+      invoice_number: data(reply).invoice_number,
+      status: 'published',
+      courier_name: 'Another',
       published_at: data(reply).published_at,
     });
     expect(published.bill_from).toMatchObject({
@@ -454,10 +483,10 @@ describe('published bill', () => {
       await billing.publish(billId);
       const change = (statement: string) =>
         role === 'crossdock_app'
-          ? makeContext(service.db, { kind: 'system', tenantId: DEMO.tenants.demo }, BACKGROUND).write((tx) =>
-              tx.count(sql([statement])),
+          ? makeContext(service().db, { kind: 'system', tenantId: DEMO.tenants.demo }, BACKGROUND).write(
+              (tx) => tx.count(sql([statement])),
             )
-          : service.owner.query(statement);
+          : service().owner.query(statement);
       for (const statement of [
         `update bills set total_amount = 1, subtotal = 1 where id = '${billId}'`,
         `update bills set remarks = 'x' where id = '${billId}'`,
@@ -554,8 +583,11 @@ describe('payments', () => {
     const extra = { method: 'bank_transfer', reference: 'TRF-1', received_on: '2026-01-31' };
     const first = await billing.pay(billId, 0.1, extra);
     expect(data(first)).toEqual({
-      ...{ bill_id: billId, payment_id: expect.any(String) },
-      ...{ paid_amount: 0.1, balance: 12.2, status: 'published' },
+      bill_id: billId,
+      payment_id: expect.any(String),
+      paid_amount: 0.1,
+      balance: 12.2,
+      status: 'published',
     });
     const second = await billing.pay(billId, 12.2);
     expect(data(second)).toMatchObject({ paid_amount: 12.3, balance: 0, status: 'paid' });
@@ -583,7 +615,9 @@ describe('payments', () => {
     });
     const today = new Date().toISOString().slice(0, 10);
     expect(data(await billing.read(billId))).toMatchObject({
-      ...{ status: 'published', paid_amount: 12.2, balance: 0.1 },
+      status: 'published',
+      paid_amount: 12.2,
+      balance: 0.1,
       payments: [
         { amount: 0.1, ...extra, is_voided: true, void_reason: 'Returned.', voided_at: expect.any(String) },
         {
@@ -641,7 +675,7 @@ test(`drafts ${DRAFTED} packages in one statement and rejects more than 100,000`
   const manifest = await billing.newManifest('106-1');
   const insert = (owner: string, prefix: string, count: number) =>
     insertWithoutTriggers(
-      service.owner,
+      service().owner,
       `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id,
          manifest_id, received_at)
        select $1, gen_random_uuid(), $2, $5 || n, $5 || n, $5 || n, 1 + n % 9000 / 1000.0, $3, $4,
@@ -656,7 +690,7 @@ test(`drafts ${DRAFTED} packages in one statement and rejects more than 100,000`
   expect(tooMany.body['message']).toContain('100001 packages');
   await insert(courierId, 'MANY-', DRAFTED);
   const body = { courier_id: courierId, ...MAY };
-  const previewed = await timed(() => service.call('previewCourierInvoice', { as: 'manager', body }));
+  const previewed = await timed(() => api.as('manager').previewCourierInvoice(body).answer());
   const drawn = await timed(() => billing.draft(courierId));
   const drafted = data(drawn.reply);
   expect(drafted.subtotal).toBe(data(previewed.reply).summary.grand_total);

@@ -1,47 +1,44 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { insertBill, type InsertedBill } from '../../support/builders/bills.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';
 const ALWAYS = { from: '2000-01-01', to: '2100-01-01' };
 const DAY_MS = 86_400_000;
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
+const { api, service } = withService();
 
 type Query = Record<string, string | number>;
-const read = (as: string, query: Query) => service.call('getCourierStatement', { as, query });
+const read = (as: string, query: Query) => api.as(as).getCourierStatement(unchecked(query));
 
 type Movement = { date: string; kind: string; amount: number; balance: number; payment_id: string | null };
 
 async function newCourier(): Promise<string> {
   const id = randomUUID();
-  await service.owner.query('insert into couriers (tenant_id, id, code, name) values ($1, $2, $3, $4)', [
-    ...[DEMO.tenants.demo, id, id.slice(0, 8), `Courier ${id}`],
+  await service().owner.query('insert into couriers (tenant_id, id, code, name) values ($1, $2, $3, $4)', [
+    DEMO.tenants.demo,
+    id,
+    id.slice(0, 8),
+    `Courier ${id}`,
   ]);
   return id;
 }
 
 const insertRows = (courierId: string, bill: Omit<InsertedBill, 'courierId' | 'start' | 'end'>) =>
-  insertBill(service.owner, { courierId, start: '2024-01-01', end: '2024-01-31', ...bill });
-
-function expectError(reply: Reply, status: number, code: string, field?: string) {
-  expect([reply.status, reply.body['code']]).toEqual([status, code]);
-  if (field) expect(reply.body['errors']).toMatchObject([{ field }]);
-}
+  insertBill(service().owner, { courierId, start: '2024-01-01', end: '2024-01-31', ...bill });
 
 describe('courier statement', () => {
   let courierId: string;
   beforeAll(async () => {
     courierId = await newCourier();
     await insertRows(courierId, {
-      ...{ amount: '100.00', taxRate: '7.5', publishedAt: '2024-02-01T09:00:00Z' },
+      amount: '100.00',
+      taxRate: '7.5',
+      publishedAt: '2024-02-01T09:00:00Z',
       payments: [
         { amount: '50.00', receivedOn: '2024-02-10', reference: 'TRF-1' },
         { amount: '7.50', receivedOn: '2024-02-11', voidedAt: '2024-03-05T10:00:00Z' },
@@ -52,7 +49,7 @@ describe('courier statement', () => {
   });
 
   const statementOf = async (from: string, to: string) =>
-    (await read('admin', { courier_id: courierId, from, to })).body['data'];
+    (await read('admin', { courier_id: courierId, from, to }).ok()).data;
 
   test('lists bills, payments and voids by day with the running balance, and no drafts', async () => {
     const data = await statementOf('2024-02-01', '2024-03-31');
@@ -66,12 +63,16 @@ describe('courier statement', () => {
       ],
     );
     expect(data).toMatchObject({
-      ...{ courier_id: courierId, opening_balance: 0, billed: 127.6, paid: 57.5, voided: 7.5 },
+      courier_id: courierId,
+      opening_balance: 0,
+      billed: 127.6,
+      paid: 57.5,
+      voided: 7.5,
       closing_balance: 77.6,
     });
     expect(data.movements[1]).toMatchObject({ method: 'bank_transfer', reference: 'TRF-1' });
-    expect(data.movements[1].invoice_number).toBe(data.movements[0].invoice_number);
-    expect(data.movements[4].payment_id).toBe(data.movements[2].payment_id);
+    expect(data.movements[1]?.invoice_number).toBe(data.movements[0]?.invoice_number);
+    expect(data.movements[4]?.payment_id).toBe(data.movements[2]?.payment_id);
   });
 
   test("opens with the previous period's closing balance", async () => {
@@ -103,10 +104,14 @@ describe('courier statement', () => {
   });
 
   test('of a period without movements has the opening balance as its closing balance', async () => {
-    const { body } = await read('admin', { courier_id: courierId, from: '2024-07-01', to: '2024-07-31' });
-    expect(body['message']).toBe('0 movements from 2024-07-01 to 2024-07-31.');
-    expect(body['data']).toMatchObject({ opening_balance: 77.6, movements: [], closing_balance: 77.6 });
-    expect(body['meta']).toMatchObject({ total_records: 0, total_pages: 0 });
+    const { message, data, meta } = await read('admin', {
+      courier_id: courierId,
+      from: '2024-07-01',
+      to: '2024-07-31',
+    }).answer();
+    expect(message).toBe('0 movements from 2024-07-01 to 2024-07-31.');
+    expect(data).toMatchObject({ opening_balance: 77.6, movements: [], closing_balance: 77.6 });
+    expect(meta).toMatchObject({ total_records: 0, total_pages: 0 });
   });
 });
 
@@ -116,7 +121,7 @@ test("payments received before their bill's publication count as credit until th
   await insertRows(courierId, { amount: '100.00', publishedAt: '2024-03-01T00:00:00Z', payments });
   await insertRows(courierId, { amount: '30.00', publishedAt: '2024-02-01T00:00:00Z' });
   const on = async (to: string) =>
-    (await read('admin', { courier_id: courierId, from: '2024-02-01', to })).body['data'];
+    (await read('admin', { courier_id: courierId, from: '2024-02-01', to }).ok()).data;
   const before = await on('2024-02-29');
   expect([before.closing_balance, before.ageing.days_0_30, before.ageing.credit]).toEqual([-10, 30, -40]);
   const after = await on('2024-03-01');
@@ -126,13 +131,15 @@ test("payments received before their bill's publication count as credit until th
 test('statement days are whole UTC days, both ends inclusive', async () => {
   const courierId = await newCourier();
   const moments = [
-    ...['2024-02-28T23:59:59.999Z', '2024-02-29T00:00:00Z'],
-    ...['2024-02-29T23:59:59.999Z', '2024-03-01T00:00:00Z'],
+    '2024-02-28T23:59:59.999Z',
+    '2024-02-29T00:00:00Z',
+    '2024-02-29T23:59:59.999Z',
+    '2024-03-01T00:00:00Z',
   ];
   for (const [index, publishedAt] of moments.entries())
     await insertRows(courierId, { amount: `${10 ** index}.00`, publishedAt });
   const day = '2024-02-29';
-  const { data } = (await read('admin', { courier_id: courierId, from: day, to: day })).body;
+  const { data } = await read('admin', { courier_id: courierId, from: day, to: day }).ok();
   expect([data.opening_balance, data.billed, data.closing_balance]).toEqual([1, 110, 111]);
   expect(data.movements.map(({ date }: Movement) => date)).toEqual([day, day]);
 });
@@ -141,8 +148,8 @@ test('bills without a recorded publication time count from their creation', asyn
   const courierId = await newCourier();
   const { id } = await insertRows(courierId, { amount: '5.00' });
   const update = `update bills set status = 'published', created_at = '2024-04-04T10:00:00Z' where id = $1`;
-  await service.owner.query(update, [id]);
-  const { data } = (await read('admin', { courier_id: courierId, ...ALWAYS })).body;
+  await service().owner.query(update, [id]);
+  const { data } = await read('admin', { courier_id: courierId, ...ALWAYS }).ok();
   expect(data.movements).toMatchObject([{ date: '2024-04-04', amount: 5 }]);
 });
 
@@ -169,7 +176,9 @@ async function insertHistory(courierId: string): Promise<KnownMovement[]> {
       if (isVoided) known.push({ bill, day: voided, cents });
       else left -= cents;
       return {
-        ...{ amount: usd(cents), receivedOn: dayOf(received), recordedAt: `${dayOf(recorded)}T13:00:00Z` },
+        amount: usd(cents),
+        receivedOn: dayOf(received),
+        recordedAt: `${dayOf(recorded)}T13:00:00Z`,
         ...(isVoided ? { voidedAt: `${dayOf(voided)}T14:00:00Z` } : {}),
       };
     });
@@ -222,7 +231,7 @@ describe('statement of a random history', () => {
       const first = randomInt(0, 400);
       const last = first + randomInt(0, 120);
       const query = { courier_id: courierId, from: isoDay(first), to: isoDay(last), limit: 5000 };
-      const { data } = (await read('admin', query)).body;
+      const { data } = await read('admin', query).ok();
       const wanted = expected(first, last);
       const got = {
         opening: cents(data.opening_balance),
@@ -245,17 +254,25 @@ describe('statement of a random history', () => {
   });
 
   test('is complete across pages, in order and without duplicates', async () => {
-    const whole = (await read('admin', { courier_id: courierId, ...ALWAYS, limit: 5000 })).body;
+    const whole = (await read('admin', { courier_id: courierId, ...ALWAYS, limit: 5000 }).ok()).body;
     const paged: Movement[] = [];
     const pages = Math.ceil(known.length / 7);
     for (let page = 1; page <= pages + 1; page += 1) {
-      const { body } = await read('admin', { courier_id: courierId, ...ALWAYS, limit: 7, page });
-      expect(body['meta']).toEqual({
-        ...{ current_page: page, per_page: 7, total_records: known.length, total_pages: pages },
+      const { meta, data } = await read('admin', {
+        courier_id: courierId,
+        ...ALWAYS,
+        limit: 7,
+        page,
+      }).answer();
+      expect(meta).toEqual({
+        current_page: page,
+        per_page: 7,
+        total_records: known.length,
+        total_pages: pages,
       });
-      paged.push(...body['data'].movements);
+      paged.push(...data.movements);
       // Every page has the totals of the whole statement.
-      expect({ ...body['data'], movements: [] }).toEqual({ ...whole['data'], movements: [] });
+      expect({ ...data, movements: [] }).toEqual({ ...whole['data'], movements: [] });
     }
     expect(paged).toEqual(whole['data'].movements);
     expect(paged.map(({ date }) => date)).toEqual(paged.map(({ date }) => date).sort());
@@ -264,35 +281,38 @@ describe('statement of a random history', () => {
 
 describe('statement access', () => {
   test("the demo courier's balance equals the outstanding amount of its bills", async () => {
-    const { body } = await read('manager', { courier_id: IEX, ...ALWAYS });
-    const { rows } = await service.owner.query<{ due: string }>(
+    const { data } = await read('manager', { courier_id: IEX, ...ALWAYS }).answer();
+    const { rows } = await service().owner.query<{ due: string }>(
       "select sum(total_amount - paid_amount) as due from bills where courier_id = $1 and status <> 'draft'",
       [IEX],
     );
-    expect(body['data'].closing_balance).toBe(Number(rows[0]?.due));
-    expect(body['data'].movements.map(({ kind }: Movement) => kind).sort()).toEqual([
-      ...['bill', 'bill', 'payment', 'payment'],
+    expect(data.closing_balance).toBe(Number(rows[0]?.due));
+    expect(data.movements.map(({ kind }: Movement) => kind).sort()).toEqual([
+      'bill',
+      'bill',
+      'payment',
+      'payment',
     ]);
   });
 
   test('a courier gets its own statement, whatever courier_id it sends', async () => {
-    const own = (await read('admin', { courier_id: IEX, ...ALWAYS })).body['data'];
+    const own = (await read('admin', { courier_id: IEX, ...ALWAYS }).ok()).data;
     for (const courier_id of [IEX, HRB, TWO, UNKNOWN_ID])
-      expect((await read('iex', { courier_id, ...ALWAYS })).body['data']).toEqual(own);
-    expect((await read('iex', ALWAYS)).body['data']).toEqual(own);
-    expect((await read('hrb', ALWAYS)).body['data']).toMatchObject({ courier_id: HRB, closing_balance: 0 });
+      expect((await read('iex', { courier_id, ...ALWAYS }).ok()).data).toEqual(own);
+    expect((await read('iex', ALWAYS).ok()).data).toEqual(own);
+    expect((await read('hrb', ALWAYS).ok()).data).toMatchObject({ courier_id: HRB, closing_balance: 0 });
   });
 
   test("requires a courier_id from staff and responds to another tenant's courier as to an unknown one", async () => {
-    expectError(await read('admin', ALWAYS), 400, 'validation_failed', 'courier_id');
-    expectError(await read('admin', { courier_id: TWO, ...ALWAYS }), 404, 'courier_not_found');
-    expectError(await read('admin', { courier_id: UNKNOWN_ID, ...ALWAYS }), 404, 'courier_not_found');
+    await read('admin', ALWAYS).refused(400, 'validation_failed', 'courier_id');
+    await read('admin', { courier_id: TWO, ...ALWAYS }).refused(404, 'courier_not_found');
+    await read('admin', { courier_id: UNKNOWN_ID, ...ALWAYS }).refused(404, 'courier_not_found');
   });
 
   test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
-    expectError(await read('warehouse', { courier_id: IEX, ...ALWAYS }), 403, 'permission_denied');
-    expectError(await service.call('getCourierStatement', { query: ALWAYS }), 401, 'token_missing');
-    expectError(await read('disabled', { courier_id: IEX, ...ALWAYS }), 403, 'account_disabled');
+    await read('warehouse', { courier_id: IEX, ...ALWAYS }).refused(403, 'permission_denied');
+    await api.anonymous.getCourierStatement(ALWAYS).refused(401, 'token_missing');
+    await read('disabled', { courier_id: IEX, ...ALWAYS }).refused(403, 'account_disabled');
   });
 });
 
@@ -303,6 +323,5 @@ test.each([
   [{ from: '2023-02-29', to: '2024-02-01' }, 'from'],
   [{ from: '2024-02-01', to: '31.12.2024' }, 'to'],
 ])('rejects the period %j with 400 and names %s', async (query, field) => {
-  const reply = await read('admin', { courier_id: IEX, ...query });
-  expectError(reply, 400, 'validation_failed', field);
+  await read('admin', { courier_id: IEX, ...query }).refused(400, 'validation_failed', field);
 });

@@ -1,8 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 // Computes what a courier owes in whole cents and thousandths of a pound, without our SQL and without intermediate
 // rounding. Compares it with the preview and with the drafted bill.
@@ -18,11 +19,7 @@ const FIRST_DAY_PACKAGES = 30;
 const FIRST_DAY = '2024-05-15';
 const SECOND_DAY = '2024-05-16';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
+const { service } = withService();
 
 /** Both bounds are in thousandths of a pound. */
 type Tier = { start: bigint; end: bigint; cents: bigint };
@@ -91,14 +88,14 @@ const tierOf = (tiers: Tier[], weight: bigint) =>
 // Stores tiers and rates through the API, as JSON numbers.
 
 const post = async (path: string, body: object): Promise<Reply['body']> => {
-  const reply = await service.request('POST', path, { as: 'admin', body });
+  const reply = await service().request('POST', path, { as: 'admin', body });
   if (reply.status >= 300) throw new Error(`${path} returned ${reply.status}: ${JSON.stringify(reply.body)}`);
   return reply.body;
 };
 
 const insert = (table: string, rows: object[]) => {
   const columns = Object.keys(rows[0] ?? {}).join(', ');
-  return service.owner.query(
+  return service().owner.query(
     `insert into ${table} (${columns}) select ${columns} from jsonb_populate_recordset(null::${table}, $1)`,
     [JSON.stringify(rows)],
   );
@@ -114,7 +111,9 @@ async function makeCase(round: number): Promise<Case> {
   // Every third courier is billed by the default table, which each such case replaces.
   const owner = round % 3 === 0 ? {} : { courier_id: courierId };
   const rates = tiers.map(({ start, end, cents }) => ({
-    ...{ startweight: Number(lb(start)), endweight: Number(lb(end)), fee: Number(usd(cents)) },
+    startweight: Number(lb(start)),
+    endweight: Number(lb(end)),
+    fee: Number(usd(cents)),
   }));
   await post('/api/GetCourierRates.php', { action: 'save_rates', ...owner, rates });
   const air = { courier_id: courierId, air_freight_rate: Number(usd(rate)) };
@@ -132,19 +131,29 @@ async function addParcels(courierId: string, tiers: Tier[], round: number): Prom
   await insert(
     'manifests',
     ['001-12345675', '', null].map((awb, n) => ({
-      ...{ ...own, id: manifests[n + 1], awb_number: awb },
+      ...own,
+      id: manifests[n + 1],
+      awb_number: awb,
       manifest_number: `MAN-20240515-${String(round * 3 + n).padStart(4, '0')}`,
     })),
   );
   const parcels = Array.from({ length: PACKAGES_EACH }, (_, n) => ({
-    ...{ id: randomUUID(), weight: randomWeight(tiers), place: randomInt(3) && randomInt(4) },
+    id: randomUUID(),
+    weight: randomWeight(tiers),
+    place: randomInt(3) && randomInt(4),
     isFirstDay: n < FIRST_DAY_PACKAGES,
   }));
   await insert(
     'packages',
     parcels.map(({ id, weight, place, isFirstDay }, n) => ({
-      ...{ ...own, id, courier_id: courierId, manifest_id: manifests[place], weight_lb: lb(weight) },
-      ...{ tracking_number: id, tracking_key: id, house_number: `O${round}-${n}` },
+      ...own,
+      id,
+      courier_id: courierId,
+      manifest_id: manifests[place],
+      weight_lb: lb(weight),
+      tracking_number: id,
+      tracking_key: id,
+      house_number: `O${round}-${n}`,
       received_at: isFirstDay ? `${FIRST_DAY}T23:59:59.999Z` : `${SECOND_DAY}T00:00:00Z`,
     })),
   );
@@ -207,21 +216,29 @@ async function checkBill(testCase: Case): Promise<void> {
   const { courierId, tiers, rate, tax, isHuge } = testCase;
   const parcels = testCase.parcels.filter(({ isFirstDay }) => isFirstDay || !isHuge);
   const { data: draft } = await post('/api/ManageCourierBills.php', {
-    ...{ action: 'create_draft', courier_id: courierId, service_type: 'Air', tax_rate: Number(lb(tax)) },
-    ...{ start_date: FIRST_DAY, end_date: isHuge ? FIRST_DAY : SECOND_DAY },
+    action: 'create_draft',
+    courier_id: courierId,
+    service_type: 'Air',
+    tax_rate: Number(lb(tax)),
+    start_date: FIRST_DAY,
+    end_date: isHuge ? FIRST_DAY : SECOND_DAY,
   });
   const { fees, airLb, air } = amountsOwed(testCase, parcels);
   const subtotal = fees + air;
   // Cents times thousandths of a percent.
   const taxCents = divideRounded(subtotal * tax, 100_000n);
   expect(draft).toMatchObject({
-    ...{ total_packages: parcels.length, subtotal: Number(usd(subtotal)) },
-    ...{ tax_amount: Number(usd(taxCents)), total_amount: Number(usd(subtotal + taxCents)) },
+    total_packages: parcels.length,
+    subtotal: Number(usd(subtotal)),
+    tax_amount: Number(usd(taxCents)),
+    total_amount: Number(usd(subtotal + taxCents)),
   });
   const path = `/api/GetCourierBill.php?bill_id=${draft.bill_id}&limit=20000`;
-  const { lines } = (await service.request('GET', path, { as: 'admin' })).body['data'];
+  const { lines } = (await service().request('GET', path, { as: 'admin' })).body['data'];
   const expected = parcels.map(({ id, weight }) => [
-    ...[id, Number(lb(weight)), Number(usd(tierOf(tiers, weight)?.cents ?? 0n))],
+    id,
+    Number(lb(weight)),
+    Number(usd(tierOf(tiers, weight)?.cents ?? 0n)),
   ]);
   type Line = { kind: string; package_id: string; weight: number; amount: number; rate: number };
   const shown = (kind: string) => (lines as Line[]).filter((line) => line.kind === kind);

@@ -7,62 +7,56 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { ask, type Answer } from '../../support/service/client.js';
 import { endProcesses, startReplica as startProcess } from '../../support/service/processes.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { multipart, urlencoded } from '../../support/fixture/sent.js';
 
-let service: Service;
+const { api, service } = withService();
 let serial = 0;
 
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
 const regenerate = (as = 'iex', query: Record<string, string> = {}) =>
-  service.call('updateCourierSettings', { as, query, urlencoded: { action: 'regenerate_key' } });
+  api.as(as).updateCourierSettings(urlencoded({ action: 'regenerate_key' }), { query });
 
 const keyOf = ({ body }: Reply) => String(body['data'].api_key);
 
 const submission = () => ({ UserCode: 'IEX-1001', TrackingNumber: `ROT-${(serial += 1)}` });
 
-const submit = (key: string) => service.call('submitPrealert', { key, body: submission() });
+const submit = (key: string) => api.withKey(key).submitPrealert(submission());
 
 describe('API key rotation', () => {
   test('returns 64 hex digits that the profile shows and that replace the old key at once', async () => {
-    const old = (await service.call('getCourierSettings', { as: 'iex' })).body['data'].api_key;
-    expect((await submit(old)).status).toBe(201);
-    const reply = await regenerate();
+    const old = (await api.as('iex').getCourierSettings().ok()).data.api_key;
+    await submit(old ?? '').created();
+    const reply = await regenerate().answer();
     expect(reply).toMatchObject({
       status: 200,
       body: { data: { api_key: expect.stringMatching(/^[0-9a-f]{64}$/) } },
     });
     expect(keyOf(reply)).not.toBe(old);
-    expect((await service.call('getCourierSettings', { as: 'iex' })).body['data'].api_key).toBe(keyOf(reply));
-    expect(await submit(old)).toMatchObject({ status: 403, body: { code: 'key_invalid' } });
-    expect((await submit(keyOf(reply))).status).toBe(201);
+    expect((await api.as('iex').getCourierSettings().ok()).data.api_key).toBe(keyOf(reply));
+    await submit(old ?? '').refused(403, 'key_invalid');
+    await submit(keyOf(reply)).created();
   });
 
   test('accepts a multipart form, and staff may rotate the key of a named courier', async () => {
     const form = { action: 'regenerate_key' };
-    const own = await service.call('updateCourierSettings', { as: 'iex', form });
-    expect((await submit(keyOf(own))).status).toBe(201);
-    const named = await regenerate('manager', { id: DEMO.couriers.IEX });
-    expect((await submit(keyOf(own))).status).toBe(403);
-    expect((await submit(keyOf(named))).status).toBe(201);
-    expect((await regenerate('admin')).status).toBe(400);
+    const own = await api.as('iex').updateCourierSettings(multipart(form)).answer();
+    await submit(keyOf(own)).created();
+    const named = await regenerate('manager', { id: DEMO.couriers.IEX }).answer();
+    expect(await submit(keyOf(own)).status()).toBe(403);
+    await submit(keyOf(named)).created();
+    expect(await regenerate('admin').status()).toBe(400);
   });
 
   test('does not change the keys of other couriers', async () => {
-    await regenerate('iex', { id: DEMO.couriers.HRB });
+    await regenerate('iex', { id: DEMO.couriers.HRB }).ok();
     const body = { UserCode: 'HRB-2001', TrackingNumber: 'ROT-HRB' };
-    expect((await service.call('submitPrealert', { key: DEMO.apiKeys.HRB, body })).status).toBe(201);
+    await api.withKey(DEMO.apiKeys.HRB).submitPrealert(body).created();
   });
 
   test('stores the key encrypted and keeps it out of the audit log', async () => {
-    const key = keyOf(await regenerate());
-    const { rows } = await service.owner.query<{ courier: string; audit: string; last: object }>(
+    const key = keyOf(await regenerate().answer());
+    const { rows } = await service().owner.query<{ courier: string; audit: string; last: object }>(
       `select (select row_to_json(c)::text from couriers c where id = $1) as courier,
          (select string_agg(row_to_json(a)::text, ' ') from audit_entries a) as audit,
          (select json_build_object('action', action, 'actor', actor_id, 'before', before, 'after', after)
@@ -83,25 +77,27 @@ describe('API key rotation', () => {
 const CALLERS = rounds(40, 100);
 
 test(`of ${CALLERS} simultaneous rotations, exactly one returned key works in the end`, async () => {
-  const replies = await Promise.all(Array.from({ length: CALLERS }, () => untilAdmitted(() => regenerate())));
+  const replies = await Promise.all(
+    Array.from({ length: CALLERS }, () => untilAdmitted(() => regenerate().answer())),
+  );
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(CALLERS);
   const keys = replies.map(keyOf);
   expect(new Set(keys).size).toBe(CALLERS);
-  const statuses = await Promise.all(keys.map((key) => untilAdmitted(() => submit(key))));
+  const statuses = await Promise.all(keys.map((key) => untilAdmitted(() => submit(key).answer())));
   const working = keys.filter((_, index) => statuses[index]?.status === 201);
   expect(working).toHaveLength(1);
   expect(statuses.filter(({ status }) => status === 403)).toHaveLength(CALLERS - 1);
-  const { body } = await service.call('getCourierSettings', { as: 'iex' });
-  expect(body['data'].api_key).toBe(working[0]);
+  const { data } = await api.as('iex').getCourierSettings().answer();
+  expect(data.api_key).toBe(working[0]);
 });
 
 test('keys and tokens do not appear in the log at any level', async () => {
   const talkative = await startProcess({
-    DATABASE_URL: String((service.owner.options as pg.PoolConfig).connectionString),
+    DATABASE_URL: String((service().owner.options as pg.PoolConfig).connectionString),
     LOG_LEVEL: 'trace',
   });
   try {
-    const headers = { authorization: `Bearer ${await service.tokenOf('iex')}` };
+    const headers = { authorization: `Bearer ${await service().tokenOf('iex')}` };
     const path = '/api/CourierSettingsAPI.php';
     const token = 'token-that-nobody-logs';
     const question = { method: 'POST', path, headers };
@@ -126,7 +122,7 @@ describe('on another replica', () => {
   let close: () => Promise<void>;
 
   beforeAll(async () => {
-    const databaseUrl = String((service.owner.options as pg.PoolConfig).connectionString);
+    const databaseUrl = String((service().owner.options as pg.PoolConfig).connectionString);
     const config = developmentConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: databaseUrl });
     const db = openDb({ url: databaseUrl, size: 10, assumeRole: 'crossdock_app', onError: () => {} });
     replica = await createApp({ config, db });
@@ -143,7 +139,7 @@ describe('on another replica', () => {
     const ROUNDS = 5;
     const SUBMITTERS = 4;
     for (let round = 0; round < ROUNDS; round += 1) {
-      const old = keyOf(await regenerate());
+      const old = keyOf(await regenerate().answer());
       let repliedAtMs = Infinity;
       const seen: { beganMs: number; status: number }[] = [];
       const hammer = async () => {
@@ -161,7 +157,7 @@ describe('on another replica', () => {
       };
       const hammering = Promise.all(Array.from({ length: SUBMITTERS }, hammer));
       while (seen.length < 20) await new Promise((resolve) => setImmediate(resolve));
-      expect((await regenerate()).status).toBe(200);
+      await regenerate().ok();
       repliedAtMs = performance.now();
       await hammering;
       const late = seen.filter(({ beganMs }) => beganMs > repliedAtMs);

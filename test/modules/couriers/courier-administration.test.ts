@@ -10,34 +10,22 @@ import { whileInactive } from '../../support/harness/inactive-courier.js';
 import { rounds } from '../../support/harness/effort.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { insertCouriers } from '../../support/builders/register.js';
-import {
-  startService,
-  untilAdmitted,
-  type Call,
-  type Reply,
-  type Service,
-} from '../../support/service/service.js';
+import { untilAdmitted, type Call, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const { HRB, IEX, TWO } = DEMO.couriers;
 const UNKNOWN = '01930a3e-0000-7000-8000-000000000000';
 
-let service: Service;
+const { api, service } = withService();
 
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
-const list = (query: Call['query'] = {}, as = 'admin') => service.call('listCouriers', { as, query });
-const manage = (body: unknown, as = 'admin') => service.call('manageCouriers', { as, body });
+const list = (query: Call['query'] = {}, as = 'admin') => api.as(as).listCouriers(query);
+const manage = (body: unknown, as = 'admin') => api.as(as).manageCouriers(unchecked(body));
 
 type Row = Record<string, unknown>;
 
 async function rows(statement: string, values: unknown[] = []): Promise<Row[]> {
-  return (await service.owner.query<Row>(statement, values)).rows;
+  return (await service().owner.query<Row>(statement, values)).rows;
 }
 
 const auditOf = (id: unknown) =>
@@ -63,25 +51,30 @@ const fresh = (fields: Row = {}) => ({
 
 describe('list of couriers', () => {
   test("returns each courier's profile and counts without secrets", async () => {
-    const reply = await list();
-    expect(reply.status).toBe(200);
+    const reply = await list().ok();
     expect(reply.body).toMatchObject({
       message: '2 couriers found.',
       meta: { current_page: 1, per_page: 50, total_records: 2, total_pages: 1 },
     });
-    const [hrb, iex] = reply.body['data'];
+    const [hrb, iex] = reply.data;
     expect(iex).toEqual({
-      ...{ courier_id: IEX, courier_code: 'IEX', courier_name: 'Island Express' },
-      ...{ company_name: 'Island Express Limited', email: 'accounts@island-express.example' },
-      ...{ phone_number1: '+1 876 555 0142', phone_number2: '+1 876 555 0143' },
-      ...{
-        address1: '12 Harbour Street',
-        address2: null,
-        city_town: 'Kingston',
-        parish_province: 'Kingston',
-      },
-      ...{ house_color: '#0A7D5C', is_active: true, has_api_key: true, uses_global_rates: false },
-      ...{ user_count: 1, customer_count: 200 },
+      courier_id: IEX,
+      courier_code: 'IEX',
+      courier_name: 'Island Express',
+      company_name: 'Island Express Limited',
+      email: 'accounts@island-express.example',
+      phone_number1: '+1 876 555 0142',
+      phone_number2: '+1 876 555 0143',
+      address1: '12 Harbour Street',
+      address2: null,
+      city_town: 'Kingston',
+      parish_province: 'Kingston',
+      house_color: '#0A7D5C',
+      is_active: true,
+      has_api_key: true,
+      uses_global_rates: false,
+      user_count: 1,
+      customer_count: 200,
       created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/),
     });
     expect(hrb).toMatchObject({ courier_code: 'HRB', uses_global_rates: true, customer_count: 100 });
@@ -91,20 +84,23 @@ describe('list of couriers', () => {
   });
 
   test('pages contain each courier once, and a page past the last is empty', async () => {
-    await insertCouriers(service.owner);
-    const all = (await list({ limit: 500 })).body['data'] as Row[];
+    await insertCouriers(service().owner);
+    const all = (await list({ limit: 500 }).ok()).data as Row[];
     expect(all).toHaveLength(26);
-    const pages = await Promise.all([1, 2, 3, 4].map((page) => list({ page, limit: 10 })));
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => list({ page, limit: 10 }).answer()));
     expect(pages.flatMap(({ body }) => body['data'])).toEqual(all);
     expect(pages[3]?.body['meta']).toEqual({
-      ...{ current_page: 4, per_page: 10, total_records: 26, total_pages: 3 },
+      current_page: 4,
+      per_page: 10,
+      total_records: 26,
+      total_pages: 3,
     });
     await rows("delete from couriers where code ~ '^P[0-9]+$'");
   });
 
   test('search matches % and _ literally and ignores case', async () => {
     const found = async (search: string) =>
-      ((await list({ search })).body['data'] as Row[]).map((each) => each['courier_code']);
+      ((await list({ search }).ok()).data as Row[]).map((each) => each['courier_code']);
     expect(await found('ISLAND')).toEqual(['IEX']);
     expect(await found('rb')).toEqual(['HRB']);
     expect(await found('(barbados) INC')).toEqual(['HRB']);
@@ -113,9 +109,8 @@ describe('list of couriers', () => {
   });
 
   test('is readable for managers, but not for warehouse staff and couriers', async () => {
-    expect((await list({}, 'manager')).status).toBe(200);
-    for (const as of ['warehouse', 'iex'])
-      expect(await list({}, as)).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+    await list({}, 'manager').ok();
+    for (const as of ['warehouse', 'iex']) await list({}, as).refused(403, 'permission_denied');
   });
 });
 
@@ -138,7 +133,7 @@ describe('courier creation', () => {
   let created: Reply;
 
   beforeAll(async () => {
-    created = await manage({ action: 'create', ...WHOLE, login: LOGIN }, 'manager');
+    created = await manage({ action: 'create', ...WHOLE, login: LOGIN }, 'manager').answer();
   });
 
   test('stores the courier as sent and returns its API key and one-time password', async () => {
@@ -147,7 +142,11 @@ describe('courier creation', () => {
     expect(record).toEqual({
       ...WHOLE,
       courier_id: expect.any(String),
-      ...{ is_active: true, has_api_key: true, uses_global_rates: true, user_count: 1, customer_count: 0 },
+      is_active: true,
+      has_api_key: true,
+      uses_global_rates: true,
+      user_count: 1,
+      customer_count: 0,
       created_at: expect.any(String),
     });
     expect(apiKey).toMatch(/^[0-9a-f]{64}$/);
@@ -158,23 +157,22 @@ describe('courier creation', () => {
       one_time_password: expect.any(String),
       password_expires_at: expect.any(String),
     });
-    const again = (await list({ search: 'BLU' })).body['data'];
+    const again = (await list({ search: 'BLU' }).ok()).data;
     expect(again).toEqual([record]);
   });
 
   test('the API key accepts pre-alerts and is shown in the settings', async () => {
     const { courier_id: courierId, api_key: key } = created.body['data'];
-    await service.call('createCustomer', {
-      as: 'admin',
-      body: { courier_id: courierId, user_code: 'BLU-1', first_name: 'F', last_name: 'L' },
-    });
-    const submitted = await service.call('submitPrealert', {
-      key,
-      body: { UserCode: 'BLU-1', TrackingNumber: '1Z999AA10123456784' },
-    });
-    expect(submitted.status).toBe(201);
-    const settings = await service.call('getCourierSettings', { as: 'admin', query: { id: courierId } });
-    expect(settings.body['data']).toMatchObject({ courier_code: 'BLU', api_key: key, webhook_secret: null });
+    await api
+      .as('admin')
+      .createCustomer({ courier_id: courierId, user_code: 'BLU-1', first_name: 'F', last_name: 'L' })
+      .ok();
+    await api
+      .withKey(key)
+      .submitPrealert({ UserCode: 'BLU-1', TrackingNumber: '1Z999AA10123456784' })
+      .created();
+    const settings = await api.as('admin').getCourierSettings({ id: courierId }).ok();
+    expect(settings.data).toMatchObject({ courier_code: 'BLU', api_key: key, webhook_secret: null });
   });
 
   test('creates the first user with a one-time password that is valid for seven days', async () => {
@@ -186,16 +184,26 @@ describe('courier creation', () => {
       [login.user_id],
     );
     expect(user).toMatchObject({
-      ...{ username: 'blue.mountain', full_name: 'Keisha Morgan', role: 'courier', courier_id: courierId },
-      ...{ is_active: true, must_change_password: true, lasts_s: 7 * 24 * 3600, two_factor_enabled: false },
+      username: 'blue.mountain',
+      full_name: 'Keisha Morgan',
+      role: 'courier',
+      courier_id: courierId,
+      is_active: true,
+      must_change_password: true,
+      lasts_s: 7 * 24 * 3600,
+      two_factor_enabled: false,
       expires: login.password_expires_at,
     });
     expect(String(user?.['password_hash'])).toMatch(/^\$2b\$04\$/);
     expect(await bcrypt.compare(login.one_time_password, String(user?.['password_hash']))).toBe(true);
-    const { body, status } = await service.call('login', {
-      body: { action: 'login', username: 'blue.mountain', password: login.one_time_password },
-    });
-    expect([status, body['data']?.user]).toMatchObject([200, { courier_id: courierId, courier_code: 'BLU' }]);
+    const { data } = await api.anonymous
+      .login({
+        action: 'login',
+        username: 'blue.mountain',
+        password: login.one_time_password,
+      })
+      .ok();
+    expect(data.user).toMatchObject({ courier_id: courierId, courier_code: 'BLU' });
   });
 
   test('audits the courier and its user without secrets, and stores no secret in clear text', async () => {
@@ -220,7 +228,7 @@ describe('courier creation', () => {
 
   test('stores null for optional fields that are missing or blank', async () => {
     const body = fresh({ company_name: ' ', email: '' });
-    const { data } = (await manage(body)).body;
+    const { data } = await manage(body).ok();
     expect(data).toMatchObject({
       courier_name: 'New Courier',
       company_name: null,
@@ -235,14 +243,17 @@ describe('courier creation', () => {
     ['a code that is taken', { courier_code: 'IEX' }, 'duplicate_courier_code'],
     ['a user name that is taken', { login: { username: 'warehouse', full_name: 'F' } }, 'duplicate_username'],
   ])('rejects %s and stores nothing', async (_name, fields, code) => {
-    const before = await fingerprint(service.owner);
-    expect(await manage(fresh(fields))).toMatchObject({ status: 409, body: { status: 'fail', code } });
-    expect(await fingerprint(service.owner)).toEqual(before);
+    const before = await fingerprint(service().owner);
+    expect(await manage(fresh(fields)).answer()).toMatchObject({
+      status: 409,
+      body: { status: 'fail', code },
+    });
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test('accepts a code and a user name of another tenant', async () => {
     const body = fresh({ courier_code: 'TWO', login: { username: 'two', full_name: 'F' } });
-    expect((await manage(body)).status).toBe(200);
+    await manage(body).ok();
   });
 
   test.each([
@@ -257,21 +268,20 @@ describe('courier creation', () => {
     ],
     ['login', [{ username: 'bob', full_name: ' ' }, { username: 'bob', full_name: 'B\nB' }, {}]],
   ])('rejects invalid values of %s and names the field', async (field, values) => {
-    const before = await fingerprint(service.owner);
+    const before = await fingerprint(service().owner);
     for (const value of values) {
-      const reply = await manage(fresh({ [field]: value }));
-      expect([value, reply.status, reply.body['code']]).toEqual([value, 400, 'validation_failed']);
+      const reply = await manage(fresh({ [field]: value })).answer();
+      expect([value, reply.status, reply.code]).toEqual([value, 400, 'validation_failed']);
       expect(fieldsOf(reply)).not.toEqual([]);
       expect(fieldsOf(reply).filter((each) => !each.startsWith(field))).toEqual([]);
     }
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test('ignores webhook URLs, token and rates', async () => {
     const webhooks = { api_url_add_package: 'https://x.example', api_token: 12, air_freight_rate: 9 };
-    const { status, body } = await manage(fresh(webhooks));
-    expect(status).toBe(200);
-    const stored = await rows('select * from couriers where id = $1', [body['data'].courier_id]);
+    const { data } = await manage(fresh(webhooks)).ok();
+    const stored = await rows('select * from couriers where id = $1', [data.courier_id]);
     expect(stored).toMatchObject([
       { api_url_add_package: null, api_token_cipher: null, air_freight_rate: '0.00' },
     ]);
@@ -292,7 +302,7 @@ describe('courier creation', () => {
       const before = await Promise.all(tables.map(countOf));
       const replies = await Promise.all(
         Array.from({ length: MAKERS }, () => fresh(shared())).map((body) =>
-          untilAdmitted(() => manage(body)),
+          untilAdmitted(() => manage(body).answer()),
         ),
       );
       expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -305,11 +315,16 @@ describe('courier creation', () => {
 
 describe('courier update', () => {
   test('changes only the given fields, clears blank ones and audits the difference', async () => {
-    const { data } = (await manage(fresh({ email: 'a@x.example', city_town: 'Kingston' }))).body;
+    const { data } = await manage(fresh({ email: 'a@x.example', city_town: 'Kingston' })).ok();
     const reply = await manage({
-      ...{ action: 'update', courier_id: data.courier_id },
-      ...{ courier_name: 'Renamed', house_color: '#ffffff', email: '', api_token: 'tok', is_active: false },
-    });
+      action: 'update',
+      courier_id: data.courier_id,
+      courier_name: 'Renamed',
+      house_color: '#ffffff',
+      email: '',
+      api_token: 'tok',
+      is_active: false,
+    }).answer();
     const { api_key: _key, login: _login, ...before } = data;
     const changed = { courier_name: 'Renamed', house_color: '#ffffff', email: null };
     expect(reply.body).toMatchObject({ message: 'Courier updated.', data: { ...before, ...changed } });
@@ -326,13 +341,13 @@ describe('courier update', () => {
   });
 
   test('changes nothing if the values are equal', async () => {
-    const before = await fingerprint(service.owner);
+    const before = await fingerprint(service().owner);
     for (const fields of [{}, { courier_name: 'Island Express', address2: ' ' }, { courier_code: 'XXX' }]) {
-      const reply = await manage({ action: 'update', courier_id: IEX, ...fields });
+      const reply = await manage({ action: 'update', courier_id: IEX, ...fields }).answer();
       expect(reply).toMatchObject({ status: 200, body: { data: { courier_code: 'IEX' } } });
-      expect(reply.body['message']).toContain('Nothing was changed');
+      expect(reply.message).toContain('Nothing was changed');
     }
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test('names every invalid field', async () => {
@@ -346,7 +361,7 @@ describe('courier update', () => {
       city_town: 'a\nb',
       parish_province: 'a\nb',
     };
-    const reply = await manage({ action: 'update', courier_id: IEX, ...bad });
+    const reply = await manage({ action: 'update', courier_id: IEX, ...bad }).answer();
     expect(reply.status).toBe(400);
     expect(fieldsOf(reply).sort()).toEqual(
       Object.keys(bad)
@@ -359,10 +374,7 @@ describe('courier update', () => {
     'responds 404 to %s for an unknown courier',
     async (action) => {
       for (const courier_id of [UNKNOWN, TWO])
-        expect(await manage({ action, courier_id, courier_name: 'X' })).toMatchObject({
-          status: 404,
-          body: { code: 'courier_not_found' },
-        });
+        await manage({ action, courier_id, courier_name: 'X' }).refused(404, 'courier_not_found');
     },
   );
 });
@@ -374,7 +386,7 @@ describe('courier deactivation', () => {
 
   // A second server on the same database must apply the change with its next request.
   beforeAll(async () => {
-    const databaseUrl = String((service.owner.options as pg.PoolConfig).connectionString);
+    const databaseUrl = String((service().owner.options as pg.PoolConfig).connectionString);
     const config = developmentConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: databaseUrl });
     const db = openDb({ url: databaseUrl, size: 4, assumeRole: 'crossdock_app', onError: () => {} });
     replica = await createApp({ config, db });
@@ -389,7 +401,7 @@ describe('courier deactivation', () => {
 
   /** Returns the responses of a server to the courier's user and to its API key. */
   async function answersAt(base: string): Promise<string[]> {
-    const user = { authorization: `Bearer ${await service.tokenOf('hrb')}` };
+    const user = { authorization: `Bearer ${await service().tokenOf('hrb')}` };
     const json = { 'content-type': 'application/json' };
     const post = (path: string, headers: Record<string, string>, body: unknown) =>
       fetch(`${base}/api/${path}`, {
@@ -413,24 +425,26 @@ describe('courier deactivation', () => {
   const REFUSED = ['403 account_disabled', '403 key_invalid'];
 
   test('rejects its users and its API key at once on every replica, and no other callers', async () => {
-    for (const base of [service.url, url]) expect(await answersAt(base)).toEqual(LET_IN);
+    for (const base of [service().url, url]) expect(await answersAt(base)).toEqual(LET_IN);
     for (let round = 0; round < 10; round += 1) {
-      const reply = await manage({ action: 'deactivate', courier_id: HRB }, 'manager');
+      const reply = await manage({ action: 'deactivate', courier_id: HRB }, 'manager').answer();
       expect(reply).toMatchObject({ status: 200, body: { data: { courier_id: HRB, is_active: false } } });
-      expect(await Promise.all([url, service.url].map(answersAt))).toEqual([REFUSED, REFUSED]);
-      expect((await service.call('listPrealerts', { as: 'iex' })).status).toBe(200);
-      expect((await list()).status).toBe(200);
-      expect(await manage({ action: 'activate', courier_id: HRB })).toMatchObject({
+      expect(await Promise.all([url, service().url].map(answersAt))).toEqual([REFUSED, REFUSED]);
+      await api.as('iex').listPrealerts().ok();
+      await list().ok();
+      expect(await manage({ action: 'activate', courier_id: HRB }).answer()).toMatchObject({
         status: 200,
         body: { data: { is_active: true } },
       });
-      expect(await Promise.all([url, service.url].map(answersAt))).toEqual([LET_IN, LET_IN]);
+      expect(await Promise.all([url, service().url].map(answersAt))).toEqual([LET_IN, LET_IN]);
     }
   }, 60_000);
 
   test('rejects logins with the reason', async () => {
     const body = { action: 'login', username: 'hrb', password: DEMO.password };
-    const reply = await whileInactive(service.owner, HRB, () => service.call('login', { body }));
+    const reply = await whileInactive(service().owner, HRB, () =>
+      api.anonymous.login(unchecked(body)).answer(),
+    );
     expect(reply).toMatchObject({ status: 403, body: { code: 'account_disabled' } });
   });
 
@@ -445,9 +459,11 @@ describe('courier deactivation', () => {
       const entries = async () => (await auditOf(HRB)).filter((entry) => entry['action'] === fact);
       const before = await entries();
       const replies = await Promise.all(
-        Array.from({ length: CALLERS }, () => untilAdmitted(() => manage({ action, courier_id: HRB }))),
+        Array.from({ length: CALLERS }, () =>
+          untilAdmitted(() => manage({ action, courier_id: HRB }).answer()),
+        ),
       );
-      expect(replies.map(({ status, body }) => [status, body['data'].is_active])).toEqual(
+      expect(replies.map(({ status, data }) => [status, data.is_active])).toEqual(
         Array.from({ length: CALLERS }, () => [200, isActive]),
       );
       const idle = replies.filter(({ body }) => String(body['message']).includes('Nothing was changed'));
@@ -456,7 +472,7 @@ describe('courier deactivation', () => {
       expect(more).toEqual([]);
       expect(entry).toMatchObject({ before: { is_active: !isActive }, after: { is_active: isActive } });
       const settled = await rows('select * from couriers where id = $1', [HRB]);
-      await manage({ action, courier_id: HRB });
+      await manage({ action, courier_id: HRB }).ok();
       expect(await rows('select * from couriers where id = $1', [HRB])).toEqual(settled);
       expect(await entries()).toHaveLength(before.length + 1);
     },
@@ -469,22 +485,18 @@ describe('courier deactivation', () => {
       'https://x.example/hooks',
     ]);
     const receive = async (tracking_number: string) =>
-      (
-        await service.call('receivePackage', {
-          as: 'warehouse',
-          body: { tracking_number, weight: 1, courier_id: HRB },
-        })
-      ).body['data'].package_id as string;
+      (await api.as('warehouse').receivePackage({ tracking_number, weight: 1, courier_id: HRB }).created())
+        .data.package_id;
     const outcome = (packageId: string) =>
       rows(
         `select e.type, d.status from events e left join webhook_deliveries d on d.event_id = e.id where e.package_id = $1`,
         [packageId],
       );
     expect(await outcome(await receive('DEACT-1'))).toEqual([{ type: 'package.created', status: 'pending' }]);
-    const missed = await whileInactive(service.owner, HRB, () => receive('DEACT-2'));
+    const missed = await whileInactive(service().owner, HRB, () => receive('DEACT-2'));
     expect(await outcome(missed)).toEqual([{ type: 'package.created', status: null }]);
     const recovery = { action: 'recover_since', since: '2026-01-01 00:00:00', courier_id: HRB };
-    await service.call('manageWebhookDeliveries', { as: 'admin', body: recovery });
+    await api.as('admin').manageWebhookDeliveries(unchecked(recovery)).ok();
     expect(await outcome(missed)).toEqual([{ type: 'package.created', status: 'pending' }]);
   });
 });

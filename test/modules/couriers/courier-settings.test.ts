@@ -1,40 +1,27 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
-import {
-  startService,
-  untilAdmitted,
-  type Call,
-  type Reply,
-  type Service,
-} from '../../support/service/service.js';
+import { startService, untilAdmitted, type Call, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const IEX = DEMO.couriers.IEX;
 
-let service: Service;
+const { api, service } = withService();
 
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
-const read = (call: Call) => service.call('getCourierSettings', call);
-const update = (call: Call) => service.call('updateCourierSettings', call);
+const read = (call: Call) => api.with(call).getCourierSettings();
+const update = (call: Call) => api.with(call).updateCourierSettings();
 const updateIex = (body: unknown) => update({ as: 'iex', body });
 
 async function rowOf(courierId: string): Promise<Record<string, unknown>> {
-  const { rows } = await service.owner.query('select * from couriers where id = $1', [courierId]);
+  const { rows } = await service().owner.query('select * from couriers where id = $1', [courierId]);
   return rows[0] ?? {};
 }
 
 type Entry = { action: string; actor_id: string; before: unknown; after: unknown; request_id: string };
 
 async function auditOf(courierId: string): Promise<Entry[]> {
-  const { rows } = await service.owner.query<Entry>(
+  const { rows } = await service().owner.query<Entry>(
     `select action, actor_id, before, after, request_id from audit_entries
      where entity = 'courier' and entity_id = $1 order by id`,
     [courierId],
@@ -48,14 +35,17 @@ const fieldsOf = ({ body }: Reply) =>
 /** The state of a webhook URL that is not set. */
 const UNTRIED = {
   state: 'none',
-  ...{ failing_since: null, paused_at: null, last_success_at: null, last_failure_at: null, failures: 0 },
+  failing_since: null,
+  paused_at: null,
+  last_success_at: null,
+  last_failure_at: null,
+  failures: 0,
 };
 
 describe('reading settings', () => {
   test('a courier reads its whole profile with its secrets', async () => {
-    const reply = await read({ as: 'iex' });
-    expect(reply.status).toBe(200);
-    expect(reply.body['data']).toEqual({
+    const reply = await read({ as: 'iex' }).ok();
+    expect(reply.data).toEqual({
       courier_id: IEX,
       courier_code: 'IEX',
       courier_name: 'Island Express',
@@ -85,30 +75,26 @@ describe('reading settings', () => {
 
   test('a courier reads its own profile, whatever id it sends', async () => {
     for (const id of [DEMO.couriers.HRB, DEMO.couriers.TWO, '01930a3e-0000-7000-8000-000000000000']) {
-      expect((await read({ as: 'iex', query: { id } })).body['data'].courier_code).toBe('IEX');
+      expect((await read({ as: 'iex', query: { id } }).ok()).data.courier_code).toBe('IEX');
     }
   });
 
   test.each(['admin', 'manager'])('%s may read any courier and must name it', async (as) => {
     for (const [code, id] of [['IEX', IEX] as const, ['HRB', DEMO.couriers.HRB] as const]) {
-      expect((await read({ as, query: { id } })).body['data']).toMatchObject({
+      expect((await read({ as, query: { id } }).ok()).data).toMatchObject({
         courier_id: id,
         courier_code: code,
         api_key: DEMO.apiKeys[code],
       });
     }
-    const unnamed = await read({ as });
-    expect(unnamed).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    const unnamed = await read({ as }).refused(400, 'validation_failed');
     expect(fieldsOf(unnamed)).toEqual(['id']);
   });
 
   test('responds 404 to staff for unknown and foreign couriers', async () => {
     for (const id of ['01930a3e-0000-7000-8000-000000000000', DEMO.couriers.TWO]) {
       for (const call of [read, (each: Call) => update({ ...each, body: {} })]) {
-        expect(await call({ as: 'admin', query: { id } })).toMatchObject({
-          status: 404,
-          body: { status: 'fail', code: 'courier_not_found' },
-        });
+        await call({ as: 'admin', query: { id } }).refused(404, 'courier_not_found');
       }
     }
   });
@@ -120,13 +106,12 @@ describe('reading settings', () => {
       update({ as: 'warehouse', query: { id: IEX }, urlencoded: { action: 'regenerate_key' } }),
       update({ as: 'warehouse', query: { id: IEX }, form: { logo: { file: 'x' } } }),
     ];
-    for (const reply of await Promise.all(calls))
-      expect(reply).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+    for (const call of calls) await call.refused(403, 'permission_denied');
   });
 
   test('an API key gives no access to settings', async () => {
-    expect((await read({ key: DEMO.apiKeys.IEX })).status).toBe(401);
-    expect((await update({ key: DEMO.apiKeys.IEX, body: {} })).status).toBe(401);
+    expect(await read({ key: DEMO.apiKeys.IEX }).status()).toBe(401);
+    expect(await update({ key: DEMO.apiKeys.IEX, body: {} }).status()).toBe(401);
   });
 });
 
@@ -149,56 +134,66 @@ const WHOLE = {
 
 describe('updating the profile', () => {
   test('stores every field as sent and returns the profile', async () => {
-    const reply = await update({ as: 'hrb', body: WHOLE });
+    const reply = await update({ as: 'hrb', body: WHOLE }).ok();
     expect(reply).toMatchObject({ status: 200, body: { message: 'Settings saved.', data: WHOLE } });
-    const again = await read({ as: 'hrb' });
-    expect(again.body['data']).toEqual(reply.body['data']);
-    expect(again.body['data']).toMatchObject({ api_key: DEMO.apiKeys.HRB, courier_code: 'HRB' });
+    const again = await read({ as: 'hrb' }).ok();
+    expect(again.data).toEqual(reply.data);
+    expect(again.data).toMatchObject({ api_key: DEMO.apiKeys.HRB, courier_code: 'HRB' });
   });
 
   test.each(Object.entries(WHOLE))('changes %s without changing other fields', async (field, value) => {
-    await update({ as: 'hrb', body: WHOLE });
-    const before = (await read({ as: 'hrb' })).body['data'];
+    await update({ as: 'hrb', body: WHOLE }).ok();
+    const before = (await read({ as: 'hrb' }).ok()).data;
     const other = field === 'house_color' ? '#000000' : field === 'email' ? 'a@b.example' : `${value}x`;
-    const reply = await update({ as: 'hrb', body: { [field]: other } });
-    expect(reply.body['data']).toEqual({ ...before, [field]: other });
-    expect((await read({ as: 'hrb' })).body['data']).toEqual({ ...before, [field]: other });
+    const reply = await update({ as: 'hrb', body: { [field]: other } }).ok();
+    expect(reply.data).toEqual({ ...before, [field]: other });
+    expect((await read({ as: 'hrb' }).ok()).data).toEqual({ ...before, [field]: other });
   });
 
   test('blank text clears every field except the name', async () => {
     const names = Object.keys(WHOLE).filter((name) => name !== 'courier_name');
     for (const blank of ['', '  ']) {
-      await update({ as: 'hrb', body: WHOLE });
-      const reply = await update({ as: 'hrb', body: Object.fromEntries(names.map((name) => [name, blank])) });
-      expect(reply.status).toBe(200);
-      for (const name of names) expect([name, reply.body['data'][name]]).toEqual([name, null]);
-      const nameless = await update({ as: 'hrb', body: { courier_name: blank } });
+      await update({ as: 'hrb', body: WHOLE }).ok();
+      const reply = await update({
+        as: 'hrb',
+        body: Object.fromEntries(names.map((name) => [name, blank])),
+      }).ok();
+      expect(reply.data).toMatchObject(Object.fromEntries(names.map((name) => [name, null])));
+      const nameless = await update({ as: 'hrb', body: { courier_name: blank } }).answer();
       expect([nameless.status, fieldsOf(nameless)]).toEqual([400, ['courier_name']]);
     }
     expect(await rowOf(DEMO.couriers.HRB)).toMatchObject({ api_token_cipher: null, email: null });
   });
 
   test('staff change the named courier, and a courier always changes itself', async () => {
-    const named = await update({ as: 'manager', query: { id: IEX }, body: { address2: 'by the manager' } });
-    expect(named.body['data']).toMatchObject({ courier_id: IEX, address2: 'by the manager' });
-    const own = await update({ as: 'iex', query: { id: DEMO.couriers.HRB }, body: { address2: 'its own' } });
-    expect(own.body['data']).toMatchObject({ courier_id: IEX, address2: 'its own' });
+    const named = await update({
+      as: 'manager',
+      query: { id: IEX },
+      body: { address2: 'by the manager' },
+    }).ok();
+    expect(named.data).toMatchObject({ courier_id: IEX, address2: 'by the manager' });
+    const own = await update({
+      as: 'iex',
+      query: { id: DEMO.couriers.HRB },
+      body: { address2: 'its own' },
+    }).ok();
+    expect(own.data).toMatchObject({ courier_id: IEX, address2: 'its own' });
     expect((await rowOf(DEMO.couriers.HRB))['address2']).not.toBe('its own');
-    const unnamed = await update({ as: 'admin', body: { address2: 'x' } });
+    const unnamed = await update({ as: 'admin', body: { address2: 'x' } }).answer();
     expect([unnamed.status, fieldsOf(unnamed)]).toEqual([400, ['id']]);
   });
 
   test('writes nothing if the values are equal or missing', async () => {
-    await update({ as: 'hrb', body: WHOLE });
-    const before = await fingerprint(service.owner);
+    await update({ as: 'hrb', body: WHOLE }).ok();
+    const before = await fingerprint(service().owner);
     for (const body of [WHOLE, {}, { api_token: WHOLE.api_token }, { unknown: 1 }]) {
-      const reply = await update({ as: 'hrb', body });
+      const reply = await update({ as: 'hrb', body }).answer();
       expect(reply).toMatchObject({
         status: 200,
         body: { message: 'The settings already have these values. Nothing was changed.', data: WHOLE },
       });
     }
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test('ignores fields that the caller may not set', async () => {
@@ -220,8 +215,7 @@ describe('updating the profile', () => {
       created_at: '2000-01-01 00:00:00',
       updated_at: '2000-01-01 00:00:00',
     };
-    const reply = await updateIex({ ...privileged, address2: 'Suite 9' });
-    expect(reply.status).toBe(200);
+    await updateIex({ ...privileged, address2: 'Suite 9' }).ok();
     const { updated_at: _, ...rest } = await rowOf(IEX);
     const { updated_at: __, ...expected }: Record<string, unknown> = { ...before, address2: 'Suite 9' };
     expect(rest).toEqual(expected);
@@ -229,18 +223,20 @@ describe('updating the profile', () => {
 
   test('concurrent updates of different fields lose nothing', async () => {
     const fields = ['phone_number1', 'phone_number2', 'address1', 'address2', 'city_town', 'company_name'];
-    await Promise.all(fields.map((field) => updateIex({ [field]: `at once ${field}` })));
-    const { body } = await read({ as: 'iex' });
-    for (const field of fields) expect(body['data'][field]).toBe(`at once ${field}`);
+    await Promise.all(fields.map((field) => updateIex({ [field]: `at once ${field}` }).answer()));
+    const { data } = await read({ as: 'iex' }).answer();
+    expect(data).toMatchObject(Object.fromEntries(fields.map((field) => [field, `at once ${field}`])));
   });
 
   const UPDATES = rounds(50, 200);
 
   test(`the audit entries of ${UPDATES} concurrent updates form an unbroken chain`, async () => {
-    await updateIex({ address1: 'start' });
+    await updateIex({ address1: 'start' }).ok();
     const start = (await auditOf(IEX)).length;
     const replies = await Promise.all(
-      Array.from({ length: UPDATES }, (_, n) => untilAdmitted(() => updateIex({ address1: `at once ${n}` }))),
+      Array.from({ length: UPDATES }, (_, n) =>
+        untilAdmitted(() => updateIex({ address1: `at once ${n}` }).answer()),
+      ),
     );
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(UPDATES);
     // The update of an address is audited with these fields.
@@ -257,18 +253,18 @@ describe('updating the profile', () => {
   });
 
   test('stores tokens encrypted with the newest key and bound to their row', async () => {
-    await updateIex({ api_token: 'secret-of-iex' });
+    await updateIex({ api_token: 'secret-of-iex' }).ok();
     const { api_token_cipher: cipher } = await rowOf(IEX);
     expect(cipher).toMatch(/^v1\.[\w-]+$/);
     expect(cipher).not.toContain('secret-of-iex');
     const encryptionContext = { tenantId: DEMO.tenants.demo, rowId: IEX, field: 'api_token' } as const;
-    const { secrets } = service.app;
+    const { secrets } = service().app;
     expect(secrets.decrypt(String(cipher), encryptionContext)).toBe('secret-of-iex');
     expect(() => secrets.decrypt(String(cipher), { ...encryptionContext, rowId: DEMO.couriers.HRB })).toThrow(
       'belongs to another context',
     );
-    expect((await read({ as: 'iex' })).body['data'].api_token).toBe('secret-of-iex');
-    await updateIex({ address2: 'another change' });
+    expect((await read({ as: 'iex' }).ok()).data.api_token).toBe('secret-of-iex');
+    await updateIex({ address2: 'another change' }).ok();
     expect((await rowOf(IEX))['api_token_cipher']).toBe(cipher);
   });
 });
@@ -308,19 +304,19 @@ describe('validation of settings', () => {
 
   test(`rejects ${TOKENS.length} values of api_token that would break a header`, async () => {
     expect(TOKENS.length).toBeGreaterThanOrEqual(30);
-    const before = await fingerprint(service.owner);
+    const before = await fingerprint(service().owner);
     for (const token of TOKENS) {
-      const reply = await updateIex({ api_token: token });
+      const reply = await updateIex({ api_token: token }).answer();
       expect([token, reply.status, fieldsOf(reply)]).toEqual([token, 400, ['api_token']]);
     }
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test.each(Object.keys(WHOLE))(
     'rejects control characters in %s, which could inject mail headers',
     async (field) => {
       for (const text of ['a\r\nBcc: x@y.example', 'a\nb', 'a\u0000b', 'a\u0085b', 'a\u2028b']) {
-        const reply = await updateIex({ [field]: text });
+        const reply = await updateIex({ [field]: text }).answer();
         expect([text, reply.status, [...new Set(fieldsOf(reply))]]).toEqual([text, 400, [field]]);
       }
     },
@@ -345,7 +341,7 @@ describe('validation of settings', () => {
       'a@[127.0.0.1]',
       'ä@b.example',
     ]) {
-      const reply = await updateIex({ email });
+      const reply = await updateIex({ email }).answer();
       expect([email, reply.status, fieldsOf(reply)]).toEqual([email, 400, ['email']]);
     }
   });
@@ -361,7 +357,7 @@ describe('validation of settings', () => {
       '#0A7D5 ',
       '#٠٠٠٠٠٠',
     ]) {
-      const reply = await updateIex({ house_color });
+      const reply = await updateIex({ house_color }).answer();
       expect([house_color, reply.status, fieldsOf(reply)]).toEqual([house_color, 400, ['house_color']]);
     }
   });
@@ -376,34 +372,34 @@ describe('validation of settings', () => {
         'https://2130706433/',
         'https://u:p@example.com/',
       ]) {
-        const reply = await updateIex({ [field]: url });
+        const reply = await updateIex({ [field]: url }).answer();
         expect([url, reply.status, fieldsOf(reply)]).toEqual([url, 400, [field]]);
       }
     },
   );
 
   test('reports all invalid fields at once and stores nothing', async () => {
-    const before = await fingerprint(service.owner);
+    const before = await fingerprint(service().owner);
     const reply = await updateIex({
       email: 'x',
       api_url_add_package: 'http://x',
       api_token: 'a b',
       address2: 'would change',
-    });
+    }).answer();
     expect(fieldsOf(reply).sort()).toEqual(['api_token', 'api_url_add_package', 'email']);
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test('accepts values of maximum length and rejects longer ones', async () => {
     const bounds = { courier_name: 200, phone_number1: 50, city_town: 100, api_token: 4096 };
     for (const [field, limit] of Object.entries(bounds)) {
-      expect((await update({ as: 'hrb', body: { [field]: 'x'.repeat(limit) } })).status).toBe(200);
-      const reply = await update({ as: 'hrb', body: { [field]: 'x'.repeat(limit + 1) } });
+      await update({ as: 'hrb', body: { [field]: 'x'.repeat(limit) } }).ok();
+      const reply = await update({ as: 'hrb', body: { [field]: 'x'.repeat(limit + 1) } }).answer();
       expect([field, reply.status, fieldsOf(reply)]).toEqual([field, 400, [field]]);
     }
     const url = 'https://example.com/'.padEnd(2000, 'x');
-    expect((await update({ as: 'hrb', body: { api_url_add_package: url } })).status).toBe(200);
-    expect((await update({ as: 'hrb', body: { api_url_add_package: `${url}x` } })).status).toBe(400);
+    await update({ as: 'hrb', body: { api_url_add_package: url } }).ok();
+    expect(await update({ as: 'hrb', body: { api_url_add_package: `${url}x` } }).status()).toBe(400);
   });
 });
 
@@ -413,16 +409,16 @@ describe('the format of packages', () => {
 
   afterEach(async () => {
     const reset = "add_package_format = 'event', update_package_format = 'event', api_url_add_package = null";
-    await service.owner.query(`update couriers set ${reset} where id = $1`, [IEX]);
-    await service.owner.query('delete from webhook_endpoints where courier_id = $1', [IEX]);
+    await service().owner.query(`update couriers set ${reset} where id = $1`, [IEX]);
+    await service().owner.query('delete from webhook_endpoints where courier_id = $1', [IEX]);
   });
 
   test.each(FORMATS)('%s is stored per courier and audited, and no other field changes', async (name) => {
-    const before = (await read({ as: 'iex' })).body['data'];
-    const changed = await updateIex(flat(name));
-    expect(changed.body['data']).toEqual({ ...before, ...flat(name) });
-    expect((await read({ as: 'admin', query: { id: IEX } })).body['data']).toEqual(changed.body['data']);
-    expect((await read({ as: 'hrb' })).body['data'][name]).toBe('event');
+    const before = (await read({ as: 'iex' }).ok()).data;
+    const changed = await updateIex(flat(name)).ok();
+    expect(changed.data).toEqual({ ...before, ...flat(name) });
+    expect((await read({ as: 'admin', query: { id: IEX } }).ok()).data).toEqual(changed.data);
+    expect((await read({ as: 'hrb' }).ok()).data[name]).toBe('event');
     expect((await auditOf(IEX)).at(-1)).toEqual({
       action: 'courier.updated',
       actor_id: DEMO.users.iex,
@@ -430,36 +426,34 @@ describe('the format of packages', () => {
       after: flat(name),
       request_id: changed.headers.get('x-request-id'),
     });
-    expect((await updateIex(flat(name))).body['message']).toMatch(/Nothing was changed/);
-    const restored = await update({ as: 'manager', query: { id: IEX }, body: { [name]: 'event' } });
-    expect(restored.body['data']).toEqual(before);
+    expect((await updateIex(flat(name)).ok()).message).toMatch(/Nothing was changed/);
+    const restored = await update({ as: 'manager', query: { id: IEX }, body: { [name]: 'event' } }).ok();
+    expect(restored.data).toEqual(before);
   });
 
   test.each(FORMATS)('%s can be an array of flat packages', async (name) => {
-    const changed = await updateIex({ [name]: 'flat_array' });
-    expect([changed.status, changed.body['data'][name]]).toEqual([200, 'flat_array']);
+    const changed = await updateIex({ [name]: 'flat_array' }).answer();
+    expect([changed.status, changed.data[name]]).toEqual([200, 'flat_array']);
   });
 
   test.each(FORMATS)('%s accepts only its three values', async (name) => {
     for (const value of ['', 'Flat', 'flat ', 'events', 'event_array', 1, null, ['flat']]) {
-      const reply = await updateIex({ [name]: value });
+      const reply = await updateIex({ [name]: value }).answer();
       expect([value, reply.status, ...new Set(fieldsOf(reply))]).toEqual([value, 400, name]);
     }
-    const reply = await updateIex({ action: 'regenerate_key', ...flat(name) });
+    const reply = await updateIex({ action: 'regenerate_key', ...flat(name) }).answer();
     expect([reply.status, fieldsOf(reply)]).toEqual([400, [name]]);
   });
 
   test('a new format resumes a paused URL and keeps the other one paused', async () => {
-    await updateIex({ api_url_add_package: 'https://api.island-express.example/packages' });
-    await service.owner.query(
+    await updateIex({ api_url_add_package: 'https://api.island-express.example/packages' }).ok();
+    await service().owner.query(
       `insert into webhook_endpoints (tenant_id, courier_id, endpoint, failures, failing_since, paused_at)
        select $1, $2, endpoint, 9, now(), now() from unnest(array['add_package', 'update_package']) endpoint`,
       [DEMO.tenants.demo, IEX],
     );
-    expect((await updateIex({ address2: 'elsewhere' })).body['data'].webhooks.add_package.state).toBe(
-      'paused',
-    );
-    const { webhooks } = (await updateIex(flat('add_package_format'))).body['data'];
+    expect((await updateIex({ address2: 'elsewhere' }).ok()).data.webhooks.add_package.state).toBe('paused');
+    const { webhooks } = (await updateIex(flat('add_package_format')).ok()).data;
     expect(webhooks.add_package).toEqual({ ...UNTRIED, state: 'active' });
     expect(webhooks.update_package.paused_at).not.toBeNull();
   });
@@ -467,10 +461,10 @@ describe('the format of packages', () => {
 
 describe('audit of settings', () => {
   test('records who changed what, and of a token only that it changed', async () => {
-    await updateIex({ api_token: 'first-token', address2: 'before' });
+    await updateIex({ api_token: 'first-token', address2: 'before' }).ok();
     const start = (await auditOf(IEX)).length;
-    const changed = await updateIex({ api_token: 'second-token', address2: 'after' });
-    const cleared = await update({ as: 'admin', query: { id: IEX }, body: { api_token: '' } });
+    const changed = await updateIex({ api_token: 'second-token', address2: 'after' }).answer();
+    const cleared = await update({ as: 'admin', query: { id: IEX }, body: { api_token: '' } }).answer();
     const entries = (await auditOf(IEX)).slice(start);
     expect(entries).toEqual([
       {
@@ -495,7 +489,7 @@ describe('audit of settings', () => {
 
 describe('form actions', () => {
   test('rejects unknown, missing and conflicting actions and stores nothing', async () => {
-    const before = await fingerprint(service.owner);
+    const before = await fingerprint(service().owner);
     const calls: [Call, string][] = [
       [{ urlencoded: { action: 'nonsense' } }, 'action'],
       [{ urlencoded: { other: 'x' } }, 'action'],
@@ -508,14 +502,14 @@ describe('form actions', () => {
       [{ form: { action: 'regenerate_key', logo: { file: 'x' } } }, 'action'],
     ];
     for (const [call, field] of calls) {
-      const reply = await update({ as: 'iex', ...call });
+      const reply = await update({ as: 'iex', ...call }).answer();
       expect([call, reply.status, fieldsOf(reply)]).toEqual([call, 400, [field]]);
     }
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test('parses urlencoded forms strictly', async () => {
-    const before = await fingerprint(service.owner);
+    const before = await fingerprint(service().owner);
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const bodies: [string | Buffer, number, string][] = [
       ['action=regenerate_key&action=regenerate_key', 400, 'validation_failed'],
@@ -531,14 +525,14 @@ describe('form actions', () => {
       [`x=${'x'.repeat(1024 * 1024)}`, 413, 'body_too_large'],
     ];
     for (const [body, status, code] of bodies) {
-      const reply = await update({ as: 'iex', body, headers });
-      expect([String(body).slice(0, 60), reply.status, reply.body['code']]).toEqual([
+      const reply = await update({ as: 'iex', body, headers }).answer();
+      expect([String(body).slice(0, 60), reply.status, reply.code]).toEqual([
         String(body).slice(0, 60),
         status,
         code,
       ]);
     }
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test.each([
@@ -554,25 +548,22 @@ describe('form actions', () => {
       as: 'iex',
       body: 'action=regenerate_key',
       headers: { 'content-type': type },
-    });
-    expect(reply).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
+    }).refused(415, 'unsupported_media_type');
     for (const taken of ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'])
-      expect(reply.body['message']).toContain(taken);
+      expect(reply.message).toContain(taken);
   });
 
   test('treats __proto__ in a form as an unknown field', async () => {
-    const reply = await update({
+    await update({
       as: 'hrb',
       urlencoded: { ['__proto__']: 'x', constructor: 'y', action: 'regenerate_key' },
-    });
-    expect(reply.status).toBe(200);
+    }).ok();
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
 
   test('accepts regenerate_key as JSON too', async () => {
-    const reply = await updateIex({ action: 'regenerate_key' });
-    expect(reply.status).toBe(200);
-    expect((await read({ as: 'iex' })).body['data'].api_key).toBe(reply.body['data'].api_key);
+    const reply = await updateIex({ action: 'regenerate_key' }).ok();
+    expect((await read({ as: 'iex' }).ok()).data.api_key).toBe(reply.data.api_key);
   });
 });
 

@@ -1,14 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { logoRow } from '../../../src/development/demo/logo.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { insertBill } from '../../support/builders/bills.js';
 import { rounds } from '../../support/harness/effort.js';
 import { pixelsOf } from '../../support/readers/pdf.js';
 import { jpeg, png, PNG_SIGNATURE, pngChunk, svg } from '../../support/readers/pictures.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
 import { matching } from '../../support/assertions/matching.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { multipart } from '../../support/fixture/sent.js';
 
 const { IEX, HRB } = DEMO.couriers;
 
@@ -34,25 +36,20 @@ const STROKE_BOMB = svg(
   `<path d="${'M0 0C1e9 1e9 -1e9 1e9 50 50'.repeat(3_000)}" stroke="red" stroke-width="1e8"/>`,
 );
 
-let service: Service;
+const { api, service } = withService(() => ({ drawingMs: DRAWING_MS }));
+beforeAll(async () => {
+  const bill = { courierId: HRB, start: '2024-05-01', end: '2024-05-31', amount: '5.00' };
+  billOfHrb = (await insertBill(service().owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z' })).id;
+}, 60_000);
 let billOfHrb: string;
 
 /** The limit of production is 5 s, for which each endless rendering takes the CPU. The other logos take a fifth of this. */
 const DRAWING_MS = rounds(1_200, 2_000);
 
-beforeAll(async () => {
-  service = await startService({ drawingMs: DRAWING_MS });
-  const bill = { courierId: HRB, start: '2024-05-01', end: '2024-05-31', amount: '5.00' };
-  billOfHrb = (await insertBill(service.owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z' })).id;
-});
-
-afterAll(() => service.stop());
-
 const upload = (file: Buffer | string, as = 'iex') =>
-  service.call('updateCourierSettings', { as, form: { logo: { file } } });
+  api.as(as).updateCourierSettings(multipart({ logo: { file } }));
 
-const download = (as: string, billId: string) =>
-  service.call('downloadCourierBill', { as, query: { bill_id: billId } });
+const download = (as: string, billId: string) => api.as(as).downloadCourierBill({ bill_id: billId });
 
 type TimedReply = { reply: Reply; tookMs: number; endedMs: number };
 
@@ -69,7 +66,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 type StoredRendering = { raster: Buffer | null; failed: boolean };
 
 async function storedRendering(courierId = IEX): Promise<StoredRendering | undefined> {
-  const { rows } = await service.owner.query<StoredRendering>(
+  const { rows } = await service().owner.query<StoredRendering>(
     'select raster, raster_failed_at is not null as failed from courier_logos where courier_id = $1',
     [courierId],
   );
@@ -79,7 +76,7 @@ async function storedRendering(courierId = IEX): Promise<StoredRendering | undef
 /** Stores a logo as an earlier version would have done: not yet rendered. */
 async function insertRows(content: Buffer | string, mediaType = 'image/svg+xml'): Promise<void> {
   const bytes = Buffer.from(content);
-  await service.owner.query(
+  await service().owner.query(
     `update courier_logos set media_type = $2, content = $3, content_hash = $4, raster = null, raster_failed_at = null
      where courier_id = $1`,
     [IEX, mediaType, bytes, createHash('sha256').update(bytes).digest('hex')],
@@ -91,16 +88,16 @@ const sizeOfPng = (content: Buffer) => [content.readUInt32BE(16), content.readUI
 describe('reported filter attack', () => {
   test("loses its filter at upload and delays no other courier's bills", async () => {
     // Start the worker threads.
-    await Promise.all([download('hrb', billOfHrb), download('iex', DEMO.bills.published)]);
-    const calm = await timed(download('hrb', billOfHrb));
-    const stored = await timed(upload(ATTACK));
+    await Promise.all([download('hrb', billOfHrb).answer(), download('iex', DEMO.bills.published).answer()]);
+    const calm = await timed(download('hrb', billOfHrb).answer());
+    const stored = await timed(upload(ATTACK).answer());
     expect(stored.reply.status).toBe(200);
-    const shown = await service.request('GET', `/${stored.reply.body['data'].path}`);
+    const shown = await service().request('GET', `/${stored.reply.body['data'].path}`);
     expect(shown.bytes.toString()).not.toMatch(
       matching(/filter|turbulence/i, ATTACK, 'filter', 'feTurbulence'),
     );
-    const own = timed(download('iex', DEMO.bills.published));
-    const other = await timed(download('hrb', billOfHrb));
+    const own = timed(download('iex', DEMO.bills.published).answer());
+    const other = await timed(download('hrb', billOfHrb).answer());
     expect([other.reply.status, (await own).reply.status]).toEqual([200, 200]);
     print(
       `Another courier's bill: ${calm.tookMs} ms without load, ${other.tookMs} ms during the attack; its upload took ${stored.tookMs} ms, its own bill ${(await own).tookMs} ms.`,
@@ -111,8 +108,8 @@ describe('reported filter attack', () => {
 
   test('stored by an earlier version is rendered once without its filter', async () => {
     await insertRows(ATTACK);
-    const other = timed(download('hrb', billOfHrb));
-    const own = await timed(download('iex', DEMO.bills.published));
+    const other = timed(download('hrb', billOfHrb).answer());
+    const own = await timed(download('iex', DEMO.bills.published).answer());
     expect([own.reply.status, (await other).reply.status]).toEqual([200, 200]);
     expect((await storedRendering())?.raster).not.toBeNull();
     print(`A stored attack: ${own.tookMs} ms for its courier, ${(await other).tookMs} ms for another.`);
@@ -128,8 +125,8 @@ describe('endless rendering', () => {
     "by %s is rejected in time while another courier's logo is accepted",
     async (_what, bomb) => {
       const before = await storedRendering();
-      const refused = timed(upload(bomb));
-      const taken = await timed(upload(svg(`<circle r="${randomBytes(1)[0] ?? 1}"/>`), 'hrb'));
+      const refused = timed(upload(bomb).answer());
+      const taken = await timed(upload(svg(`<circle r="${randomBytes(1)[0] ?? 1}"/>`), 'hrb').answer());
       const { reply, tookMs, endedMs } = await refused;
       expect([reply.status, reply.body['code']]).toEqual([400, 'logo_not_acceptable']);
       expect(taken.reply.status).toBe(200);
@@ -142,10 +139,10 @@ describe('endless rendering', () => {
 
   test('of a stored logo is tried once, then omitted from the bill, and delays no other courier', async () => {
     await insertRows(STROKE_BOMB);
-    const own = timed(download('iex', DEMO.bills.published));
+    const own = timed(download('iex', DEMO.bills.published).answer());
     const others = await Promise.all([
-      timed(download('hrb', billOfHrb)),
-      timed(download('manager', DEMO.bills.paid)),
+      timed(download('hrb', billOfHrb).answer()),
+      timed(download('manager', DEMO.bills.paid).answer()),
     ]);
     const first = await own;
     expect([first.reply.status, first.reply.headers.get('content-type')]).toEqual([200, 'application/pdf']);
@@ -153,13 +150,13 @@ describe('endless rendering', () => {
     // The other courier did not wait for it.
     expect(others[0].endedMs).toBeLessThan(first.endedMs);
     expect(await storedRendering()).toEqual({ raster: null, failed: true });
-    const second = await timed(download('iex', DEMO.bills.published));
+    const second = await timed(download('iex', DEMO.bills.published).answer());
     expect(second.reply.bytes.equals(first.reply.bytes)).toBe(true);
     print(
       `A logo that cannot be rendered: ${first.tookMs} ms, then ${second.tookMs} ms; another courier's bill meanwhile: ${others[0].tookMs} ms.`,
     );
     // A new logo is rendered again.
-    expect((await upload(svg())).status).toBe(200);
+    await upload(svg()).ok();
     expect((await storedRendering())?.failed).toBe(false);
   });
 });
@@ -169,8 +166,10 @@ test('removes nested uses and clip paths, so that browsers do not multiply them 
     3,
     (n) => `<clipPath id="c${n + 1}"><rect width="9" height="9" clip-path="url(#c${n})"/></clipPath>`,
   );
-  const reply = await upload(USE_BOMB.replace('</svg>', `${clips}<g clip-path="url(#c3)"><rect/></g></svg>`));
-  const shown = await service.request('GET', `/${reply.body['data'].path}`);
+  const reply = await upload(
+    USE_BOMB.replace('</svg>', `${clips}<g clip-path="url(#c3)"><rect/></g></svg>`),
+  ).ok();
+  const shown = await service().request('GET', `/${reply.data.path}`);
   expect(shown.bytes.toString()).not.toContain('<use');
   expect(shown.bytes.toString().match(/clip-path=/g)).toHaveLength(1);
 });
@@ -195,7 +194,7 @@ describe('logo rendering at upload', () => {
     ['an SVG', svg(), [270, 270]],
     ['a wide SVG', svg().replace('0 0 10 10', '0 0 100 10'), [750, 75]],
   ])('renders %s as a PNG that fits the box', async (_what, file, size) => {
-    expect((await upload(file)).status).toBe(200);
+    await upload(file).ok();
     const { raster } = (await storedRendering()) ?? {};
     expect(raster?.subarray(0, 8)).toEqual(PNG_SIGNATURE);
     expect(raster && sizeOfPng(raster)).toEqual(size);
@@ -211,21 +210,21 @@ describe('logo rendering at upload', () => {
     ['a drawing without visible content', svg('', '<rect width="10" height="10" fill="none"/>')],
   ])('rejects %s', async (_what, file) => {
     const before = await storedRendering();
-    expect(await upload(file)).toMatchObject({ status: 400, body: { code: 'logo_not_acceptable' } });
+    await upload(file).refused(400, 'logo_not_acceptable');
     expect(await storedRendering()).toEqual(before);
   });
 
   test('is used for bills, whatever the stored logo contains', async () => {
     const red: [number, number, number] = [220, 20, 60];
-    expect((await upload(svg('', `<rect width="10" height="10" fill="rgb(${red.join()})"/>`))).status).toBe(
-      200,
-    );
+    await upload(svg('', `<rect width="10" height="10" fill="rgb(${red.join()})"/>`)).ok();
     const garbage = Buffer.from('no picture at all');
-    await service.owner.query(
+    await service().owner.query(
       'update courier_logos set content = $2, content_hash = $3 where courier_id = $1',
       [IEX, garbage, createHash('sha256').update(garbage).digest('hex')],
     );
-    expect(await pixelsOf((await download('iex', DEMO.bills.published)).bytes, red)).toBeGreaterThan(1_000);
+    expect(await pixelsOf((await download('iex', DEMO.bills.published).answer()).bytes, red)).toBeGreaterThan(
+      1_000,
+    );
   });
 });
 
@@ -234,28 +233,28 @@ test("the demo logo's PNG equals the service's rendering of its SVG", async () =
   // The columns are bytea, which the demo data have as `\x` and hexadecimal digits.
   const [drawn, svgBytes] = [raster, content].map((text) => Buffer.from((text as string).slice(2), 'hex'));
   // Another logo first, so that the rendering cannot be that of the demo data.
-  for (const file of [svg(), svgBytes ?? '']) expect((await upload(file)).status).toBe(200);
+  for (const file of [svg(), svgBytes ?? '']) await upload(file).ok();
   expect(drawn && (await storedRendering())?.raster?.equals(drawn)).toBe(true);
 });
 
 describe('bill rendering limit per courier', () => {
   test("twelve long bills requested by two users of one courier do not delay another courier's bill", async () => {
     const lines = rounds(400, 3_000);
-    const bill = await insertBill(service.owner, {
+    const bill = await insertBill(service().owner, {
       courierId: IEX,
       start: '2024-07-01',
       end: '2024-07-31',
       amount: '1.00',
     });
-    await service.owner.query(
+    await service().owner.query(
       `insert into bill_lines (tenant_id, id, bill_id, courier_id, position, kind, description, amount_usd)
        select $1, gen_random_uuid(), $2, $3, n + 1, 'adjustment', 'Item ' || n, 0 from generate_series(1, $4) n`,
       [DEMO.tenants.demo, bill.id, IEX, lines],
     );
-    await service.owner.query("update bills set status = 'published', published_at = now() where id = $1", [
+    await service().owner.query("update bills set status = 'published', published_at = now() where id = $1", [
       bill.id,
     ]);
-    await service.owner.query(
+    await service().owner.query(
       `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
        select tenant_id, gen_random_uuid(), 'iex-second', 'Second', 'courier', courier_id, password_hash
        from users where username = 'iex' and tenant_id = $1`,
@@ -265,9 +264,9 @@ describe('bill rendering limit per courier', () => {
     const drawnBefore: number[] = [];
     while (drawnBefore.length < 3 && !drawnBefore.some((count) => count <= 2)) {
       const flood = ['iex', 'iex-second'].flatMap((as) =>
-        Array.from({ length: 6 }, () => timed(download(as, bill.id))),
+        Array.from({ length: 6 }, () => timed(download(as, bill.id).answer())),
       );
-      const other = await timed(download('hrb', billOfHrb));
+      const other = await timed(download('hrb', billOfHrb).answer());
       const all = await Promise.all(flood);
       expect(other.reply.status).toBe(200);
       expect(

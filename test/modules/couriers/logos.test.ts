@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { matching } from '../../support/assertions/matching.js';
@@ -22,38 +22,26 @@ import {
 } from '../../support/readers/pictures.js';
 import { spoolFiles, watchSpoolFiles } from '../../support/readers/spool-files.js';
 import { until } from '../../support/service/processes.js';
-import {
-  startService,
-  untilAdmitted,
-  type Call,
-  type Reply,
-  type Service,
-} from '../../support/service/service.js';
+import { untilAdmitted, type Call, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { multipart } from '../../support/fixture/sent.js';
 
 const IEX = DEMO.couriers.IEX;
 const MIB = 1024 * 1024;
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const { api, service } = withService();
 
 const upload = (file: Buffer | string, name = 'logo.png', type = 'image/png', as = 'iex') =>
-  service.call('updateCourierSettings', { as, form: { logo: { file, name, type } } });
+  api.as(as).updateCourierSettings(multipart({ logo: { file, name, type } }));
 
 const pathOfReply = ({ body }: Reply) => String(body['data'].path);
 
-const show = (path: string, call: Call = {}) => service.request('GET', `/${path}`, call);
+const show = (path: string, call: Call = {}) => service().request('GET', `/${path}`, call);
 
 /** Uploads a logo and returns the response that serves it. */
 async function stored(file: Buffer | string, name?: string, type?: string): Promise<Reply> {
-  const reply = await upload(file, name, type);
-  expect([reply.status, reply.body['message']]).toEqual([200, 'Logo stored.']);
+  const reply = await upload(file, name, type).answer();
+  expect([reply.status, reply.message]).toEqual([200, 'Logo stored.']);
   return show(pathOfReply(reply));
 }
 
@@ -65,14 +53,14 @@ describe('valid logo', () => {
   ] as const)(
     '%s: its path contains the hash of the served file, and it is public',
     async (extension, type, file) => {
-      const reply = await upload(file);
+      const reply = await upload(file).answer();
       const shown = await show(pathOfReply(reply));
       expect([shown.status, shown.headers.get('content-type')]).toEqual([200, type]);
       const hash = createHash('sha256').update(shown.bytes).digest('hex');
       expect(pathOfReply(reply)).toBe(`logos/${IEX}/${hash}.${extension}`);
       expect(shown.bytes.toString('latin1')).toBe(Buffer.from(file).toString('latin1'));
-      const settings = await service.call('getCourierSettings', { as: 'iex' });
-      expect(settings.body['data'].logo_path).toBe(pathOfReply(reply));
+      const settings = await api.as('iex').getCourierSettings().ok();
+      expect(settings.data.logo_path).toBe(pathOfReply(reply));
     },
   );
 
@@ -100,16 +88,16 @@ describe('valid logo', () => {
   });
 
   test('replaces the previous logo, whose path then responds with 404', async () => {
-    const first = pathOfReply(await upload(png(2, 2)));
-    const second = pathOfReply(await upload(png(3, 3)));
+    const first = pathOfReply(await upload(png(2, 2)).answer());
+    const second = pathOfReply(await upload(png(3, 3)).answer());
     expect((await show(first)).status).toBe(404);
     expect((await show(second)).status).toBe(200);
-    const { rows } = await service.owner.query(
+    const { rows } = await service().owner.query(
       'select count(*)::int from courier_logos where courier_id = $1',
       [IEX],
     );
     expect(rows).toEqual([{ count: 1 }]);
-    const audit = await service.owner.query(
+    const audit = await service().owner.query(
       `select actor_id, before, after from audit_entries where action = 'courier.logo_replaced' order by id desc limit 1`,
     );
     expect(audit.rows).toEqual([
@@ -118,24 +106,24 @@ describe('valid logo', () => {
   });
 
   test('writes nothing if it is unchanged', async () => {
-    const first = await upload(png(4, 4));
-    const before = await fingerprint(service.owner);
-    const again = await upload(png(4, 4));
+    const first = await upload(png(4, 4)).answer();
+    const before = await fingerprint(service().owner);
+    const again = await upload(png(4, 4)).answer();
     expect(pathOfReply(again)).toBe(pathOfReply(first));
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   const UPLOADS = rounds(12, 100);
 
   test(`of ${UPLOADS} simultaneous uploads is one of those stored, and the audit entries form a chain`, async () => {
     const replies = await Promise.all(
-      Array.from({ length: UPLOADS }, (_, n) => untilAdmitted(() => upload(png(20 + n, 2)))),
+      Array.from({ length: UPLOADS }, (_, n) => untilAdmitted(() => upload(png(20 + n, 2)).answer())),
     );
     const paths = replies.map(pathOfReply);
-    const settings = await service.call('getCourierSettings', { as: 'iex' });
-    const last = settings.body['data'].logo_path;
+    const settings = await api.as('iex').getCourierSettings().ok();
+    const last = settings.data.logo_path;
     expect(paths.filter((path) => path === last)).toHaveLength(1);
-    const { rows } = await service.owner.query<{ before: string; after: string }>(
+    const { rows } = await service().owner.query<{ before: string; after: string }>(
       `select before->>'logo_path' as before, after->>'logo_path' as after from audit_entries
        where action = 'courier.logo_replaced'`,
     );
@@ -148,48 +136,38 @@ describe('valid logo', () => {
 
   test("is stored for the courier that staff name, and for a courier's user always for its own", async () => {
     const form = { logo: { file: png(5, 5) } };
-    const named = await service.call('updateCourierSettings', {
-      as: 'manager',
-      query: { id: DEMO.couriers.HRB },
-      form,
-    });
+    const hrb = { query: { id: DEMO.couriers.HRB } };
+    const named = await api.as('manager').updateCourierSettings(multipart(form), hrb).ok();
     expect(pathOfReply(named)).toMatch(`logos/${DEMO.couriers.HRB}/`);
-    const own = await service.call('updateCourierSettings', {
-      as: 'iex',
-      query: { id: DEMO.couriers.HRB },
-      form,
-    });
+    const own = await api.as('iex').updateCourierSettings(multipart(form), hrb).ok();
     expect(pathOfReply(own)).toMatch(`logos/${IEX}/`);
-    const unknown = { id: '01930a3e-0000-7000-8000-000000000000' };
-    expect((await service.call('updateCourierSettings', { as: 'admin', query: unknown, form })).status).toBe(
-      404,
-    );
-    expect((await service.call('updateCourierSettings', { as: 'admin', form })).status).toBe(400);
+    const unknown = { query: { id: '01930a3e-0000-7000-8000-000000000000' } };
+    expect(await api.as('admin').updateCourierSettings(multipart(form), unknown).status()).toBe(404);
+    expect(await api.as('admin').updateCourierSettings(multipart(form)).status()).toBe(400);
   });
 
   test('may have 2 MiB and is rejected with 413 above, with or without a Content-Length', async () => {
     // Decoders skip text chunks, and they are not stored.
     const padding = 2 * MIB - png().length - 12;
-    expect((await upload(png(2, 2, [pngChunk('teXt', Buffer.alloc(padding))]))).status).toBe(200);
-    const before = await fingerprint(service.owner);
+    await upload(png(2, 2, [pngChunk('teXt', Buffer.alloc(padding))])).ok();
+    const before = await fingerprint(service().owner);
     for (const bytes of [2 * MIB + 1, 3 * MIB]) {
-      const large = await upload(Buffer.alloc(bytes, 'x'));
-      expect(large).toMatchObject({ status: 413, body: { status: 'fail', code: 'body_too_large' } });
+      await upload(Buffer.alloc(bytes, 'x')).refused(413, 'body_too_large');
     }
     const chunked = await sendChunked(multipartBody({ logo: { file: Buffer.alloc(3 * MIB) } }));
     expect(chunked).toBe(413);
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   async function sendChunked(body: Buffer): Promise<number> {
     const headers = {
       'content-type': MULTIPART_TYPE,
       'transfer-encoding': 'chunked',
-      authorization: `Bearer ${await service.tokenOf('iex')}`,
+      authorization: `Bearer ${await service().tokenOf('iex')}`,
     };
     const { sendRaw } = await import('../../support/service/wire.js');
     const path = '/api/CourierSettingsAPI.php';
-    return (await sendRaw(service.url, { method: 'POST', path, headers, body: [body] })).status;
+    return (await sendRaw(service().url, { method: 'POST', path, headers, body: [body] })).status;
   }
 });
 
@@ -375,16 +353,16 @@ describe('invalid logos are rejected quickly with 400 and nothing is stored', ()
     ['files', OTHER_FILES],
     ['drawings', HOSTILE_SVGS],
   ])('rejects invalid %s', async (_kind, files: Record<string, Buffer | string>) => {
-    const before = await fingerprint(service.owner);
+    const before = await fingerprint(service().owner);
     for (const [what, file] of Object.entries(files)) {
       const startMs = performance.now();
-      const reply = await upload(file);
-      expect([what, reply.status, reply.body['code']]).toEqual([what, 400, 'logo_not_acceptable']);
-      expect([what, reply.body['errors'][0].field]).toEqual([what, 'logo']);
+      const reply = await upload(file).answer();
+      expect([what, reply.status, reply.code]).toEqual([what, 400, 'logo_not_acceptable']);
+      expect([what, reply.errors[0]?.field]).toEqual([what, 'logo']);
       // Generous, because the first upload starts the sanitiser.
       expect([what, performance.now() - startMs < 8_000]).toEqual([what, true]);
     }
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 });
 
@@ -508,13 +486,13 @@ describe('allowed SVG content', () => {
     const path = '<path d="M0 0h1"/>';
     const large = svg(path.repeat(4_990));
     const began = performance.now();
-    const cleaning = upload(large);
+    const cleaning = upload(large).answer();
     let slowestMs = 0;
     const upTo = { isDone: false };
     void cleaning.then(() => (upTo.isDone = true));
     while (!upTo.isDone) {
       const startMs = performance.now();
-      expect((await service.call('getHealth')).status).toBe(200);
+      await api.anonymous.getHealth().ok();
       slowestMs = Math.max(slowestMs, performance.now() - startMs);
     }
     expect((await cleaning).status).toBe(200);
@@ -525,7 +503,7 @@ describe('allowed SVG content', () => {
 
   test('rejects uploads beyond the queue with 503 and Retry-After, and responds to every request', async () => {
     const replies = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => upload(svg(`<circle r="${n}"/>`))),
+      Array.from({ length: 30 }, (_, n) => upload(svg(`<circle r="${n}"/>`)).answer()),
     );
     const statuses = replies.map(({ status }) => status);
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
@@ -537,13 +515,13 @@ describe('allowed SVG content', () => {
 
 describe('logo path', () => {
   test('responds 404 in the standard envelope if it is unknown', async () => {
-    const { rows } = await service.owner.query<{ hash: string }>(
+    const { rows } = await service().owner.query<{ hash: string }>(
       'select content_hash as hash from courier_logos where courier_id = $1',
       [IEX],
     );
     const hash = rows[0]?.hash ?? '';
-    await upload(svg('<circle r="1"/>'));
-    const current = pathOfReply(await upload(svg('<circle r="2"/>')));
+    await upload(svg('<circle r="1"/>')).ok();
+    const current = pathOfReply(await upload(svg('<circle r="2"/>')).answer());
     const file = current.split('/')[2] ?? '';
     for (const path of [
       `logos/${IEX}/${hash}.svg`,
@@ -560,7 +538,7 @@ describe('logo path', () => {
   });
 
   test("responds 404 on another tenant's host", async () => {
-    const path = pathOfReply(await upload(png(6, 6)));
+    const path = pathOfReply(await upload(png(6, 6)).answer());
     expect((await show(path)).status).toBe(200);
     expect(await show(path, { host: DEMO.hosts.two })).toMatchObject({
       status: 404,
@@ -569,23 +547,23 @@ describe('logo path', () => {
   });
 
   test('rejects other methods with 405', async () => {
-    const path = pathOfReply(await upload(png(6, 6)));
+    const path = pathOfReply(await upload(png(6, 6)).answer());
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
-      const reply = await service.request(method, `/${path}`);
+      const reply = await service().request(method, `/${path}`);
       expect([method, reply.status, reply.headers.get('allow')]).toEqual([method, 405, 'GET']);
     }
   });
 });
 
 test('ignores form fields and files that the contract does not define', async () => {
-  const path = pathOfReply(await upload(png(7, 7)));
+  const path = pathOfReply(await upload(png(7, 7)).answer());
   const form = {
     courier_id: DEMO.couriers.HRB,
     api_key: 'f'.repeat(64),
     other: { file: svg(), name: 'other.svg' },
     logo: { file: png(7, 7) },
   };
-  const reply = await service.call('updateCourierSettings', { as: 'iex', form });
+  const reply = await api.as('iex').updateCourierSettings(multipart(form)).answer();
   expect(pathOfReply(reply)).toBe(path);
 });
 
@@ -597,31 +575,34 @@ test.each<[string, FormFields]>([
   ['a NUL in a text', { other: 'a\0b', logo: { file: png() } }],
   ['a text of 17 KiB', { other: 'x'.repeat(17 * 1024), logo: { file: png() } }],
 ])('rejects %s in a form with 400', async (_what, form) => {
-  const before = await fingerprint(service.owner);
-  expect((await service.call('updateCourierSettings', { as: 'iex', form })).status).toBe(400);
-  expect(await fingerprint(service.owner)).toEqual(before);
+  const before = await fingerprint(service().owner);
+  expect(await api.as('iex').updateCourierSettings(multipart(form)).status()).toBe(400);
+  expect(await fingerprint(service().owner)).toEqual(before);
 });
 
 test.each<[string, FormFields]>([
   ['30 fields', Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`f${n}`, 'x']))],
   ['5 files', { other: Array.from({ length: 5 }, () => ({ file: 'x' })) }],
 ])('rejects %s in a form with 413', async (_what, form) => {
-  expect((await service.call('updateCourierSettings', { as: 'iex', form })).status).toBe(413);
+  expect(await api.as('iex').updateCourierSettings(multipart(form)).status()).toBe(413);
 });
 
 describe('malformed form', () => {
   const whole = multipartBody({ logo: { file: png(), name: 'logo.png', type: 'image/png' } });
   const send = async (body: Buffer, type = MULTIPART_TYPE) =>
-    service.call('updateCourierSettings', { as: 'iex', body, headers: { 'content-type': type } });
+    api
+      .as('iex')
+      .updateCourierSettings(body, { headers: { 'content-type': type } })
+      .answer();
 
   test('truncated anywhere is rejected with 400 and stores nothing', async () => {
-    await upload(jpeg());
-    const before = await fingerprint(service.owner);
+    await upload(jpeg()).ok();
+    const before = await fingerprint(service().owner);
     for (let length = 0; length < whole.length - 3; length += 7) {
       const reply = await send(whole.subarray(0, length));
       expect([length, reply.status]).toEqual([length, 400]);
     }
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test('without a boundary or with another one is rejected with 400', async () => {
@@ -652,8 +633,8 @@ describe('malformed form', () => {
   test('leaves no temporary file', async () => {
     const written = watchSpoolFiles();
     try {
-      await upload(png());
-      await upload('no logo');
+      await upload(png()).ok();
+      await upload('no logo').refused(400, 'logo_not_acceptable');
       await send(whole.subarray(0, -30));
       await send(Buffer.concat([whole.subarray(0, -4), Buffer.from(`\r\n--${BOUNDARY}x`)]));
       await until(async () => spoolFiles().length === 0, 5_000);

@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { png } from '../../support/readers/pictures.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked, multipart } from '../../support/fixture/sent.js';
 
 const { IEX, HRB } = DEMO.couriers;
 
-let service: Service;
+const { api, service } = withService();
 
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
-const settingsOf = async (as: string) => (await service.call('getCourierSettings', { as })).body['data'];
+const settingsOf = async (as: string) => (await api.as(as).getCourierSettings().ok()).data;
 
 const submit = (key: string, TrackingNumber: string) =>
-  service.call('submitPrealert', { key, body: { UserCode: 'IEX-1001', TrackingNumber } });
+  api.withKey(key).submitPrealert({ UserCode: 'IEX-1001', TrackingNumber });
 
 async function lastAudit(courierId: string): Promise<object | undefined> {
-  const { rows } = await service.owner.query<object>(
+  const { rows } = await service().owner.query<object>(
     'select action, actor_id, before, after from audit_entries where entity_id = $1 order by id desc limit 1',
     [courierId],
   );
@@ -41,22 +35,22 @@ const CHANGES = [
 
 describe.each(CHANGES)('%s', (id, callFor) => {
   test('refuses staff who name no courier, an unknown courier, and callers without the permission', async () => {
-    expect(await service.call(id, { as: 'manager', ...callFor() })).toMatchObject({
+    expect(await service().call(id, { as: 'manager', ...callFor() })).toMatchObject({
       status: 400,
       body: { errors: [{ field: 'courier_id', code: 'required' }] },
     });
-    expect(await service.call(id, { as: 'manager', ...callFor(DEMO.users.admin) })).toMatchObject({
+    expect(await service().call(id, { as: 'manager', ...callFor(DEMO.users.admin) })).toMatchObject({
       status: 404,
       body: { code: 'courier_not_found' },
     });
-    expect(await service.call(id, { as: 'warehouse', ...callFor(IEX) })).toMatchObject({ status: 403 });
-    expect(await service.call(id, callFor(IEX))).toMatchObject({ status: 401 });
+    expect(await service().call(id, { as: 'warehouse', ...callFor(IEX) })).toMatchObject({ status: 403 });
+    expect(await service().call(id, callFor(IEX))).toMatchObject({ status: 401 });
   });
 
   test('changes the account of the courier that calls it, whatever courier_id says', async () => {
-    const { rows: before } = await service.owner.query('select * from couriers where id = $1', [HRB]);
-    expect((await service.call(id, { as: 'iex', ...callFor(HRB) })).status).toBe(200);
-    const { rows: after } = await service.owner.query('select * from couriers where id = $1', [HRB]);
+    const { rows: before } = await service().owner.query('select * from couriers where id = $1', [HRB]);
+    expect((await service().call(id, { as: 'iex', ...callFor(HRB) })).status).toBe(200);
+    const { rows: after } = await service().owner.query('select * from couriers where id = $1', [HRB]);
     expect(after).toEqual(before);
     expect(await lastAudit(IEX)).toMatchObject({ actor_id: DEMO.users.iex });
   });
@@ -64,15 +58,12 @@ describe.each(CHANGES)('%s', (id, callFor) => {
 
 describe('regenerateApiKey', () => {
   test('replaces the key at once, like the action regenerate_key', async () => {
-    const old: string = (await settingsOf('iex')).api_key;
-    const { status, body } = await service.call('regenerateApiKey', { as: 'iex' });
-    expect({ status, message: body['message'] }).toEqual({
-      status: 200,
-      message: 'New API key created. The previous key no longer works.',
-    });
-    const key: string = body['data'].api_key;
+    const old = (await settingsOf('iex')).api_key ?? '';
+    const { message, data } = await api.as('iex').regenerateApiKey().ok();
+    expect(message).toBe('New API key created. The previous key no longer works.');
+    const key = data.api_key;
     expect((await settingsOf('iex')).api_key).toBe(key);
-    expect([(await submit(old, 'PLAIN-1')).status, (await submit(key, 'PLAIN-1')).status]).toEqual([
+    expect([await submit(old, 'PLAIN-1').status(), await submit(key, 'PLAIN-1').status()]).toEqual([
       403, 201,
     ]);
     expect(await lastAudit(IEX)).toMatchObject({
@@ -90,8 +81,8 @@ describe('regenerateApiKey', () => {
     };
     const keyOf = ({ body }: Reply): string => body['data'].api_key;
     const [first, again] = [
-      await service.call('regenerateApiKey', call),
-      await service.call('regenerateApiKey', call),
+      await api.with(call).regenerateApiKey().answer(),
+      await api.with(call).regenerateApiKey().answer(),
     ];
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect(keyOf(again)).toBe(keyOf(first));
@@ -101,17 +92,17 @@ describe('regenerateApiKey', () => {
   // PHP's curl names this media type for a POST without fields.
   test('accepts an empty body of any media type', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    expect((await service.call('regenerateApiKey', { as: 'iex', headers, body: '' })).status).toBe(200);
+    await api.as('iex').regenerateApiKey('', { headers }).ok();
   });
 });
 
 test('rotateWebhookSecret replaces the secret, and the old one keeps signing for a day', async () => {
-  const { body } = await service.call('rotateWebhookSecret', { as: 'iex' });
-  const first: string = body['data'].webhook_secret;
-  const again = await service.call('rotateWebhookSecret', { as: 'manager', body: { courier_id: IEX } });
-  expect(again.body['message']).toBe('New secret created. The previous secret also signs for 24 hours.');
+  const { data } = await api.as('iex').rotateWebhookSecret().answer();
+  const first: string = data.webhook_secret;
+  const again = await api.as('manager').rotateWebhookSecret({ courier_id: IEX }).ok();
+  expect(again.message).toBe('New secret created. The previous secret also signs for 24 hours.');
   const { webhook_secret: current, webhook_secret_rotated_at: rotatedAt } = await settingsOf('iex');
-  expect(current).toBe(again.body['data'].webhook_secret);
+  expect(current).toBe(again.data.webhook_secret);
   expect([current === first, typeof rotatedAt]).toEqual([false, 'string']);
   expect(await lastAudit(IEX)).toMatchObject({ action: 'courier.webhook_secret_rotated' });
 });
@@ -119,49 +110,54 @@ test('rotateWebhookSecret replaces the secret, and the old one keeps signing for
 describe('the logo', () => {
   const show = (path: string) => {
     const [, courier_id = '', file = ''] = path.split('/');
-    return service.call('getCourierLogo', { path: { courier_id, file } });
+    return api.anonymous.getCourierLogo(unchecked({}), { path: { courier_id, file } });
   };
 
   test('is stored by uploadLogo and removed by deleteLogo, with an audit entry each', async () => {
-    await service.call('deleteLogo', { as: 'iex' });
-    const stored = await service.call('uploadLogo', { as: 'iex', form: { logo: { file: png() } } });
-    const path: string = stored.body['data'].path;
+    await api.as('iex').deleteLogo().ok();
+    const stored = await api
+      .as('iex')
+      .uploadLogo(multipart({ logo: { file: png() } }))
+      .ok();
+    const path: string = stored.data.path;
     expect((await settingsOf('iex')).logo_path).toBe(path);
-    expect((await show(path)).status).toBe(200);
+    await show(path).ok();
     expect(await lastAudit(IEX)).toMatchObject({
       action: 'courier.logo_replaced',
       after: { logo_path: path },
     });
 
-    const deleted = await service.call('deleteLogo', { as: 'manager', body: { courier_id: IEX } });
-    expect([deleted.status, deleted.body['message']]).toEqual([200, 'Logo deleted.']);
+    const deleted = await api.as('manager').deleteLogo({ courier_id: IEX }).answer();
+    expect([deleted.status, deleted.message]).toEqual([200, 'Logo deleted.']);
     expect((await settingsOf('iex')).logo_path).toBeNull();
-    expect((await show(path)).status).toBe(404);
+    expect(await show(path).status()).toBe(404);
     const entry = { action: 'courier.logo_deleted', before: { logo_path: path }, after: { logo_path: null } };
     expect(await lastAudit(IEX)).toMatchObject(entry);
 
-    const again = await service.call('deleteLogo', { as: 'iex' });
-    expect([again.status, again.body['message']]).toEqual([200, 'There is no logo. Nothing was changed.']);
+    const again = await api.as('iex').deleteLogo().answer();
+    expect([again.status, again.message]).toEqual([200, 'There is no logo. Nothing was changed.']);
     expect(await lastAudit(IEX)).toMatchObject(entry);
   });
 
   test('is refused by uploadLogo if courier_id cannot be stored as text', async () => {
     const form = { logo: { file: png() }, courier_id: 'a\0b' };
-    expect(await service.call('uploadLogo', { as: 'manager', form })).toMatchObject({
+    expect(await api.as('manager').uploadLogo(multipart(form)).answer()).toMatchObject({
       status: 400,
       body: { code: 'invalid_encoding', errors: [{ field: 'courier_id' }] },
     });
   });
 
   test('is refused by uploadLogo if it is missing or no picture', async () => {
-    expect(await service.call('uploadLogo', { as: 'manager', form: { courier_id: IEX } })).toMatchObject({
+    expect(
+      await api
+        .as('manager')
+        .uploadLogo(multipart({ courier_id: IEX }))
+        .answer(),
+    ).toMatchObject({
       status: 400,
       body: { errors: [{ field: 'logo', code: 'required' }] },
     });
     const form = { logo: { file: 'GIF89a' } };
-    expect(await service.call('uploadLogo', { as: 'iex', form })).toMatchObject({
-      status: 400,
-      body: { code: 'logo_not_acceptable' },
-    });
+    await api.as('iex').uploadLogo(multipart(form)).refused(400, 'logo_not_acceptable');
   });
 });

@@ -1,48 +1,37 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { signingSecrets, type SigningRow } from '../../../src/modules/couriers/settings/webhook-secret.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
-import {
-  startService,
-  untilAdmitted,
-  type Call,
-  type Reply,
-  type Service,
-} from '../../support/service/service.js';
+import { untilAdmitted, type Call, type Reply } from '../../support/service/service.js';
 import { matching } from '../../support/assertions/matching.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const URL = 'https://partner.example/hooks';
 const STANDARD = /^whsec_[A-Za-z0-9+/]{43}=$/;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService({ poolSize: 20 });
-});
-
-afterAll(() => service.stop());
+const { api, service } = withService({ poolSize: 20 });
 
 // Each test starts with a courier that never had a webhook.
 beforeEach(async () => {
-  await service.owner.query(
+  await service().owner.query(
     `update couriers set api_url_add_package = null, api_url_update_package = null, api_url_get_customers = null,
        webhook_secret_cipher = null, webhook_previous_secret_cipher = null, webhook_secret_rotated_at = null`,
   );
-  await service.owner.query('delete from webhook_endpoints');
+  await service().owner.query('delete from webhook_endpoints');
 });
 
-const update = (call: Call) => service.call('updateCourierSettings', call);
+const update = (call: Call) => api.with(call).updateCourierSettings();
 const set = (body: Record<string, string>) => update({ as: 'iex', body });
 const rotate = () => update({ as: 'iex', urlencoded: { action: 'rotate_webhook_secret' } });
 const settings = async (as = 'iex') =>
-  (await service.call('getCourierSettings', { as })).body['data'] as Record<string, unknown>;
+  (await api.as(as).getCourierSettings().ok()).data as Record<string, unknown>;
 const secretIn = ({ body }: Reply) => String(body['data'].webhook_secret);
 
 async function rowOf(courierId: string): Promise<SigningRow> {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     `select tenant_id as "tenantId", id, webhook_secret_cipher as "webhookSecretCipher",
        webhook_previous_secret_cipher as "webhookPreviousSecretCipher",
        webhook_secret_rotated_at as "webhookSecretRotatedAt"
@@ -56,11 +45,11 @@ async function rowOf(courierId: string): Promise<SigningRow> {
 async function signersAfter(ms: number): Promise<string[]> {
   const row = await rowOf(IEX);
   const now = new Date((row.webhookSecretRotatedAt?.getTime() ?? 0) + ms);
-  return signingSecrets(service.app.secrets, row, now);
+  return signingSecrets(service().app.secrets, row, now);
 }
 
 async function auditOf(action: string): Promise<{ text: string }[]> {
-  const { rows } = await service.owner.query<{ text: string }>(
+  const { rows } = await service().owner.query<{ text: string }>(
     `select row_to_json(a)::text as text from audit_entries a where action = $1 and entity_id = $2`,
     [action, IEX],
   );
@@ -73,11 +62,11 @@ describe('first webhook secret', () => {
     async (field) => {
       const before = (await auditOf('courier.webhook_secret_made')).length;
       expect((await settings())['webhook_secret']).toBeNull();
-      const secret = secretIn(await set({ [field]: URL }));
+      const secret = secretIn(await set({ [field]: URL }).answer());
       expect(secret).toMatch(STANDARD);
       expect(await settings()).toMatchObject({ webhook_secret: secret, webhook_secret_rotated_at: null });
       for (const body of [{ api_url_add_package: URL, api_url_update_package: `${URL}/2` }, { [field]: '' }])
-        expect(secretIn(await set(body))).toBe(secret);
+        expect(secretIn(await set(body).answer())).toBe(secret);
       expect(await auditOf('courier.webhook_secret_made')).toHaveLength(before + 1);
     },
   );
@@ -88,12 +77,12 @@ describe('first webhook secret', () => {
       { api_url_add_package: '' },
       { address2: 'x' },
     ];
-    for (const body of others) expect((await set(body)).body['data'].webhook_secret).toBeNull();
+    for (const body of others) expect((await set(body).ok()).data.webhook_secret).toBeNull();
   });
 
   test('is different for each courier', async () => {
-    const own = secretIn(await set({ api_url_add_package: URL }));
-    const hrbs = secretIn(await update({ as: 'hrb', body: { api_url_add_package: URL } }));
+    const own = secretIn(await set({ api_url_add_package: URL }).answer());
+    const hrbs = secretIn(await update({ as: 'hrb', body: { api_url_add_package: URL } }).answer());
     expect(hrbs).not.toBe(own);
     expect((await rowOf(HRB)).webhookSecretCipher).toMatch(/^v1\./);
   });
@@ -104,7 +93,7 @@ describe('first webhook secret', () => {
     const before = (await auditOf('courier.webhook_secret_made')).length;
     const replies = await Promise.all(
       Array.from({ length: CALLERS }, (_, n) =>
-        untilAdmitted(() => set({ api_url_add_package: `${URL}/${n}` })),
+        untilAdmitted(() => set({ api_url_add_package: `${URL}/${n}` }).answer()),
       ),
     );
     expect(new Set(replies.map(secretIn)).size).toBe(1);
@@ -112,8 +101,8 @@ describe('first webhook secret', () => {
   }, 60_000);
 
   test('works with the public Standard Webhooks library', async () => {
-    const secret = secretIn(await set({ api_url_add_package: URL }));
-    const [signer] = signingSecrets(service.app.secrets, await rowOf(IEX), new Date());
+    const secret = secretIn(await set({ api_url_add_package: URL }).answer());
+    const [signer] = signingSecrets(service().app.secrets, await rowOf(IEX), new Date());
     const [body, now] = ['{"type":"webhook.test"}', new Date()];
     const headers = {
       'webhook-id': 'msg_1',
@@ -124,17 +113,17 @@ describe('first webhook secret', () => {
   });
 
   test('is stored encrypted and bound to its column', async () => {
-    const secret = secretIn(await set({ api_url_add_package: URL }));
+    const secret = secretIn(await set({ api_url_add_package: URL }).answer());
     const { webhookSecretCipher: cipher } = await rowOf(IEX);
     expect(cipher).toMatch(/^v1\.[\w-]+$/);
-    await rotate();
+    await rotate().ok();
     // The encrypted secret of one column is invalid in the other.
-    await service.owner.query(
+    await service().owner.query(
       'update couriers set webhook_previous_secret_cipher = webhook_secret_cipher where id = $1',
       [IEX],
     );
     await expect(signersAfter(1)).rejects.toThrow('ciphertext was altered');
-    const { rows } = await service.owner.query<{ text: string }>(
+    const { rows } = await service().owner.query<{ text: string }>(
       'select row_to_json(c)::text as text from couriers c',
     );
     expect(rows.map(({ text }) => text).join()).not.toContain(secret.slice('whsec_'.length));
@@ -146,8 +135,8 @@ describe('rotation of the webhook secret', () => {
     ['urlencoded', { urlencoded: { action: 'rotate_webhook_secret' } }],
     ['multipart', { form: { action: 'rotate_webhook_secret' } }],
   ])('by a %s form signs with the new secret first and with the old one for 24 hours', async (_, form) => {
-    const old = secretIn(await set({ api_url_add_package: URL }));
-    const reply = await update({ as: 'iex', ...form });
+    const old = secretIn(await set({ api_url_add_package: URL }).answer());
+    const reply = await update({ as: 'iex', ...form }).answer();
     const fresh = secretIn(reply);
     expect(reply.body).toMatchObject({
       status: 'success',
@@ -164,17 +153,17 @@ describe('rotation of the webhook secret', () => {
   });
 
   test('ends the oldest secret at once if it is repeated', async () => {
-    await set({ api_url_add_package: URL });
-    const second = secretIn(await rotate());
-    const third = secretIn(await rotate());
+    await set({ api_url_add_package: URL }).ok();
+    const second = secretIn(await rotate().answer());
+    const third = secretIn(await rotate().answer());
     expect(await signersAfter(0)).toEqual([third, second]);
   });
 
   test('creates the first secret if there is none, without a second signature', async () => {
-    const first = secretIn(await rotate());
+    const first = secretIn(await rotate().answer());
     expect(await signersAfter(0)).toEqual([first]);
     expect((await settings())['webhook_secret_rotated_at']).toBeNull();
-    expect(secretIn(await set({ api_url_add_package: URL }))).toBe(first);
+    expect(secretIn(await set({ api_url_add_package: URL }).answer())).toBe(first);
   });
 
   test('signs nothing without a secret', async () => {
@@ -182,9 +171,11 @@ describe('rotation of the webhook secret', () => {
   });
 
   test('of 50 simultaneous rotations, each is audited, the last two sign, and the API key is unchanged', async () => {
-    await set({ api_url_add_package: URL });
+    await set({ api_url_add_package: URL }).ok();
     const before = (await auditOf('courier.webhook_secret_rotated')).length;
-    const replies = await Promise.all(Array.from({ length: 50 }, () => untilAdmitted(rotate)));
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, () => untilAdmitted(() => rotate().answer())),
+    );
     const made = replies.map(secretIn);
     expect(new Set(made).size).toBe(50);
     const signers = await signersAfter(0);
@@ -202,16 +193,16 @@ describe('rotation of the webhook secret', () => {
 });
 
 describe('end of the previous webhook secret', () => {
-  const end = (call: Call = { as: 'iex' }) => service.call('endPreviousWebhookSecret', call);
-  const ENDED = { status: 200, body: { message: 'The previous secret no longer signs.' } };
-  const NONE = { status: 200, body: { message: 'There is no previous secret. Nothing was changed.' } };
+  const end = (call: Call = { as: 'iex' }) => api.with(call).endPreviousWebhookSecret();
+  const ENDED = { message: 'The previous secret no longer signs.' };
+  const NONE = { message: 'There is no previous secret. Nothing was changed.' };
 
   test('leaves only the current secret, which signs on, and is audited without a secret', async () => {
-    const old = secretIn(await set({ api_url_add_package: URL }));
-    const fresh = secretIn(await rotate());
+    const old = secretIn(await set({ api_url_add_package: URL }).ok());
+    const fresh = secretIn(await rotate().ok());
     expect(await signersAfter(0)).toEqual([fresh, old]);
     const before = (await auditOf('courier.webhook_secret_ended')).length;
-    expect(await end()).toMatchObject(ENDED);
+    expect(await end().ok()).toMatchObject(ENDED);
     expect(await signersAfter(0)).toEqual([fresh]);
     expect(await settings()).toMatchObject({ webhook_secret: fresh, webhook_secret_rotated_at: null });
     const audited = await auditOf('courier.webhook_secret_ended');
@@ -221,49 +212,49 @@ describe('end of the previous webhook secret', () => {
 
   test('changes and audits nothing if there is no previous secret', async () => {
     const before = (await auditOf('courier.webhook_secret_ended')).length;
-    expect(await end()).toMatchObject(NONE);
-    const only = secretIn(await set({ api_url_add_package: URL }));
-    expect(await end()).toMatchObject(NONE);
+    expect(await end().ok()).toMatchObject(NONE);
+    const only = secretIn(await set({ api_url_add_package: URL }).ok());
+    expect(await end().ok()).toMatchObject(NONE);
     expect(await signersAfter(0)).toEqual([only]);
-    await rotate();
-    expect([await end(), await end()]).toMatchObject([ENDED, NONE]);
+    await rotate().ok();
+    expect([await end().ok(), await end().ok()]).toMatchObject([ENDED, NONE]);
     expect(await auditOf('courier.webhook_secret_ended')).toHaveLength(before + 1);
   });
 
   test('is followed by rotations with a full overlap', async () => {
-    await set({ api_url_add_package: URL });
-    const second = secretIn(await rotate());
-    await end();
-    const third = secretIn(await rotate());
+    await set({ api_url_add_package: URL }).ok();
+    const second = secretIn(await rotate().ok());
+    await end().ok();
+    const third = secretIn(await rotate().ok());
     expect(await signersAfter(DAY_MS - 1)).toEqual([third, second]);
   });
 
   test('leaves the secrets of other couriers, and staff end it for a courier', async () => {
-    await set({ api_url_add_package: URL });
-    await rotate();
-    await update({ as: 'hrb', body: { api_url_add_package: URL } });
-    await update({ as: 'hrb', urlencoded: { action: 'rotate_webhook_secret' } });
+    await set({ api_url_add_package: URL }).ok();
+    await rotate().ok();
+    await update({ as: 'hrb', body: { api_url_add_package: URL } }).ok();
+    await update({ as: 'hrb', urlencoded: { action: 'rotate_webhook_secret' } }).ok();
     const hrbs = await rowOf(HRB);
     expect(hrbs.webhookPreviousSecretCipher).not.toBeNull();
-    expect(await end({ as: 'iex', body: { courier_id: HRB } })).toMatchObject(ENDED);
+    expect(await end({ as: 'iex', body: { courier_id: HRB } }).ok()).toMatchObject(ENDED);
     expect(await rowOf(HRB)).toEqual(hrbs);
-    expect(await end({ as: 'manager', body: { courier_id: HRB } })).toMatchObject(ENDED);
+    expect(await end({ as: 'manager', body: { courier_id: HRB } }).ok()).toMatchObject(ENDED);
     expect((await rowOf(HRB)).webhookPreviousSecretCipher).toBeNull();
   });
 
   test('of 30 simultaneous calls, one ends it and 29 change nothing', async () => {
-    await set({ api_url_add_package: URL });
-    await rotate();
-    const replies = await Promise.all(Array.from({ length: 30 }, () => untilAdmitted(() => end())));
-    const ended = replies.filter(({ body }) => body['message'] === ENDED.body.message);
-    const none = replies.filter(({ body }) => body['message'] === NONE.body.message);
+    await set({ api_url_add_package: URL }).ok();
+    await rotate().ok();
+    const replies = await Promise.all(Array.from({ length: 30 }, () => untilAdmitted(() => end().answer())));
+    const ended = replies.filter(({ status, message }) => status === 200 && message === ENDED.message);
+    const none = replies.filter(({ status, message }) => status === 200 && message === NONE.message);
     expect([ended.length, none.length]).toEqual([1, 29]);
   }, 60_000);
 });
 
 describe('state of webhook URLs', () => {
   const insertRows = (endpoint: string, columns: Record<string, string | number | null>) =>
-    service.owner.query(
+    service().owner.query(
       `insert into webhook_endpoints select (jsonb_populate_record(null::webhook_endpoints, $1)).*`,
       [JSON.stringify({ tenant_id: DEMO.tenants.demo, courier_id: IEX, endpoint, failures: 0, ...columns })],
     );
@@ -279,7 +270,7 @@ describe('state of webhook URLs', () => {
 
   test('is none, active, failing or paused', async () => {
     expect((await health())['add_package']).toEqual({ state: 'none', ...UNTRIED });
-    await set(SET);
+    await set(SET).ok();
     expect(await health()).toEqual({
       add_package: { state: 'active', ...UNTRIED },
       update_package: { state: 'active', ...UNTRIED },
@@ -303,7 +294,7 @@ describe('state of webhook URLs', () => {
       add_package: { state: 'active', ...UNTRIED, last_success_at: '2026-11-21 08:12:44' },
       update_package: failing,
     });
-    await service.owner.query(
+    await service().owner.query(
       "update webhook_endpoints set paused_at = '2026-11-21 08:00:31Z' where endpoint = 'update_package'",
     );
     const paused = { ...failing, state: 'paused', paused_at: '2026-11-21 08:00:31' };
@@ -316,19 +307,19 @@ describe('state of webhook URLs', () => {
   });
 
   test('a new URL resets its state and ends a pause, but other settings do not', async () => {
-    await set(SET);
+    await set(SET).ok();
     const paused = { failing_since: '2026-11-19T07:55:02Z', paused_at: '2026-11-21T08:00:31Z', failures: 9 };
     await insertRows('add_package', paused);
     await insertRows('update_package', paused);
-    await set({ ...SET, address2: 'elsewhere' });
+    await set({ ...SET, address2: 'elsewhere' }).ok();
     const states = async () => Object.values(await health()).map(({ state }) => state);
     expect(await states()).toEqual(['paused', 'paused']);
-    const reply = await set({ api_url_update_package: `${URL}/3` });
-    expect(reply.body['data'].webhooks.update_package).toEqual({ state: 'active', ...UNTRIED });
+    const reply = await set({ api_url_update_package: `${URL}/3` }).ok();
+    expect(reply.data.webhooks.update_package).toEqual({ state: 'active', ...UNTRIED });
     expect(await states()).toEqual(['paused', 'active']);
-    await set({ api_url_add_package: '' });
+    await set({ api_url_add_package: '' }).ok();
     expect(await states()).toEqual(['none', 'active']);
-    await set({ api_url_add_package: URL });
+    await set({ api_url_add_package: URL }).ok();
     expect(await states()).toEqual(['active', 'active']);
   });
 });

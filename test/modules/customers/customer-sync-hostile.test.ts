@@ -5,20 +5,16 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { answerWith, startSyncRig, type Sent, type SyncRig } from '../../support/builders/customer-sync.js';
 import { rounds } from '../../support/harness/effort.js';
 import { longestBlockMs } from '../../support/harness/event-loop-block.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
-let service: Service;
-let rig: SyncRig;
-
+const { service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  rig = await startSyncRig(service);
-});
-
+  rig = await startSyncRig(service());
+}, 60_000);
 afterAll(async () => {
   await rig.stop();
-  await service.stop();
 });
+let rig: SyncRig;
 
 const MIB = 1024 * 1024;
 const LIMIT = 20 * MIB;
@@ -235,14 +231,14 @@ const ACCEPTED: [title: string, sent: Sent, counts: object][] = [
 
 /** Returns a text that depends on all customers but HOSTILE-1. */
 async function otherCustomers(): Promise<unknown> {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     `select count(*), md5(string_agg(c::text, ',' order by id)) from customers c where user_code <> 'HOSTILE-1'`,
   );
   return rows[0];
 }
 
 async function hostileCustomers(): Promise<Record<string, unknown>[]> {
-  const { rows } = await service.owner.query("select * from customers where user_code = 'HOSTILE-1'");
+  const { rows } = await service().owner.query("select * from customers where user_code = 'HOSTILE-1'");
   return rows;
 }
 
@@ -255,7 +251,7 @@ describe('hostile responses of a sync target', () => {
   let reading: Record<string, unknown> = {};
 
   // The log of all runs would grow with each response, and each test reads it.
-  beforeEach(() => service.owner.query('delete from customer_sync_runs'));
+  beforeEach(() => service().owner.query('delete from customer_sync_runs'));
 
   const read = async (sent: Sent) => {
     longestMs = Math.max(longestMs, await longestBlockMs(async () => (reading = await rig.sync(sent))));
@@ -279,7 +275,7 @@ describe('hostile responses of a sync target', () => {
   test.each(ACCEPTED)(
     'processes %s without harm',
     async (_title, sent, counts) => {
-      await service.owner.query("delete from customers where user_code like 'HOSTILE-%'");
+      await service().owner.query("delete from customers where user_code like 'HOSTILE-%'");
       const before = await otherCustomers();
       const run = await read(sent);
       expect(run).toMatchObject({ status: 'succeeded', ...counts });
@@ -321,7 +317,7 @@ describe(`sync of ${VALID_RECORDS} valid records`, () => {
     );
 
   test('creates them, then leaves them unchanged, blocks the event loop for less than 200 ms and uses bounded memory', async () => {
-    const own = await startSyncRig(service, 300_000, 0);
+    const own = await startSyncRig(service(), 300_000, 0);
     const before = process.memoryUsage().rss;
     let peak = before;
     const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);

@@ -5,7 +5,9 @@ import { rounds } from '../../support/harness/effort.js';
 import { answerWith, startSyncRig, type SyncRig } from '../../support/builders/customer-sync.js';
 import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';
 import { auditMark, customersAudited } from '../../support/builders/bulk-audit.js';
-import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
+import { untilAdmitted } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { multipart } from '../../support/fixture/sent.js';
 
 const { IEX } = DEMO.couriers;
 const CALLERS = rounds(50, 200);
@@ -13,47 +15,45 @@ const SCHEDULE_ROUNDS = rounds(4, 20);
 const MIXED_ROUNDS = rounds(1, 5);
 const RECORDS = rounds(200, 1_000);
 
-let service: Service;
+const { api, service } = withService();
+beforeAll(async () => {
+  rig = await startSyncRig(service());
+}, 60_000);
+afterAll(async () => {
+  await rig.stop();
+});
 let since = '';
 let rig: SyncRig;
 
-beforeAll(async () => {
-  service = await startService();
-  rig = await startSyncRig(service);
-});
-
-afterAll(async () => {
-  await rig.stop();
-  await service.stop();
-});
-
 afterEach(async () => {
-  await service.owner.query('delete from customer_sync_runs');
-  await service.owner.query("delete from customers where user_code like 'RACE-%'");
-  await emptyQueue(service.owner);
+  await service().owner.query('delete from customer_sync_runs');
+  await service().owner.query("delete from customers where user_code like 'RACE-%'");
+  await emptyQueue(service().owner);
 });
 
 const records = (count: number, first_name: string) =>
   Array.from({ length: count }, (_, n) => ({ user_code: `RACE-${n}`, first_name, last_name: 'Race' }));
 
-const auditsOf = (kind: 'created' | 'updated') => customersAudited(service.owner, kind, since);
+const auditsOf = (kind: 'created' | 'updated') => customersAudited(service().owner, kind, since);
 
 test(`${CALLERS} simultaneous requests create one run, one job and one audit entry, and all return that run`, async () => {
   const replies = await Promise.all(
     Array.from({ length: CALLERS }, (_, n) =>
       untilAdmitted(() =>
         n % 2
-          ? service.call('syncCustomers', { as: 'iex' })
-          : service.call('syncCustomers', { as: 'manager', body: { courier_id: IEX } }),
+          ? api.as('iex').syncCustomers().answer()
+          : api.as('manager').syncCustomers({ courier_id: IEX }).answer(),
       ),
     ),
   );
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-  const [runId, ...others] = new Set(replies.map(({ body }) => String(body['data'].run_id)));
+  const [runId, ...others] = new Set(replies.map(({ data }) => data.run_id));
   expect(others).toEqual([]);
   expect(replies.filter(({ body }) => body['message'] === 'Synchronisation queued.')).toHaveLength(1);
-  expect(await waitingJobs(service.owner, 'syncCustomers')).toEqual([{ tenantId: DEMO.tenants.demo, runId }]);
-  const { rows } = await service.owner.query(
+  expect(await waitingJobs(service().owner, 'syncCustomers')).toEqual([
+    { tenantId: DEMO.tenants.demo, runId },
+  ]);
+  const { rows } = await service().owner.query(
     "select entity_id from audit_entries where action = 'customer_sync.requested'",
   );
   expect(rows).toEqual([{ entity_id: runId }]);
@@ -62,15 +62,15 @@ test(`${CALLERS} simultaneous requests create one run, one job and one audit ent
 test(`requests and the schedule at the same time create one run per courier, in ${SCHEDULE_ROUNDS} rounds`, async () => {
   for (let round = 0; round < SCHEDULE_ROUNDS; round += 1) {
     await Promise.all([
-      ...Array.from({ length: 5 }, () => untilAdmitted(() => service.call('syncCustomers', { as: 'iex' }))),
-      scheduleCustomerSyncs({ db: service.db }),
-      scheduleCustomerSyncs({ db: service.db }),
+      ...Array.from({ length: 5 }, () => untilAdmitted(() => api.as('iex').syncCustomers().answer())),
+      scheduleCustomerSyncs({ db: service().db }),
+      scheduleCustomerSyncs({ db: service().db }),
     ]);
-    expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(1);
-    const { rows } = await service.owner.query('select id from customer_sync_runs');
+    expect(await waitingJobs(service().owner, 'syncCustomers')).toHaveLength(1);
+    const { rows } = await service().owner.query('select id from customer_sync_runs');
     expect(rows).toHaveLength(1);
-    await service.owner.query('delete from customer_sync_runs');
-    await emptyQueue(service.owner);
+    await service().owner.query('delete from customer_sync_runs');
+    await emptyQueue(service().owner);
   }
 }, 60_000);
 
@@ -79,19 +79,21 @@ test('each request during finishing runs returns a run, and no two runs are open
   const state = { isOver: false };
   const working = (async () => {
     while (!state.isOver) {
-      for (const { runId = '' } of await waitingJobs(service.owner, 'syncCustomers'))
+      for (const { runId = '' } of await waitingJobs(service().owner, 'syncCustomers'))
         await rig.work(runId).catch(ignoreConnectionTimeout);
       await emptyQueueOfEnded();
     }
   })();
   const replies = await Promise.all(
-    Array.from({ length: CALLERS }, () => untilAdmitted(() => service.call('syncCustomers', { as: 'iex' }))),
+    Array.from({ length: CALLERS }, () => untilAdmitted(() => api.as('iex').syncCustomers().answer())),
   ).finally(() => (state.isOver = true));
   await working;
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
   const queued = replies.filter(({ body }) => body['message'] === 'Synchronisation queued.');
-  const { rows } = await service.owner.query<{ id: string }>('select id from customer_sync_runs order by id');
-  expect(queued.map(({ body }) => String(body['data'].run_id)).sort()).toEqual(rows.map(({ id }) => id));
+  const { rows } = await service().owner.query<{ id: string }>(
+    'select id from customer_sync_runs order by id',
+  );
+  expect(queued.map(({ data }) => data.run_id).sort()).toEqual(rows.map(({ id }) => id));
 }, 120_000);
 
 /** With many callers a job may find no free connection and fail. The queue retries it, and so does the loop above. */
@@ -100,16 +102,16 @@ function ignoreConnectionTimeout(error: unknown): void {
 }
 
 async function emptyQueueOfEnded(): Promise<void> {
-  await service.owner.query(
+  await service().owner.query(
     `delete from graphile_worker._private_jobs where payload ->> 'runId' in
        (select id::text from customer_sync_runs where status in ('succeeded', 'failed'))`,
   );
 }
 
 test('three workers on the same run store and count it once', async () => {
-  since = await auditMark(service.owner);
+  since = await auditMark(service().owner);
   rig.receiver.answer = answerWith(records(2_000, 'Both'));
-  const { run_id: runId } = (await service.call('syncCustomers', { as: 'iex' })).body['data'];
+  const { run_id: runId } = (await api.as('iex').syncCustomers().ok()).data;
   await Promise.all([rig.work(runId), rig.work(runId), rig.work(runId)]);
   expect(await rig.runOf(runId)).toMatchObject({ status: 'succeeded', received: 2_000, created: 2_000 });
   expect([await auditsOf('created'), await auditsOf('updated')]).toEqual([2_000, 0]);
@@ -117,8 +119,8 @@ test('three workers on the same run store and count it once', async () => {
 
 test('concurrent synchronisations, uploads and single creations do not deadlock and are all counted', async () => {
   for (let round = 0; round < MIXED_ROUNDS; round += 1) {
-    await service.owner.query("delete from customers where user_code like 'RACE-%'");
-    since = await auditMark(service.owner);
+    await service().owner.query("delete from customers where user_code like 'RACE-%'");
+    since = await auditMark(service().owner);
     rig.receiver.answer = answerWith(records(RECORDS, 'Sync').reverse());
     const file = [
       'h,h,h',
@@ -127,16 +129,26 @@ test('concurrent synchronisations, uploads and single creations do not deadlock 
     const single = (n: number) => ({ user_code: `RACE-${n}`, first_name: 'Single', last_name: 'Race' });
     const [run, upload, ...singles] = await Promise.all([
       rig.sync(),
-      untilAdmitted(() => service.call('uploadCustomers', { as: 'iex', form: { file: { file } } })),
+      untilAdmitted(() =>
+        api
+          .as('iex')
+          .uploadCustomers(multipart({ file: { file } }))
+          .answer(),
+      ),
       ...Array.from({ length: 20 }, (_, n) =>
-        untilAdmitted(() => service.call('createCustomer', { as: 'iex', body: single(n * (RECORDS / 20)) })),
+        untilAdmitted(() =>
+          api
+            .as('iex')
+            .createCustomer(single(n * (RECORDS / 20)))
+            .answer(),
+        ),
       ),
     ]);
     expect(run).toMatchObject({ status: 'succeeded', received: RECORDS, skipped: 0 });
     expect(upload.status).toBe(200);
     for (const { status } of singles) expect([200, 409]).toContain(status);
     const createdSingly = singles.filter(({ status }) => status === 200).length;
-    const uploaded = upload.body['data'];
+    const uploaded = upload.data;
     expect(run['created'] + uploaded.created + createdSingly).toBe(RECORDS);
     // Audit entries of the single creations contain one customer each.
     expect((await auditsOf('created')) + createdSingly).toBe(RECORDS);

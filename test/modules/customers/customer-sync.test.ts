@@ -15,34 +15,32 @@ import { fingerprint } from '../../support/readers/fingerprint.js';
 import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';
 import { freePort, until } from '../../support/service/processes.js';
 import { hang, refuse, respondForever } from '../../support/receivers/receiver.js';
-import { startService, type Call, type Service } from '../../support/service/service.js';
+import { startService, type Call } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 
-let service: Service;
-let rig: SyncRig;
-
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  rig = await startSyncRig(service);
-});
-
+  rig = await startSyncRig(service());
+}, 60_000);
 afterAll(async () => {
   await rig.stop();
-  await service.stop();
 });
+let rig: SyncRig;
 
 beforeEach(() => rig.reset());
 
 afterEach(async () => {
-  await service.owner.query('delete from customer_sync_runs');
-  await service.owner.query("delete from customers where user_code not similar to '(IEX|HRB|TWO)-[0-9]{4}'");
-  await emptyQueue(service.owner);
+  await service().owner.query('delete from customer_sync_runs');
+  await service().owner.query(
+    "delete from customers where user_code not similar to '(IEX|HRB|TWO)-[0-9]{4}'",
+  );
+  await emptyQueue(service().owner);
 });
 
-const requestSync = (call: Call = {}) => service.call('syncCustomers', { as: 'iex', ...call });
-const log = (query: Record<string, string | number> = {}, as = 'iex') =>
-  service.call('listCustomerSyncs', { as, query });
+const requestSync = (call: Call = {}) => api.with({ as: 'iex', ...call }).syncCustomers();
+const log = (query: Record<string, string | number> = {}, as = 'iex') => api.as(as).listCustomerSyncs(query);
 
 type Customer = {
   id: string;
@@ -57,7 +55,7 @@ type Customer = {
 };
 
 async function customersOf(courierId: string): Promise<Customer[]> {
-  const { rows } = await service.owner.query<Customer>(
+  const { rows } = await service().owner.query<Customer>(
     'select * from customers where courier_id = $1 order by user_code',
     [courierId],
   );
@@ -65,7 +63,7 @@ async function customersOf(courierId: string): Promise<Customer[]> {
 }
 
 async function customer(code: string, courierId: string = IEX): Promise<Customer | undefined> {
-  const { rows } = await service.owner.query<Customer>(
+  const { rows } = await service().owner.query<Customer>(
     'select * from customers where courier_id = $1 and user_code = $2',
     [courierId, code],
   );
@@ -82,7 +80,7 @@ type Audit = {
 };
 
 async function auditsOf(requestId: string): Promise<Audit[]> {
-  const { rows } = await service.owner.query<Audit>(
+  const { rows } = await service().owner.query<Audit>(
     'select * from audit_entries where request_id = $1 order by action, id',
     [requestId],
   );
@@ -91,9 +89,9 @@ async function auditsOf(requestId: string): Promise<Audit[]> {
 
 describe('requesting a synchronisation', () => {
   test('queues a run with one job and records who requested it', async () => {
-    const reply = await requestSync();
+    const reply = await requestSync().ok();
     expect(reply).toMatchObject({ status: 200, body: { message: 'Synchronisation queued.' } });
-    const { run_id: runId, created_at: _, ...rest } = reply.body['data'];
+    const { run_id: runId, created_at: _, ...rest } = reply.data;
     expect(rest).toEqual({
       courier_id: IEX,
       courier_name: 'Island Express',
@@ -110,7 +108,7 @@ describe('requesting a synchronisation', () => {
       started_at: null,
       finished_at: null,
     });
-    expect(await waitingJobs(service.owner, 'syncCustomers')).toEqual([
+    expect(await waitingJobs(service().owner, 'syncCustomers')).toEqual([
       { tenantId: DEMO.tenants.demo, runId },
     ]);
     const audits = await auditsOf(String(reply.headers.get('x-request-id')));
@@ -124,40 +122,39 @@ describe('requesting a synchronisation', () => {
         actor_id: DEMO.users.iex,
       },
     ]);
-    const { rows } = await service.owner.query('select requested_by from customer_sync_runs where id = $1', [
-      runId,
-    ]);
+    const { rows } = await service().owner.query(
+      'select requested_by from customer_sync_runs where id = $1',
+      [runId],
+    );
     expect(rows).toEqual([{ requested_by: DEMO.users.iex }]);
   });
 
   test.each(['queued', 'running'])(
     'returns the open run while one is %s and writes nothing',
     async (status) => {
-      const first = await requestSync();
-      await service.owner.query('update customer_sync_runs set status = $1', [status]);
-      const before = await fingerprint(service.owner);
-      const second = await requestSync({ as: 'admin', body: { courier_id: IEX } });
-      expect(second.body['message']).toBe(
-        'A synchronisation of these customers is already queued or running.',
-      );
-      expect(second.body['data']).toEqual({ ...first.body['data'], status });
-      expect(await fingerprint(service.owner)).toEqual(before);
+      const first = await requestSync().ok();
+      await service().owner.query('update customer_sync_runs set status = $1', [status]);
+      const before = await fingerprint(service().owner);
+      const second = await requestSync({ as: 'admin', body: { courier_id: IEX } }).ok();
+      expect(second.message).toBe('A synchronisation of these customers is already queued or running.');
+      expect(second.data).toEqual({ ...first.data, status });
+      expect(await fingerprint(service().owner)).toEqual(before);
     },
   );
 
   test.each(['succeeded', 'failed'])('creates a new run after one has %s', async (status) => {
-    const first = await requestSync();
-    await service.owner.query('update customer_sync_runs set status = $1', [status]);
-    expect((await requestSync()).body['data'].run_id).not.toBe(first.body['data'].run_id);
-    expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(2);
+    const first = await requestSync().ok();
+    await service().owner.query('update customer_sync_runs set status = $1', [status]);
+    expect((await requestSync().ok()).data.run_id).not.toBe(first.data.run_id);
+    expect(await waitingJobs(service().owner, 'syncCustomers')).toHaveLength(2);
   });
 
   test('staff name the courier, and a courier always uses its own account', async () => {
     for (const as of ['admin', 'manager'])
-      expect(await requestSync({ as, body: { courier_id: IEX } })).toMatchObject({ status: 200 });
+      expect(await requestSync({ as, body: { courier_id: IEX } }).answer()).toMatchObject({ status: 200 });
     for (const body of [undefined, {}, { courier_id: HRB }, { courier_id: TWO }])
-      expect((await requestSync(body ? { body } : {})).body['data'].courier_id).toBe(IEX);
-    expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(1);
+      expect((await requestSync(body ? { body } : {}).ok()).data.courier_id).toBe(IEX);
+    expect(await waitingJobs(service().owner, 'syncCustomers')).toHaveLength(1);
   });
 
   const unknown = '01930a3e-7c1d-7e11-9c5a-00000000dead';
@@ -172,15 +169,15 @@ describe('requesting a synchronisation', () => {
     ['a warehouse user', { as: 'warehouse', body: { courier_id: IEX } }, 403, 'permission_denied'],
     ['a disabled user', { as: 'disabled', body: { courier_id: IEX } }, 403, 'account_disabled'],
   ])('rejects %s and writes nothing', async (_who, call, status, code) => {
-    const before = await fingerprint(service.owner);
-    expect(await requestSync(call)).toMatchObject({ status, body: { code } });
-    expect(await fingerprint(service.owner)).toEqual(before);
+    const before = await fingerprint(service().owner);
+    expect(await requestSync(call).answer()).toMatchObject({ status, body: { code } });
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test('rejects anonymous callers and API keys with 401', async () => {
     for (const call of [{}, { key: DEMO.apiKeys.IEX }]) {
-      expect(await service.call('syncCustomers', call)).toMatchObject({ status: 401 });
-      expect(await service.call('listCustomerSyncs', call)).toMatchObject({ status: 401 });
+      expect(await api.with(call).syncCustomers().answer()).toMatchObject({ status: 401 });
+      expect(await api.with(call).listCustomerSyncs().answer()).toMatchObject({ status: 401 });
     }
   });
 });
@@ -192,7 +189,7 @@ describe('list of synchronisations', () => {
     courierId: string,
     tenantId: string = DEMO.tenants.demo,
   ): Promise<string[]> {
-    const { rows } = await service.owner.query<{ id: string }>(
+    const { rows } = await service().owner.query<{ id: string }>(
       `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, finished_at)
        select $1, new_id(), $2, 'schedule', (array['succeeded', 'failed'])[n % 2 + 1], now()
        from generate_series(1, $3::integer) n returning id`,
@@ -201,42 +198,41 @@ describe('list of synchronisations', () => {
     return rows.map(({ id }) => id).sort();
   }
 
-  const idsOf = (reply: Awaited<ReturnType<typeof log>>): string[] =>
-    reply.body['data'].map((run: { run_id: string }) => run.run_id);
+  const idsOf = ({ data }: { data: { run_id: string }[] }) => data.map(({ run_id }) => run_id);
 
   test('is paged newest first and ends', async () => {
     const newestFirst = (await insertRows(45, IEX)).reverse();
-    const first = await log();
-    expect([idsOf(first), first.body['meta']]).toEqual([
+    const first = await log().answer();
+    expect([idsOf(first), first.meta]).toEqual([
       newestFirst.slice(0, 20),
       { limit: 20, next_before: newestFirst[19] },
     ]);
     const found: string[] = [];
     for (let before: string | null | undefined; before !== null;) {
-      const page = await log({ limit: 7, ...(before ? { before } : {}) });
+      const page = await log({ limit: 7, ...(before ? { before } : {}) }).answer();
       found.push(...idsOf(page));
-      before = page.body['meta'].next_before as string | null;
+      before = page.meta.next_before;
     }
     expect(found).toEqual(newestFirst);
     // A page that ends with the last run has no next page.
-    expect((await log({ limit: 45 })).body['meta']).toEqual({ limit: 45, next_before: null });
+    expect((await log({ limit: 45 }).ok()).meta).toEqual({ limit: 45, next_before: null });
   });
 
   test('staff see the runs of all couriers or one, couriers only their own', async () => {
     const [iex, hrb] = [await insertRows(3, IEX), await insertRows(2, HRB)];
     await insertRows(1, TWO, DEMO.tenants.two);
     for (const as of ['admin', 'manager', 'warehouse']) {
-      expect(idsOf(await log({}, as)).sort()).toEqual([...iex, ...hrb].sort());
-      expect(idsOf(await log({ courier_id: HRB }, as)).sort()).toEqual(hrb);
-      expect(idsOf(await log({ courier_id: TWO }, as))).toEqual([]);
+      expect(idsOf(await log({}, as).answer()).sort()).toEqual([...iex, ...hrb].sort());
+      expect(idsOf(await log({ courier_id: HRB }, as).answer()).sort()).toEqual(hrb);
+      expect(idsOf(await log({ courier_id: TWO }, as).answer())).toEqual([]);
     }
-    expect(idsOf(await log({ courier_id: IEX }, 'hrb')).sort()).toEqual(hrb);
+    expect(idsOf(await log({ courier_id: IEX }, 'hrb').answer()).sort()).toEqual(hrb);
   });
 
   test('filters by status and rejects invalid parameters', async () => {
     await insertRows(4, IEX);
-    const failed = await log({ status: 'failed' });
-    expect(failed.body['data'].map(({ status }: { status: string }) => status)).toEqual(['failed', 'failed']);
+    const failed = await log({ status: 'failed' }).ok();
+    expect(failed.data.map(({ status }: { status: string }) => status)).toEqual(['failed', 'failed']);
     const refused: Record<string, string | number>[] = [
       { limit: 0 },
       { limit: 101 },
@@ -244,7 +240,7 @@ describe('list of synchronisations', () => {
       { before: 'x' },
       { courier_id: 'x' },
     ];
-    for (const query of refused) expect(await log(query)).toMatchObject({ status: 400 });
+    for (const query of refused) expect(await log(query).answer()).toMatchObject({ status: 400 });
   });
 });
 
@@ -267,7 +263,7 @@ describe('processing a response', () => {
   });
 
   test('sends no header with a token if there is no token', async () => {
-    await service.owner.query('update couriers set api_token_cipher = null where id = $1', [IEX]);
+    await service().owner.query('update couriers set api_token_cipher = null where id = $1', [IEX]);
     await rig.sync([]);
     const headers = rig.receiver.received[0]?.headers;
     expect(headers).not.toHaveProperty('authorization');
@@ -451,25 +447,34 @@ describe('accepted field names', () => {
   });
 
   test.each([
-    ...'first_name firstName firstname FirstName FIRST-NAME given_name givenName'
-      .split(' ')
-      .map((name) => ['first_name', name] as const),
-    ...'last_name lastName lastname LastName surname Surname family_name familyName'
-      .split(' ')
-      .map((name) => ['last_name', name] as const),
+    ...['first_name', 'firstName', 'firstname', 'FirstName', 'FIRST-NAME', 'given_name', 'givenName'].map(
+      (name) => ['first_name', name] as const,
+    ),
+    ...[
+      'last_name',
+      'lastName',
+      'lastname',
+      'LastName',
+      'surname',
+      'Surname',
+      'family_name',
+      'familyName',
+    ].map((name) => ['last_name', name] as const),
   ])('reads %s from %s', async (field, name) => {
     await rig.sync([{ ...without(field), [name]: 'Spelt' }]);
     expect(await customer('SP-1')).toMatchObject({ ...BASE, [field]: 'Spelt' });
   });
 
   test.each(
-    'branch Branch location pickup_location pickupLocation pickup PickUp'.split(' ').map((name) => [name]),
+    ['branch', 'Branch', 'location', 'pickup_location', 'pickupLocation', 'pickup', 'PickUp'].map((name) => [
+      name,
+    ]),
   )('reads the branch from %s', async (name) => {
     await rig.sync([{ ...BASE, [name]: 'Portmore' }]);
     expect(await customer('SP-1')).toMatchObject({ ...BASE, branch: 'Portmore' });
   });
 
-  test.each('email Email e_mail E-Mail emailAddress email_address'.split(' '))(
+  test.each(['email', 'Email', 'e_mail', 'E-Mail', 'emailAddress', 'email_address'])(
     'reads the email address from %s',
     async (name) => {
       await rig.sync([{ ...BASE, [name]: 'ann@example.com' }]);
@@ -750,7 +755,7 @@ describe('failing targets', () => {
   });
 
   test('fails the run if the connection is refused', async () => {
-    await setSyncUrl(service, `http://127.0.0.1:${await freePort()}/customers`);
+    await setSyncUrl(service(), `http://127.0.0.1:${await freePort()}/customers`);
     await expectFailed(/./, null);
   });
 
@@ -771,7 +776,7 @@ describe('failing targets', () => {
 
   test('times out after 30 seconds without a response', async () => {
     rig.receiver.answer = hang;
-    const { run_id: runId } = (await requestSync()).body['data'];
+    const { run_id: runId } = (await requestSync().ok()).data;
     const real = makeOutboundClient({ allowLoopback: true, dnsServers: [] });
     const limits: number[] = [];
     await rig.work(runId, {
@@ -787,7 +792,7 @@ describe('failing targets', () => {
   });
 
   test('does not call an address of a private network', async () => {
-    const { run_id: runId } = (await requestSync()).body['data'];
+    const { run_id: runId } = (await requestSync().ok()).data;
     const strict = makeOutboundClient({ allowLoopback: false, dnsServers: [] });
     await rig.work(runId, strict);
     await strict.close();
@@ -796,8 +801,8 @@ describe('failing targets', () => {
   });
 
   test('fails the run if the URL was removed meanwhile', async () => {
-    const { run_id: runId } = (await requestSync()).body['data'];
-    await setSyncUrl(service, null);
+    const { run_id: runId } = (await requestSync().ok()).data;
+    await setSyncUrl(service(), null);
     await rig.work(runId);
     expect(await rig.runOf(runId)).toMatchObject({
       status: 'failed',
@@ -810,8 +815,8 @@ describe('run and job', () => {
   const ANN = { user_code: 'JOB-1', first_name: 'Ann', last_name: 'Lee' };
 
   test('the next worker restarts a run whose worker was killed', async () => {
-    const { run_id: runId } = (await requestSync()).body['data'];
-    await service.owner.query(
+    const { run_id: runId } = (await requestSync().ok()).data;
+    await service().owner.query(
       "update customer_sync_runs set status = 'running', started_at = now() - interval '5 minutes'",
     );
     rig.receiver.answer = (_request, response) => response.end(JSON.stringify([ANN]));
@@ -821,21 +826,21 @@ describe('run and job', () => {
 
   test('a repeated job does nothing', async () => {
     const run = await rig.sync([ANN]);
-    const before = await fingerprint(service.owner);
+    const before = await fingerprint(service().owner);
     await rig.work(run['run_id']);
     expect(rig.receiver.received).toHaveLength(1);
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test('a database error fails the job but not the run, and the retry completes it', async () => {
-    const { run_id: runId } = (await requestSync()).body['data'];
+    const { run_id: runId } = (await requestSync().ok()).data;
     rig.receiver.answer = (_request, response) =>
       response.end(JSON.stringify([ANN, { ...ANN, user_code: 'JOB-2' }]));
-    await service.owner.query(`create function break_it() returns trigger language plpgsql as
+    await service().owner.query(`create function break_it() returns trigger language plpgsql as
       $$ begin if new.user_code = 'JOB-2' then raise exception 'broken'; end if; return new; end $$;
       create trigger break_it before insert on customers for each row execute function break_it()`);
     await expect(rig.work(runId)).rejects.toThrow('broken');
-    await service.owner.query('drop trigger break_it on customers; drop function break_it');
+    await service().owner.query('drop trigger break_it on customers; drop function break_it');
     expect(await rig.runOf(runId)).toMatchObject({ status: 'running', created: null });
     expect(await customer('JOB-1')).toBeUndefined();
     await rig.work(runId);
@@ -843,10 +848,12 @@ describe('run and job', () => {
   });
 
   test('a run that was abandoned during the response stores nothing', async () => {
-    const { run_id: runId } = (await requestSync()).body['data'];
+    const { run_id: runId } = (await requestSync().ok()).data;
     rig.receiver.answer = (_request, response) => {
-      void service.owner
-        .query("update customer_sync_runs set status = 'failed', error = 'given up', finished_at = now()")
+      void service()
+        .owner.query(
+          "update customer_sync_runs set status = 'failed', error = 'given up', finished_at = now()",
+        )
         .then(() => response.end(JSON.stringify([ANN])));
     };
     await rig.work(runId);
@@ -855,12 +862,12 @@ describe('run and job', () => {
   });
 
   const failAbandoned = (tenantId: string) =>
-    failAbandonedRuns(makeContext(service.db, { kind: 'system', tenantId }, 'a-job'));
+    failAbandonedRuns(makeContext(service().db, { kind: 'system', tenantId }, 'a-job'));
 
   test('runs that are open for more than an hour are abandoned, and a new one can start', async () => {
-    const { run_id: runId } = (await requestSync()).body['data'];
+    const { run_id: runId } = (await requestSync().ok()).data;
     const open = async (status: string, minutes: number, isStarted: boolean) => {
-      await service.owner.query(
+      await service().owner.query(
         `update customer_sync_runs set status = $1, created_at = now() - make_interval(mins => $2),
            started_at = case when $3 then now() - make_interval(mins => $2) end`,
         [status, minutes, isStarted],
@@ -883,19 +890,19 @@ describe('run and job', () => {
       });
     }
     // A run that waited long and has just started.
-    await service.owner.query(
+    await service().owner.query(
       "update customer_sync_runs set status = 'running', created_at = now() - interval '2 hours', started_at = now()",
     );
     expect(await failAbandoned(DEMO.tenants.demo)).toBe(0);
-    await service.owner.query("update customer_sync_runs set status = 'failed'");
-    expect((await requestSync()).body['message']).toBe('Synchronisation queued.');
+    await service().owner.query("update customer_sync_runs set status = 'failed'");
+    expect((await requestSync().ok()).message).toBe('Synchronisation queued.');
   });
 });
 
 describe('schedule', () => {
   const openRuns = async () =>
     (
-      await service.owner.query<{
+      await service().owner.query<{
         id: string;
         courier_id: string;
         origin: string;
@@ -906,12 +913,12 @@ describe('schedule', () => {
     ).rows;
 
   test('queues one run per active courier with a URL in every tenant, spread over ten minutes, and never a second one', async () => {
-    await setSyncUrl(service, 'https://two.example/customers', TWO);
+    await setSyncUrl(service(), 'https://two.example/customers', TWO);
     const copies = Array.from({ length: 40 }, (_, n) => ({ code: `S${n}`, is_active: n !== 0 }));
     const ids: string[] = [];
     for (const { code, is_active } of copies)
       ids.push(
-        await clone(service.owner, 'couriers', IEX, {
+        await clone(service().owner, 'couriers', IEX, {
           code,
           is_active,
           api_key_hash: null,
@@ -920,9 +927,9 @@ describe('schedule', () => {
       );
     try {
       // One copy is inactive, HRB has no URL, and IEX already has an open run.
-      const requested = (await requestSync()).body['data'];
-      await emptyQueue(service.owner);
-      await scheduleCustomerSyncs({ db: service.db });
+      const requested = (await requestSync().ok()).data;
+      await emptyQueue(service().owner);
+      await scheduleCustomerSyncs({ db: service().db });
       const runs = await openRuns();
       expect(runs.map(({ courier_id }) => courier_id).sort()).toEqual([IEX, TWO, ...ids.slice(1)].sort());
       const { id: ownId } = runs.find(({ courier_id }) => courier_id === IEX) ?? {};
@@ -931,10 +938,10 @@ describe('schedule', () => {
       expect(new Set(scheduled.map(({ origin, requested_by }) => `${origin} ${requested_by}`))).toEqual(
         new Set(['schedule null']),
       );
-      const jobs = await waitingJobs(service.owner, 'syncCustomers');
+      const jobs = await waitingJobs(service().owner, 'syncCustomers');
       expect(jobs.map(({ runId }) => runId).sort()).toEqual(scheduled.map(({ id }) => id).sort());
       expect(jobs.filter(({ tenantId }) => tenantId === DEMO.tenants.two)).toHaveLength(1);
-      const { rows } = await service.owner.query<{ least: number; most: number }>(
+      const { rows } = await service().owner.query<{ least: number; most: number }>(
         `select extract(epoch from min(run_at) - now())::float as least, extract(epoch from max(run_at) - now())::float as most
          from graphile_worker._private_jobs`,
       );
@@ -942,12 +949,12 @@ describe('schedule', () => {
       expect(rows[0]?.most).toBeLessThanOrEqual(600);
       // Random, but 40 delays of less than a minute each have a probability of 10^-40.
       expect(rows[0]?.most).toBeGreaterThan(60);
-      await scheduleCustomerSyncs({ db: service.db });
+      await scheduleCustomerSyncs({ db: service().db });
       expect(await openRuns()).toEqual(runs);
-      expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(jobs.length);
+      expect(await waitingJobs(service().owner, 'syncCustomers')).toHaveLength(jobs.length);
     } finally {
-      await service.owner.query('delete from couriers where id = any($1)', [ids]);
-      await setSyncUrl(service, null, TWO);
+      await service().owner.query('delete from couriers where id = any($1)', [ids]);
+      await setSyncUrl(service(), null, TWO);
     }
   });
 });

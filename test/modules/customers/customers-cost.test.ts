@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { QueryOf } from '../../../src/platform/contract/types.js';
 import {
   branchNames,
@@ -11,18 +11,12 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { dropSearchIndexes } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
-let service: Service;
-
+const { service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  await dropSearchIndexes(service.owner);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+  await dropSearchIndexes(service().owner);
+}, 60_000);
 
 const caller = (courierId: string | null, userId: string) => ({
   kind: 'user' as const,
@@ -46,7 +40,7 @@ const QUERIES: Partial<QueryOf<'listCustomers'>>[] = [
 
 /** Creates customers until each courier has `count`. */
 async function fillTo(count: number): Promise<void> {
-  const client = await service.owner.connect();
+  const client = await service().owner.connect();
   await client.query(WAIT_FOR_WAL);
   await client.query(
     `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch, created_at)
@@ -67,8 +61,8 @@ const WAIT_FOR_WAL = 'set synchronous_commit = on';
 
 /** An index-only scan needs pages that a vacuum marked as all-visible. */
 async function isAllVisible(): Promise<boolean> {
-  await service.owner.query('vacuum customers');
-  const { rows } = await service.owner.query(
+  await service().owner.query('vacuum customers');
+  const { rows } = await service().owner.query(
     `select relallvisible >= relpages as is_all from pg_class where oid = 'customers'::regclass`,
   );
   return rows[0]?.is_all === true;
@@ -76,7 +70,7 @@ async function isAllVisible(): Promise<boolean> {
 
 type Explained = { 'QUERY PLAN': [{ Plan: Record<string, number> }] };
 
-const contextOf = (who: keyof typeof CALLERS) => makeContext(service.db, CALLERS[who], 'a-request');
+const contextOf = (who: keyof typeof CALLERS) => makeContext(service().db, CALLERS[who], 'a-request');
 
 /** Returns the number of blocks a statement reads. Unlike time, it does not depend on the load of the machine. */
 async function blocksOf(who: keyof typeof CALLERS, statement: Sql): Promise<number> {

@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { seededRandom } from '../../../src/development/demo/values/seeded-random.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { deleteExpired } from '../../../src/jobs/retention.js';
 import { clone } from '../../support/builders/couriers.js';
 import { rounds } from '../../support/harness/effort.js';
-import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
+import { type Call } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 
@@ -26,19 +28,17 @@ const TEXTS = rounds(40, 300);
 /** Customers of whom a search reads many or few. */
 const WALKERS = rounds(5_000, 9_000);
 
-let service: Service;
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
   await addCustomers(IEX, PEOPLE);
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
 
 async function addCustomers(
   courierId: string,
   people: Person[],
   tenantId: string = DEMO.tenants.demo,
 ): Promise<void> {
-  await service.owner.query(
+  await service().owner.query(
     `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, email, is_active)
      select $1, gen_random_uuid(), $2, p.code, p.first, p.last, p.email, coalesce(p.active, true)
      from jsonb_to_recordset($3) p (first text, last text, code text, email text, active boolean)`,
@@ -64,14 +64,12 @@ const PEOPLE: Person[] = [
   { first: 'Thaddeus', last: 'Gone', active: false },
 ];
 
-const search = (query: Call['query'], as = 'iex'): Promise<Reply> =>
-  service.call('searchCustomers', { as, query: query ?? {} });
+const search = (query: Call['query'], as = 'iex') => api.as(as).searchCustomers(unchecked(query ?? {}));
 
 async function find(query: Call['query'], as = 'iex'): Promise<FoundCustomer[]> {
-  const reply = await search(query, as);
-  expect(reply.status).toBe(200);
-  expect(reply.body['count']).toBe(reply.body['data'].length);
-  return reply.body['data'];
+  const reply = await search(query, as).ok();
+  expect(reply.body['count']).toBe(reply.data.length);
+  return reply.data;
 }
 
 const similar = (q: string, as = 'iex') => find({ q, advanced: true }, as);
@@ -79,7 +77,7 @@ const nameOf = ({ first_name: first, last_name: last }: FoundCustomer) => `${fir
 
 describe('basic search', () => {
   test(`${TEXTS} texts find literal matches in any case, ordered by name`, async () => {
-    const { rows } = await service.owner.query<FoundCustomer & { id: string }>(
+    const { rows } = await service().owner.query<FoundCustomer & { id: string }>(
       `select * from customers where courier_id = $1 order by last_name, first_name, id`,
       [IEX],
     );
@@ -130,7 +128,7 @@ describe('basic search', () => {
     );
     await addCustomers(HRB, [{ first: 'Last', last: 'Zzz', code: 'RARE~1', email: 'rare@zz.example' }]);
     const expected = async (q: string) => {
-      const { rows } = await service.owner.query<{ id: string }>(
+      const { rows } = await service().owner.query<{ id: string }>(
         `select id from customers where courier_id = $1 and (first_name || ' ' || last_name || ' ' || user_code || ' '
            || coalesce(email, '')) ilike $2 order by last_name, first_name, id limit 15`,
         [HRB, `%${q}%`],
@@ -225,12 +223,12 @@ describe('advanced search', () => {
   test('finds a renamed customer by the new name and not by the old one', async () => {
     await addCustomers(IEX, [{ first: 'Bartholomew', last: 'Oyelaran', code: 'REN-1' }]);
     expect((await similar('Bartolomew Oyelaran')).map(nameOf)[0]).toBe('Bartholomew Oyelaran');
-    await service.owner.query(
+    await service().owner.query(
       `update customers set first_name = 'Ignatius', last_name = 'Vellacott' where user_code = 'REN-1'`,
     );
     expect((await similar('Ignatious Velacott')).map(nameOf)[0]).toBe('Ignatius Vellacott');
     expect((await similar('Bartolomew Oyelaran')).map(nameOf)).not.toContain('Bartholomew Oyelaran');
-    await service.owner.query(`delete from customers where user_code = 'REN-1'`);
+    await service().owner.query(`delete from customers where user_code = 'REN-1'`);
     expect((await similar('Ignatious Velacott')).map(nameOf)).not.toContain('Ignatius Vellacott');
   });
 
@@ -254,7 +252,10 @@ describe('advanced search', () => {
     '\\\\',
   ])('succeeds for the text %j', async (q) => {
     const padded = [...q].length < 2 ? q + q : q;
-    const replies = [await search({ q: padded }, 'iex'), await search({ q: padded, advanced: true }, 'iex')];
+    const replies = [
+      await search({ q: padded }, 'iex').answer(),
+      await search({ q: padded, advanced: true }, 'iex').answer(),
+    ];
     expect(replies.map(({ status }) => status)).toEqual([200, 200]);
   });
 });
@@ -272,12 +273,8 @@ describe('search parameters', () => {
     ['courier_id', { q: 'ab', courier_id: '7' }],
     ['advanced', { q: 'ab', advanced: 'yes' }],
   ])('rejects an invalid %s: %j', async (field, query) => {
-    const reply = await search(query);
-    expect([reply.status, reply.body['code'], reply.body['errors'][0].field]).toEqual([
-      400,
-      'validation_failed',
-      field,
-    ]);
+    const reply = await search(query).answer();
+    expect([reply.status, reply.code, reply.errors[0]?.field]).toEqual([400, 'validation_failed', field]);
   });
 
   test('returns 15 customers by default and at most 50 in both modes', async () => {
@@ -290,7 +287,7 @@ describe('search parameters', () => {
   });
 
   test('returns an empty list if nothing matches', async () => {
-    const reply = await search({ q: 'xqzjwvk' });
+    const reply = await search({ q: 'xqzjwvk' }).answer();
     expect(reply.body).toMatchObject({
       status: 'success',
       count: 0,
@@ -319,14 +316,17 @@ describe('access to search', () => {
   test.each(['admin', 'manager', 'warehouse', 'iex', 'hrb', 'two/admin', 'two/two'])(
     '%s may search',
     async (as) => {
-      const replies = [await search({ q: 'ca' }, as), await search({ q: 'Campbell', advanced: true }, as)];
+      const replies = [
+        await search({ q: 'ca' }, as).answer(),
+        await search({ q: 'Campbell', advanced: true }, as).answer(),
+      ];
       expect(replies.map(({ status }) => status)).toEqual([200, 200]);
     },
   );
 
   test('rejects anonymous callers and disabled users', async () => {
-    expect((await service.call('searchCustomers', { query: { q: 'ca' } })).status).toBe(401);
-    expect((await search({ q: 'ca' }, 'disabled')).status).toBe(403);
+    expect(await api.anonymous.searchCustomers({ q: 'ca' }).status()).toBe(401);
+    expect(await search({ q: 'ca' }, 'disabled').status()).toBe(403);
   });
 
   test.each(['ZebedeQuarshie', 'QuarshieZebedee', 'zebedeequarshy', 'Zebedee QuarshieFeather'])(
@@ -357,7 +357,7 @@ describe('access to search', () => {
     ]);
     const bytes = async () => {
       const replies = [];
-      for (const query of queries) replies.push({ ...(await search(query)).body, timestamp: 0 });
+      for (const query of queries) replies.push({ ...(await search(query).ok()).body, timestamp: 0 });
       return JSON.stringify(replies);
     };
     const before = await bytes();
@@ -397,27 +397,27 @@ describe('dictionary of terms', () => {
         return addCustomers(caller % 2 ? IEX : HRB, shuffled);
       }),
     );
-    const { rows } = await service.owner.query<{ n: number }>(
+    const { rows } = await service().owner.query<{ n: number }>(
       `select count(distinct (scope_id, term))::int as n from customer_terms where term ~ '^(race|terms)[0-9]+$'`,
     );
     expect(rows[0]?.n).toBe(3 * (SHUFFLED + 97));
-    const deleted = await service.owner.query(`delete from customers where user_code like 'RACE-%'`);
+    const deleted = await service().owner.query(`delete from customers where user_code like 'RACE-%'`);
     expect(deleted.rowCount).toBe(20 * SHUFFLED);
   }, 120_000);
 
   test('retention deletes unused and duplicate terms and changes no search result', async () => {
     const answers = async () => [await similar('Jon Smyth'), await similar('Marsha Cambell', 'admin')];
     const before = await answers();
-    const { rows: full } = await service.owner.query<{ n: number }>(
+    const { rows: full } = await service().owner.query<{ n: number }>(
       'select count(*)::int as n from customer_terms',
     );
-    await deleteExpired({ db: service.db, stopping: new AbortController().signal });
+    await deleteExpired({ db: service().db, stopping: new AbortController().signal });
     expect(await answers()).toEqual(before);
-    const stored = await service.owner.query(NAMES);
-    const total = await service.owner.query<{ n: number }>('select count(*)::int as n from customer_terms');
+    const stored = await service().owner.query(NAMES);
+    const total = await service().owner.query<{ n: number }>('select count(*)::int as n from customer_terms');
     expect(total.rows[0]?.n).toBe(stored.rowCount);
     expect((full[0]?.n ?? 0) - (total.rows[0]?.n ?? 0)).toBeGreaterThan(3 * SHUFFLED);
-    const wanted = await service.owner.query(
+    const wanted = await service().owner.query(
       `with had as (select tenant_id, courier_id, term from customers, unnest(indexed_name_terms(first_name) || indexed_name_terms(last_name)) term)
        select courier_id as scope_id, term from had union select tenant_id, term from had order by 1, 2`,
     );
@@ -425,11 +425,11 @@ describe('dictionary of terms', () => {
   }, 60_000);
 
   test('a change that keeps the names adds no terms', async () => {
-    const { rows: before } = await service.owner.query(NAMES);
-    await service.owner.query(`update customers set is_active = not is_active where user_code = 'PCT-1'`);
-    await clone(service.owner, 'customers', (await find({ q: 'PCT-1' }))[0]?.courier_customer_id ?? '', {
+    const { rows: before } = await service().owner.query(NAMES);
+    await service().owner.query(`update customers set is_active = not is_active where user_code = 'PCT-1'`);
+    await clone(service().owner, 'customers', (await find({ q: 'PCT-1' }))[0]?.courier_customer_id ?? '', {
       user_code: 'PCT-2',
     });
-    expect((await service.owner.query(NAMES)).rows).toEqual(before);
+    expect((await service().owner.query(NAMES)).rows).toEqual(before);
   });
 });

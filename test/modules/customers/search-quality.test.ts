@@ -1,29 +1,26 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { latency, loadCustomers, measure, type Measured } from '../../../scripts/search-quality/measure.js';
 import { recallAt } from '../../../scripts/search-quality/labelled.js';
 import { makeNames } from '../../../scripts/search-quality/names.js';
 import { KINDS } from '../../../scripts/search-quality/misspell.js';
 import { rounds } from '../../support/harness/effort.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 // `npm run search:quality` measures the same with 100,000 customers and 2,100 queries.
 const CUSTOMERS = rounds(10_000, 20_000);
 const PER_KIND = 20;
 
-let service: Service;
-let measured: Measured;
-
+const { service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  const owner = await service.owner.connect();
+  const owner = await service().owner.connect();
   try {
     const names = await loadCustomers(owner, CUSTOMERS);
-    measured = await measure(service.db, owner, names, { perKind: PER_KIND, bruteForceEvery: 15 });
+    measured = await measure(service().db, owner, names, { perKind: PER_KIND, bruteForceEvery: 15 });
   } finally {
     owner.release();
   }
-}, 120_000);
-afterAll(() => service.stop(), 60_000);
+}, 60_000);
+let measured: Measured;
 
 test('at least 97 % of 320 misspelt names are among the first 15 results', () => {
   expect(measured.ours).toHaveLength(Object.keys(KINDS).length * PER_KIND);

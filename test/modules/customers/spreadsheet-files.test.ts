@@ -1,29 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { makeParcels } from '../../support/builders/parcels.js';
 import { writeTable, type Dialect } from '../../support/samples/spreadsheets.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
-let service: Service;
+const { service } = withService();
+beforeAll(async () => {
+  parcels = makeParcels(service());
+}, 60_000);
 let parcels: ReturnType<typeof makeParcels>;
 
-beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
 beforeEach(async () => {
-  await service.owner.query("delete from customers where user_code like 'SHEET-%'");
-  await service.owner.query("delete from prealerts where tracking_number like 'SHEET%'");
+  await service().owner.query("delete from customers where user_code like 'SHEET-%'");
+  await service().owner.query("delete from prealerts where tracking_number like 'SHEET%'");
 });
 
 type Import = 'uploadCustomers' | 'uploadPrealerts';
 
 const upload = (id: Import, file: Buffer, dryRun = false): Promise<Reply> =>
-  service.call(id, { as: 'iex', form: { file: { file }, ...(dryRun ? { dry_run: 'true' } : {}) } });
+  service().call(id, { as: 'iex', form: { file: { file }, ...(dryRun ? { dry_run: 'true' } : {}) } });
 
 /** Names with the accents of Spanish, French and Portuguese, an apostrophe, a separator and quotes. */
 const CUSTOMERS = [
@@ -264,7 +259,7 @@ function readEncoding(table: string[][], { encoding }: Dialect): string {
 const dialectIsAscii = (table: string[][]) => /^[ -~]*$/.test(table.flat().join(''));
 
 async function expectCustomers(isAscii: boolean): Promise<void> {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     "select user_code, first_name, last_name, branch from customers where user_code like 'SHEET-%' order by user_code",
   );
   expect(rows.map(Object.values)).toEqual((isAscii ? ASCII : CUSTOMERS).slice(1));
@@ -355,7 +350,7 @@ describe('files of spreadsheet programs that are refused, and store nothing', ()
       expect([reply.status, reply.body['errors'][0].field]).toEqual([400, field]);
       expect(reply.body['errors'][0].message).toMatch(words);
     }
-    const { rows } = await service.owner.query("select from customers where user_code like 'SHEET-%'");
+    const { rows } = await service().owner.query("select from customers where user_code like 'SHEET-%'");
     expect(rows).toEqual([]);
   });
 });

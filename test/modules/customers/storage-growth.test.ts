@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { deleteExpired } from '../../../src/jobs/retention.js';
 import { rounds } from '../../support/harness/effort.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { startSyncRig } from '../../support/builders/customer-sync.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import type { Api } from '../../support/fixture/api.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked, multipart } from '../../support/fixture/sent.js';
 
 const MIB = 1024 * 1024;
 const { IEX, HRB } = DEMO.couriers;
@@ -35,33 +38,26 @@ function fileOfDistinctWords(from: number, rowOf: (n: number) => string): { file
   return { file: lines.join(''), rows: lines.length - 1 };
 }
 
-const upload = (service: Service, file: string, as = 'iex', courier?: string): Promise<Reply> =>
-  service.call('uploadCustomers', {
-    as,
-    form: { file: { file }, ...(courier ? { target_courier_id: courier } : {}) },
-  });
+const upload = (api: Api, file: string, as = 'iex', courier?: string) =>
+  api
+    .as(as)
+    .uploadCustomers(multipart({ file: { file }, ...(courier ? { target_courier_id: courier } : {}) }));
 
 const UPLOADS = rounds(1, 3);
 const [TOTAL_MIB, AUDIT_AND_DICTIONARY_MIB] = [rounds(7, 190), rounds(3.5, 40)];
 
 describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
-  let service: Service;
-
-  beforeAll(async () => {
-    service = await startService();
-  });
-
-  afterAll(async () => {
-    await service.stop();
-  });
+  const { api, service } = withService();
 
   async function mebibytes(expression: string): Promise<number> {
-    const { rows } = await service.owner.query<{ bytes: string }>(`select (${expression})::bigint as bytes`);
+    const { rows } = await service().owner.query<{ bytes: string }>(
+      `select (${expression})::bigint as bytes`,
+    );
     return Number(rows[0]?.bytes) / MIB;
   }
 
   const termsOf = async (scope: string): Promise<number> => {
-    const { rows } = await service.owner.query<{ count: number }>(
+    const { rows } = await service().owner.query<{ count: number }>(
       'select count(*)::int as count from customer_terms where scope_id = $1',
       [scope],
     );
@@ -69,13 +65,16 @@ describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
   };
 
   const find = async (q: string, as = 'iex'): Promise<string[]> => {
-    const { body } = await service.call('searchCustomers', { as, query: { q, advanced: 1 } });
-    return body['data'].map((row: { user_code: string }) => row.user_code);
+    const { data } = await api
+      .as(as)
+      .searchCustomers(unchecked({ q, advanced: 1 }))
+      .answer();
+    return data.map((row: { user_code: string }) => row.user_code);
   };
 
   test(`grow the database by less than ${TOTAL_MIB} MiB, of which audit log and dictionary are less than ${AUDIT_AND_DICTIONARY_MIB}`, async () => {
     const terms = [await termsOf(IEX), await termsOf(DEMO.tenants.demo)];
-    await service.owner.query(
+    await service().owner.query(
       `insert into customer_terms (tenant_id, id, scope_id, term, keys)
        select $1, new_id(), $2, 'before-' || n, '{}' from generate_series(1, $3) n`,
       [DEMO.tenants.demo, IEX, WORDS_BEFORE],
@@ -92,8 +91,8 @@ describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
         stored,
         (i) => `ATT-${i},${word(2 * i, 14)},${word(2 * i + 1, 14)},`,
       );
-      const reply = await upload(service, file);
-      expect([reply.status, reply.body['data']?.created]).toEqual([200, rows]);
+      const reply = await upload(api, file).answer();
+      expect([reply.status, reply.data.created]).toEqual([200, rows]);
       stored += rows;
     }
     expect(stored).toBeGreaterThan(22 * FILE_KIB * UPLOADS);
@@ -118,14 +117,14 @@ describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
     for (const as of ['iex', 'admin'])
       expect((await find(`${word(2 * last + 1, 14)} ${word(2 * last, 14)}`, as))[0]).toBe(`ATT-${last}`);
     const other = { user_code: 'HRB-NEW', first_name: 'Philomena', last_name: 'Wetherbourne' };
-    expect((await service.call('createCustomer', { as: 'hrb', body: other })).status).toBe(200);
+    await api.as('hrb').createCustomer(other).ok();
     expect(await find('Filomena Weatherborne', 'hrb')).toEqual(['HRB-NEW']);
 
-    await service.owner.query("delete from customers where user_code like 'ATT-%'");
-    await deleteExpired({ db: service.db, stopping: new AbortController().signal });
+    await service().owner.query("delete from customers where user_code like 'ATT-%'");
+    await deleteExpired({ db: service().db, stopping: new AbortController().signal });
     // Words of other customers that arrived while the dictionary was full would be missing. There are none here.
     expect(await termsOf(IEX)).toBeLessThanOrEqual(terms[0] ?? 0);
-    await service.owner.query('vacuum customer_terms');
+    await service().owner.query('vacuum customer_terms');
     expect(await find('Filomena Weatherborne', 'hrb')).toEqual(['HRB-NEW']);
   }, 240_000);
 
@@ -134,7 +133,7 @@ describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
     const six = (n: number) => Array.from({ length: 6 }, (_, part) => word(6 * n + part, 3)).join(' ');
     const count = rounds(500, 2_000);
     const lines = Array.from({ length: count }, (_, n) => `SIX-${n},${six(2 * n)},${six(2 * n + 1)}\n`);
-    expect((await upload(service, HEADER + lines.join(''))).status).toBe(200);
+    expect((await upload(api, HEADER + lines.join('')).answer()).status).toBe(200);
     // 72 keys per customer. An earlier version had 210.
     expect((await mebibytes("pg_relation_size('customers_term_keys')")) - before).toBeLessThan(count / 200);
   }, 60_000);
@@ -144,10 +143,10 @@ describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
       { length: 1_200 },
       (_, n) => `AUD-${String(n).padStart(4, '0')},Ann,Lee,Kingston`,
     );
-    const created = await upload(service, HEADER + rows.join('\n'), 'manager', IEX);
+    const created = await upload(api, HEADER + rows.join('\n'), 'manager', IEX).answer();
     const entriesOf = async (reply: Reply) => {
       const request_id = reply.headers.get('x-request-id') ?? '';
-      return (await service.call('listAuditEntries', { as: 'admin', query: { request_id } })).body['data'];
+      return (await api.as('admin').listAuditEntries({ request_id }).ok()).data;
     };
     const entries = await entriesOf(created);
     expect(entries).toHaveLength(3);
@@ -158,41 +157,39 @@ describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
         entity_id: IEX,
         remarks: 'upload',
       });
-    const codes = entries.flatMap(({ after }: { after: { created: string[][] } }) =>
-      after.created.map(([code]) => code),
+    const codes = entries.flatMap(({ after }) =>
+      (after as { created: string[][] }).created.map(([code]) => code),
     );
     expect(codes.sort()).toEqual(rows.map((row) => row.split(',')[0]));
-    expect(new Set(entries.map(({ after }: { after: { sha256: string } }) => after.sha256)).size).toBe(1);
-    const [update] = await entriesOf(await upload(service, `${HEADER}AUD-0007,Ann,Roy,`));
-    expect(update.before).toEqual({
+    expect(new Set(entries.map(({ after }) => after?.['sha256'])).size).toBe(1);
+    const [update] = await entriesOf(await upload(api, `${HEADER}AUD-0007,Ann,Roy,`).answer());
+    expect(update?.before).toEqual({
       columns: ['user_code', 'first_name', 'last_name', 'branch'],
       updated: [['AUD-0007', 'Ann', 'Lee', 'Kingston']],
     });
-    expect(update.after).toMatchObject({ part: 1, created: [], updated: [['AUD-0007', 'Ann', 'Roy', null]] });
+    expect(update?.after).toMatchObject({
+      part: 1,
+      created: [],
+      updated: [['AUD-0007', 'Ann', 'Roy', null]],
+    });
   });
 });
 
 describe('daily limit of customer changes per courier', () => {
-  let service: Service;
+  const { api, service } = withService(() => ({
+    env: { CUSTOMER_CHANGES_PER_DAY: String(LIMIT) },
+    poolSize: 30,
+  }));
   const LIMIT = rounds(60, 150);
   const PART = LIMIT - 20;
 
-  beforeAll(async () => {
-    service = await startService({ env: { CUSTOMER_CHANGES_PER_DAY: String(LIMIT) }, poolSize: 30 });
-  });
-
-  afterAll(async () => {
-    await service.stop();
-  });
-
   let sent = 0;
   const create = (as: string, more = {}) =>
-    service.call('createCustomer', {
-      as,
-      body: { user_code: `DAY-${(sent += 1)}`, first_name: 'Ann', last_name: 'Lee', ...more },
-    });
+    api
+      .as(as)
+      .createCustomer({ user_code: `DAY-${(sent += 1)}`, first_name: 'Ann', last_name: 'Lee', ...more });
 
-  const resetQuotas = () => service.owner.query('delete from courier_quotas');
+  const resetQuotas = () => service().owner.query('delete from courier_quotas');
 
   function expectExceeded(reply: Reply): void {
     expect([reply.status, reply.body['code']]).toEqual([429, 'quota_exceeded']);
@@ -206,53 +203,51 @@ describe('daily limit of customer changes per courier', () => {
     await resetQuotas();
     const replies = await Promise.all(
       Array.from({ length: LIMIT + 50 }, (_, n) =>
-        untilAdmitted(() => (n % 2 ? create('iex') : create('manager', { courier_id: IEX }))),
+        untilAdmitted(() => (n % 2 ? create('iex') : create('manager', { courier_id: IEX })).answer()),
       ),
     );
     const done = replies.filter(({ status }) => status === 200);
     expect(done).toHaveLength(LIMIT);
     for (const reply of replies.filter(({ status }) => status !== 200)) expectExceeded(reply);
-    const { rows } = await service.owner.query(
+    const { rows } = await service().owner.query(
       "select used from courier_quotas where kind = 'customer_changes'",
     );
     expect(rows).toEqual([{ used: LIMIT }]);
 
-    const id = done[0]?.body['data'].id;
-    const before = await fingerprint(service.owner);
-    expectExceeded(
-      await service.call('updateCustomer', { as: 'iex', body: { courier_customer_id: id, first_name: 'B' } }),
-    );
-    expectExceeded(await service.call('deleteCustomer', { as: 'admin', query: { id } }));
-    expectExceeded(await upload(service, `${HEADER}DAY-1,Ann,Roy`, 'manager', IEX));
-    expect(await fingerprint(service.owner)).toEqual(before);
+    const id = done[0]?.data.id ?? '';
+    const before = await fingerprint(service().owner);
+    expectExceeded(await api.as('iex').updateCustomer({ courier_customer_id: id, first_name: 'B' }).answer());
+    expectExceeded(await api.as('admin').deleteCustomer(undefined, { query: { id } }).answer());
+    expectExceeded(await upload(api, `${HEADER}DAY-1,Ann,Roy`, 'manager', IEX).answer());
+    expect(await fingerprint(service().owner)).toEqual(before);
     // Requests that change nothing still succeed, and so do requests of a sibling courier.
     const same = { courier_customer_id: id, first_name: 'Ann' };
-    expect((await service.call('updateCustomer', { as: 'iex', body: same })).status).toBe(200);
-    expect((await upload(service, `${HEADER}DAY-1,Ann,Lee`)).body['data'].unchanged).toBe(1);
-    expect((await create('hrb')).status).toBe(200);
-    expect((await create('admin', { courier_id: HRB })).status).toBe(200);
+    await api.as('iex').updateCustomer(same).ok();
+    expect((await upload(api, `${HEADER}DAY-1,Ann,Lee`).answer()).data.unchanged).toBe(1);
+    await create('hrb').ok();
+    await create('admin', { courier_id: HRB }).ok();
 
     // The next day.
-    await service.owner.query("update courier_quotas set period_start = period_start - interval '1 day'");
-    expect((await create('iex')).status).toBe(200);
+    await service().owner.query("update courier_quotas set period_start = period_start - interval '1 day'");
+    await create('iex').ok();
   }, 60_000);
 
   test('counts uploaded customers, and an upload is stored or rejected as a whole', async () => {
     await resetQuotas();
     const rows = (from: number, to: number) =>
       HEADER + Array.from({ length: to - from }, (_, n) => `UP-${from + n},Ann,Lee\n`).join('');
-    expect((await upload(service, rows(0, PART))).body['data'].created).toBe(PART);
-    const before = await fingerprint(service.owner);
-    expectExceeded(await upload(service, rows(20, LIMIT + 1)));
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect((await upload(api, rows(0, PART)).answer()).data.created).toBe(PART);
+    const before = await fingerprint(service().owner);
+    expectExceeded(await upload(api, rows(20, LIMIT + 1)).answer());
+    expect(await fingerprint(service().owner)).toEqual(before);
     // The first rows are already stored.
-    expect((await upload(service, rows(0, LIMIT))).body['data'].created).toBe(LIMIT - PART);
-    expectExceeded(await create('iex'));
+    expect((await upload(api, rows(0, LIMIT)).answer()).data.created).toBe(LIMIT - PART);
+    expectExceeded(await create('iex').answer());
   });
 
   test('counts synchronised customers, and a run beyond the limit fails with the reason', async () => {
     await resetQuotas();
-    const rig = await startSyncRig(service, LIMIT);
+    const rig = await startSyncRig(service(), LIMIT);
     try {
       const list = (count: number) =>
         Array.from({ length: count }, (_, n) => ({
@@ -270,7 +265,7 @@ describe('daily limit of customer changes per courier', () => {
         created: LIMIT - PART,
         unchanged: PART,
       });
-      expectExceeded(await create('iex'));
+      expectExceeded(await create('iex').answer());
     } finally {
       await rig.stop();
     }

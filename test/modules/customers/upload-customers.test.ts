@@ -1,43 +1,36 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import type { FormFile } from '../../support/service/forms.js';
-import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
+import { type Call, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { multipart } from '../../support/fixture/sent.js';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const { api, service } = withService();
 
 beforeEach(async () => {
-  await service.owner.query("delete from customers where user_code not similar to '(IEX|HRB|TWO)-[0-9]{4}'");
+  await service().owner.query(
+    "delete from customers where user_code not similar to '(IEX|HRB|TWO)-[0-9]{4}'",
+  );
 });
 
 const HEADER = 'user_code,first_name,last_name,branch';
 
 type Options = Call & { courier?: string; dryRun?: string; type?: string; name?: string };
 
-function upload(
-  file: string | Buffer,
-  { courier, dryRun, type, name, ...call }: Options = {},
-): Promise<Reply> {
+function upload(file: string | Buffer, { courier, dryRun, type, name, ...call }: Options = {}) {
   const field: FormFile = { file, ...(type ? { type } : {}), ...(name ? { name } : {}) };
   const form = {
     file: field,
     ...(courier === undefined ? {} : { target_courier_id: courier }),
     ...(dryRun === undefined ? {} : { dry_run: dryRun }),
   };
-  return service.call('uploadCustomers', { as: 'iex', form, ...call });
+  return api.with({ as: 'iex', ...call }).uploadCustomers(multipart(form));
 }
 
 const lines = (...rows: string[]) => [HEADER, ...rows, ''].join('\n');
@@ -56,7 +49,7 @@ type Customer = {
 };
 
 async function customersOf(...codes: string[]): Promise<Customer[]> {
-  const { rows } = await service.owner.query<Customer>(
+  const { rows } = await service().owner.query<Customer>(
     'select * from customers where user_code = any($1) order by user_code, courier_id',
     [codes],
   );
@@ -88,10 +81,10 @@ const errorsOf = ({ body }: Reply) =>
   );
 
 async function expectRefused(file: string | Buffer, errors: string[], options: Options = {}): Promise<Reply> {
-  const before = await fingerprint(service.owner);
-  const reply = await upload(file, options);
+  const before = await fingerprint(service().owner);
+  const reply = await upload(file, options).answer();
   expect([reply.status, reply.body['status'], errorsOf(reply)]).toEqual([400, 'fail', errors]);
-  expect(await fingerprint(service.owner)).toEqual(before);
+  expect(await fingerprint(service().owner)).toEqual(before);
   return reply;
 }
 
@@ -100,9 +93,9 @@ describe('stored customers', () => {
     const [before] = await customersOf('IEX-1001');
     const reply = await upload(
       'IEX-9999,Not,A Customer\nIEX-1001,New,Name,Elsewhere\nNEW-1,Ann,Lee,Kingston\n',
-    );
+    ).answer();
     expect(reply).toMatchObject(counts({ processed: 2, created: 1, updated: 1 }));
-    expect(reply.body['message']).toBe('Rows processed: 2. Customers created: 1, updated: 1, unchanged: 0.');
+    expect(reply.message).toBe('Rows processed: 2. Customers created: 1, updated: 1, unchanged: 0.');
     const [changed, created] = await customersOf('IEX-1001', 'NEW-1');
     expect(changed).toEqual({
       ...before,
@@ -128,7 +121,9 @@ describe('stored customers', () => {
   test('keeps the email, status and creation time of an existing customer', async () => {
     const [before] = await customersOf('IEX-1200');
     expect(before?.is_active).toBe(false);
-    expect(await upload(lines('IEX-1200,Other,Person'))).toMatchObject(counts({ processed: 1, updated: 1 }));
+    expect(await upload(lines('IEX-1200,Other,Person')).answer()).toMatchObject(
+      counts({ processed: 1, updated: 1 }),
+    );
     const [after] = await customersOf('IEX-1200');
     for (const column of ['id', 'email', 'is_active', 'created_at', 'branch'] as const)
       expect([column, after?.[column]]).toEqual([column, before?.[column]]);
@@ -136,22 +131,22 @@ describe('stored customers', () => {
 
   test('counts an equal customer as unchanged and does not write it', async () => {
     const file = lines('SAME-1,Ann,Lee,Kingston', 'SAME-2,Ben,Roy,');
-    expect(await upload(file)).toMatchObject(counts({ processed: 2, created: 2 }));
-    const before = await fingerprint(service.owner);
-    expect(await upload(file)).toMatchObject(counts({ processed: 2, unchanged: 2 }));
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await upload(file).answer()).toMatchObject(counts({ processed: 2, created: 2 }));
+    const before = await fingerprint(service().owner);
+    expect(await upload(file).answer()).toMatchObject(counts({ processed: 2, unchanged: 2 }));
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test('clears the branch if blank and keeps it if the column is missing', async () => {
-    await upload(lines('BR-1,Ann,Lee,Kingston', 'BR-2,Ann,Lee,Kingston', 'BR-3,Ann,Lee,Kingston'));
-    const reply = await upload(lines('BR-1,Ann,Lee,', 'BR-2,Ann,Lee', 'BR-3,Bea,Lee'));
+    await upload(lines('BR-1,Ann,Lee,Kingston', 'BR-2,Ann,Lee,Kingston', 'BR-3,Ann,Lee,Kingston')).ok();
+    const reply = await upload(lines('BR-1,Ann,Lee,', 'BR-2,Ann,Lee', 'BR-3,Bea,Lee')).answer();
     expect(reply).toMatchObject(counts({ processed: 3, updated: 2, unchanged: 1 }));
     const branches = (await customersOf('BR-1', 'BR-2', 'BR-3')).map(({ branch }) => branch);
     expect(branches).toEqual([null, 'Kingston', 'Kingston']);
   });
 
   test('uses the whole last row of a repeated user code', async () => {
-    const reply = await upload(lines('TWICE,First,Row,Kingston', 'ONCE,A,B', 'TWICE,Last,Row'));
+    const reply = await upload(lines('TWICE,First,Row,Kingston', 'ONCE,A,B', 'TWICE,Last,Row')).answer();
     expect(reply).toMatchObject(counts({ processed: 3, created: 2, repeated: 1 }));
     expect(await customersOf('TWICE')).toMatchObject([
       { first_name: 'Last', last_name: 'Row', branch: null },
@@ -160,20 +155,20 @@ describe('stored customers', () => {
 
   test('skips and counts rows with fewer than three columns, but not empty lines', async () => {
     const file = `${HEADER}\n\nSHORT\nSHORT,Two\n,\n\nFULL-1,Ann,Lee\n   \n\n`;
-    expect(await upload(file)).toMatchObject(counts({ processed: 1, created: 1, skipped: 4 }));
+    expect(await upload(file).answer()).toMatchObject(counts({ processed: 1, created: 1, skipped: 4 }));
     expect(await customersOf('SHORT')).toEqual([]);
   });
 
   test('ignores columns beyond the fourth', async () => {
     const reply = await upload(
       `${HEADER},x\nWIDE-1,Ann,Lee,Kingston,a@b.example,0,"line\nbreak",${'x'.repeat(5000)}\n`,
-    );
+    ).answer();
     expect(reply).toMatchObject(counts({ processed: 1, created: 1 }));
     expect(await customersOf('WIDE-1')).toMatchObject([{ email: null, is_active: true }]);
   });
 
   test('trims white space around cells but not inside, and compares codes with case', async () => {
-    const reply = await upload(lines(' PAD-1 ,\tMary  Ann , Lee\u00a0,  ', 'pad-1,a,b'));
+    const reply = await upload(lines(' PAD-1 ,\tMary  Ann , Lee\u00a0,  ', 'pad-1,a,b')).answer();
     expect(reply).toMatchObject(counts({ processed: 2, created: 2 }));
     expect(await customersOf('PAD-1')).toMatchObject([
       { first_name: 'Mary  Ann', last_name: 'Lee', branch: null },
@@ -196,7 +191,7 @@ describe('stored customers', () => {
       '\\N',
     ];
     const rows = cells.map((cell, n) => `CELL-${n},"${cell}","${cell}","${cell}"`);
-    expect(await upload(lines(...rows))).toMatchObject(
+    expect(await upload(lines(...rows)).answer()).toMatchObject(
       counts({ processed: cells.length, created: cells.length }),
     );
     const stored = await customersOf(...cells.map((_, n) => `CELL-${n}`));
@@ -207,7 +202,7 @@ describe('stored customers', () => {
 
   test('stores codes that are names of JavaScript object properties', async () => {
     const codes = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
-    expect(await upload(lines(...codes.map((code) => `${code},a,b`)))).toMatchObject(
+    expect(await upload(lines(...codes.map((code) => `${code},a,b`))).answer()).toMatchObject(
       counts({ processed: 4, created: 4 }),
     );
     expect(await customersOf(...codes)).toHaveLength(4);
@@ -216,7 +211,7 @@ describe('stored customers', () => {
 
   test('accepts 100 characters, counted in code points', async () => {
     const [code, name] = ['c'.repeat(100), '😀'.repeat(100)];
-    expect(await upload(lines(`${code},${name},${name},${name}`))).toMatchObject(
+    expect(await upload(lines(`${code},${name},${name},${name}`)).answer()).toMatchObject(
       counts({ processed: 1, created: 1 }),
     );
     expect(await customersOf(code)).toMatchObject([{ first_name: name, last_name: name, branch: name }]);
@@ -248,13 +243,13 @@ describe('file formats', () => {
     ['a header with a line break in it', `"user\r\ncode",${ROWS.join('\n').slice('user_code,'.length)}`],
     ['a header in another language', ROWS.join('\n').replace('user_code', 'Kundennummer äöü')],
   ])('accepts %s', async (_name, file) => {
-    expect(await upload(file)).toMatchObject(counts({ processed: 2, created: 2 }));
+    expect(await upload(file).answer()).toMatchObject(counts({ processed: 2, created: 2 }));
     expect(await customersOf('WAY-1', 'WAY-2')).toMatchObject(EXPECTED);
   });
 
   test('accepts a file with only a header that names the columns', async () => {
     for (const file of [HEADER, `${HEADER}\r\n`, `\ufeff${HEADER}\n`, `${HEADER}\n\n\n`])
-      expect(await upload(file)).toMatchObject(counts({}));
+      expect(await upload(file).answer()).toMatchObject(counts({}));
   });
 
   test('parses characters, line ends and quoted cells across chunk boundaries', async () => {
@@ -263,7 +258,7 @@ describe('file formats', () => {
       const padding = `${'x'.repeat(99)},a,b\r\n`.repeat(624) + `${'y'.repeat(400 + shift)}\r\n`;
       const file = `h,h,h\r\n${padding}${'CUT-é,"Ü, ""ü""" ,ñ,"ö"\r\n'.repeat(40)}`;
       expect(Buffer.byteLength(file)).toBeGreaterThan(65_536);
-      const reply = await upload(file);
+      const reply = await upload(file).answer();
       expect(reply).toMatchObject(
         counts({
           ...(shift === 0 ? { created: 2 } : { unchanged: 2 }),
@@ -290,8 +285,8 @@ describe('file formats', () => {
         fc.constantFrom('\r\n', '\n', '\r'),
         async (rows, newline) => {
           const data = rows.map(({ first, last, branch }, n) => [`ANY-${n}`, first, last, branch]);
-          const reply = await upload(Papa.unparse([HEADER.split(','), ...data], { newline }));
-          expect([reply.status, reply.body['data']?.processed]).toEqual([200, rows.length]);
+          const reply = await upload(Papa.unparse([HEADER.split(','), ...data], { newline })).answer();
+          expect([reply.status, reply.data.processed]).toEqual([200, rows.length]);
           const stored = await customersOf(...data.map(([code = '']) => code));
           const found = new Map(stored.map((each) => [each.user_code, each]));
           for (const [code = '', first, last, branch] of data) {
@@ -337,7 +332,7 @@ describe('rejected files store nothing', () => {
   });
 
   test('skips and counts rows of blank cells, which spreadsheets write below a table', async () => {
-    expect(await upload(lines('A-1,a,b', ',,,', ' ,\u00a0,\t,', 'A-2,a,b'))).toMatchObject(
+    expect(await upload(lines('A-1,a,b', ',,,', ' ,\u00a0,\t,', 'A-2,a,b')).answer()).toMatchObject(
       counts({ processed: 2, created: 2, skipped: 2 }),
     );
   });
@@ -350,16 +345,16 @@ describe('rejected files store nothing', () => {
     ['a padded title', 'Clients,,,\n,,,\nKunde,Vorname,Nachname,x\nA-1,a,b,c\n'],
     ['names in another order without a first name', 'branch,user_code,surname\nKingston,A-1,Lee\n'],
   ])('rejects a file of which nothing can be read: %s', async (_name, file) => {
-    const reply = await upload(file);
-    expect([reply.status, reply.body['errors']?.[0]?.field]).toEqual([400, 'file']);
-    expect(reply.body['message']).toMatch(/user_code|first_name/);
+    const reply = await upload(file).answer();
+    expect([reply.status, reply.errors[0]?.field]).toEqual([400, 'file']);
+    expect(reply.message).toMatch(/user_code|first_name/);
     expect(await customersOf('A-1', 'user_code', 'Kunde')).toEqual([]);
   });
 
   test('lists the first 1,000 of 3,000 invalid cells and counts all', async () => {
-    const reply = await upload(lines(...Array.from({ length: 1_500 }, (_, n) => `B-${n},,`)));
+    const reply = await upload(lines(...Array.from({ length: 1_500 }, (_, n) => `B-${n},,`))).answer();
     expect(reply.status).toBe(400);
-    expect(reply.body['message']).toBe(
+    expect(reply.message).toBe(
       'Nothing was stored. Correct the cells named in errors. There are 3000, of which the first 1000 are listed.',
     );
     expect(errorsOf(reply)).toHaveLength(1_000);
@@ -378,7 +373,7 @@ describe('rejected files store nothing', () => {
     for (const filling of ['A-1,a,b\n', '""', '"",']) {
       const file = `${HEADER}\nA-1,a,b\nB-1,"open,c\n${filling.repeat(Math.floor(9_000_000 / filling.length))}`;
       const started = performance.now();
-      const reply = await upload(file);
+      const reply = await upload(file).answer();
       expect([filling, reply.status, errorsOf(reply)[0]]).toEqual([filling, 400, '3 file length']);
       expect(performance.now() - started).toBeLessThan(5_000);
     }
@@ -417,13 +412,13 @@ describe('rejected files store nothing', () => {
     ['an empty file', Buffer.alloc(0), 'validation_failed'],
     ['only a byte order mark and blank lines', Buffer.from('\ufeff\r\n\r\n'), 'validation_failed'],
   ])('rejects %s', async (_name, file, code) => {
-    const reply = await upload(file);
-    expect([reply.status, reply.body['code'], reply.body['errors'][0].field]).toEqual([400, code, 'file']);
+    const reply = await upload(file).answer();
+    expect([reply.status, reply.code, reply.errors[0]?.field]).toEqual([400, code, 'file']);
   });
 
   test('accepts 100,000 rows and rejects one more', async () => {
     const rows = 'R-1,a,b\n'.repeat(100_000);
-    expect(await upload(`h,h,h\n${rows}`)).toMatchObject(
+    expect(await upload(`h,h,h\n${rows}`).answer()).toMatchObject(
       counts({ processed: 100_000, created: 1, repeated: 99_999 }),
     );
     await expectRefused(`h,h,h\n${rows}short\n`, ['file maxItems']);
@@ -435,7 +430,7 @@ describe('rejected files store nothing', () => {
       ['customers.xlsx', 'image/png'],
       ['', 'application/json'],
     ])
-      expect(await upload(HEADER, { name, type })).toMatchObject(counts({}));
+      expect(await upload(HEADER, { name, type }).answer()).toMatchObject(counts({}));
   });
 });
 
@@ -447,16 +442,15 @@ describe('courier of an upload', () => {
     await expectRefused(file, ['target_courier_id invalid'], { as: 'manager', courier: 'IEX' });
     for (const courier of [DEMO.couriers.TWO, '01930a3e-7c1d-7e11-9c5a-00000000ffff']) {
       for (const dryRun of ['false', 'true'])
-        expect(await upload(file, { as: 'admin', courier, dryRun })).toMatchObject({
-          status: 404,
-          body: { code: 'courier_not_found' },
-        });
+        await upload(file, { as: 'admin', courier, dryRun }).refused(404, 'courier_not_found');
     }
     for (const [as, courier] of [
       ['admin', DEMO.couriers.HRB],
       ['manager', DEMO.couriers.IEX.toUpperCase()],
     ] as const)
-      expect(await upload(file, { as, courier })).toMatchObject(counts({ processed: 1, created: 1 }));
+      expect(await upload(file, { as, courier }).answer()).toMatchObject(
+        counts({ processed: 1, created: 1 }),
+      );
     expect((await customersOf('WHO-1')).map((row) => row.courier_id).sort()).toEqual(
       [DEMO.couriers.HRB, DEMO.couriers.IEX].sort(),
     );
@@ -467,7 +461,7 @@ describe('courier of an upload', () => {
     for (const [n, courier] of targets.entries()) {
       const reply = await upload(lines(`SELF-${n},Ann,Lee`), {
         ...(courier === undefined ? {} : { courier }),
-      });
+      }).answer();
       expect(reply).toMatchObject(counts({ processed: 1, created: 1 }));
       expect((await customersOf(`SELF-${n}`)).map((row) => row.courier_id)).toEqual([DEMO.couriers.IEX]);
     }
@@ -475,7 +469,9 @@ describe('courier of an upload', () => {
 
   test('stores a code of a sibling courier as a separate customer', async () => {
     const [before] = await customersOf('HRB-2001');
-    expect(await upload(lines('HRB-2001,Mine,Now'))).toMatchObject(counts({ processed: 1, created: 1 }));
+    expect(await upload(lines('HRB-2001,Mine,Now')).answer()).toMatchObject(
+      counts({ processed: 1, created: 1 }),
+    );
     expect((await customersOf('HRB-2001')).find((row) => row.courier_id === DEMO.couriers.HRB)).toEqual(
       before,
     );
@@ -483,16 +479,15 @@ describe('courier of an upload', () => {
 
   test('denies the warehouse role, anonymous callers, API keys and disabled accounts', async () => {
     const file = lines('NO-1,a,b');
-    expect(await upload(file, { as: 'warehouse', courier: DEMO.couriers.IEX })).toMatchObject({
-      status: 403,
-      body: { code: 'permission_denied' },
-    });
+    await upload(file, { as: 'warehouse', courier: DEMO.couriers.IEX }).refused(403, 'permission_denied');
     const form = { file: { file } };
-    expect(await service.call('uploadCustomers', { form })).toMatchObject({ status: 401 });
-    expect(await service.call('uploadCustomers', { form, key: DEMO.apiKeys.IEX })).toMatchObject({
+    expect(await api.anonymous.uploadCustomers(multipart(form)).answer()).toMatchObject({ status: 401 });
+    expect(await api.withKey(DEMO.apiKeys.IEX).uploadCustomers(multipart(form)).answer()).toMatchObject({
       status: 401,
     });
-    expect(await upload(file, { as: 'disabled', courier: DEMO.couriers.IEX })).toMatchObject({ status: 403 });
+    expect(await upload(file, { as: 'disabled', courier: DEMO.couriers.IEX }).answer()).toMatchObject({
+      status: 403,
+    });
     expect(await customersOf('NO-1')).toEqual([]);
   });
 });
@@ -501,7 +496,7 @@ describe('dry run', () => {
   test('returns the counts of the real upload and writes nothing', async () => {
     await upload(
       lines('DRY-1,Ann,Lee,Kingston', 'DRY-2,Ann,Lee,Kingston', 'DRY-3,Ann,Lee', 'DRY-4,Ann,Lee,Kingston'),
-    );
+    ).ok();
     const file = lines(
       'DRY-1,Ann,Lee',
       'DRY-2,Ann,Lee,',
@@ -512,14 +507,14 @@ describe('dry run', () => {
       'x,y',
     );
     const expected = { processed: 6, created: 1, updated: 2, unchanged: 2, repeated: 1, skipped: 1 };
-    const before = await fingerprint(service.owner);
+    const before = await fingerprint(service().owner);
     for (const dryRun of ['true', 'True', '1']) {
-      const reply = await upload(file, { dryRun });
+      const reply = await upload(file, { dryRun }).answer();
       expect(reply).toMatchObject(counts({ ...expected, dry_run: true }));
-      expect(reply.body['message']).toMatch(/^Nothing was stored\. /);
+      expect(reply.message).toMatch(/^Nothing was stored\. /);
     }
-    expect(await fingerprint(service.owner)).toEqual(before);
-    expect(await upload(file, { dryRun: '0' })).toMatchObject(counts(expected));
+    expect(await fingerprint(service().owner)).toEqual(before);
+    expect(await upload(file, { dryRun: '0' }).answer()).toMatchObject(counts(expected));
   });
 
   test('makes the same checks', async () => {
@@ -531,12 +526,12 @@ describe('dry run', () => {
 });
 
 test('the audit log contains the user, the file and every written customer before and after', async () => {
-  await upload(lines('AUD-1,Ann,Lee,Kingston', 'AUD-2,Ben,Roy'));
+  await upload(lines('AUD-1,Ann,Lee,Kingston', 'AUD-2,Ben,Roy')).ok();
   const file = lines('AUD-1,Ann,Lee', 'AUD-2,Ben,Ray,Portmore', 'AUD-3,Cy,Fox,');
-  const reply = await upload(file, { as: 'manager', courier: DEMO.couriers.IEX });
+  const reply = await upload(file, { as: 'manager', courier: DEMO.couriers.IEX }).answer();
   expect(reply).toMatchObject(counts({ processed: 3, created: 1, updated: 1, unchanged: 1 }));
   const requestId = reply.headers.get('x-request-id');
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     `select tenant_id, actor_kind, actor_id, action, entity, entity_id, before, after, remarks
      from audit_entries where request_id = $1`,
     [requestId],

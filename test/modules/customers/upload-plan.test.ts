@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { multipart } from '../../support/fixture/sent.js';
 
 type Plan = { 'Node Type': string; Plans?: Plan[] };
 type Explained = { 'QUERY PLAN': [{ Plan: Plan }] };
@@ -9,17 +10,11 @@ type Explained = { 'QUERY PLAN': [{ Plan: Plan }] };
 /** More rows than files that keep the plan with lookups. */
 const ROWS = 1_500;
 
-let service: Service;
-let plans: Promise<Plan>[];
-
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  plans = explainWrites(service.db.pool);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+  plans = explainWrites(service().db.pool);
+}, 60_000);
+let plans: Promise<Plan>[];
 
 type Statement = { text: string; values: unknown[] };
 
@@ -59,9 +54,14 @@ function statementsIn(batch: pg.Submittable): Statement[] {
   const connection = {
     parse: (message: { text: string }) => void (text = message.text),
     bind: ({ values }: { values?: unknown[] }) => void statements.push({ text, values: values ?? [] }),
-    ...{ query: ignore, describe: ignore, execute: ignore, sync: ignore, flush: ignore },
+    query: ignore,
+    describe: ignore,
+    execute: ignore,
+    sync: ignore,
+    flush: ignore,
     stream: { write: ignore },
-    ...{ parsedStatements: {}, submittedNamedStatements: {} },
+    parsedStatements: {},
+    submittedNamedStatements: {},
   };
   // The methods that a query of node-postgres calls.
   batch.submit(connection as unknown as pg.Connection);
@@ -73,24 +73,24 @@ const joinsOf = ({ 'Node Type': type, Plans: parts = [] }: Plan): string[] => [
   ...parts.flatMap(joinsOf),
 ];
 
-const upload = (courierId: string, lastName: string): Promise<Reply> => {
+const upload = (courierId: string, lastName: string) => {
   const rows = Array.from({ length: ROWS }, (_, n) => `NEW-${n},Ann,${lastName}`);
   const file = { file: ['user_code,first_name,last_name', ...rows, ''].join('\n') };
-  return service.call('uploadCustomers', { as: 'admin', form: { file, target_courier_id: courierId } });
+  return api.as('admin').uploadCustomers(multipart({ file, target_courier_id: courierId }));
 };
 
 test("large files are joined by hash, also while the statistics are those of before the courier's first upload", async () => {
-  const { rows } = await service.owner.query<{ id: string }>(
+  const { rows } = await service().owner.query<{ id: string }>(
     `insert into couriers (tenant_id, id, code, name, house_color)
      values ($1, gen_random_uuid(), 'NEWC', 'New Courier', '#336699') returning id`,
     [DEMO.tenants.demo],
   );
   const courierId = rows[0]?.id ?? '';
-  await service.owner.query('analyze customers');
+  await service().owner.query('analyze customers');
   // No statistics until the end of the test.
-  await service.owner.query('alter table customers set (autovacuum_enabled = off)');
-  expect((await upload(courierId, 'Lee')).body['data']).toMatchObject({ created: ROWS });
-  expect((await upload(courierId, 'Roy')).body['data']).toMatchObject({ updated: ROWS });
+  await service().owner.query('alter table customers set (autovacuum_enabled = off)');
+  expect((await upload(courierId, 'Lee').ok()).data).toMatchObject({ created: ROWS });
+  expect((await upload(courierId, 'Roy').ok()).data).toMatchObject({ updated: ROWS });
   const joins = (await Promise.all(plans)).map(joinsOf);
   expect(joins).toHaveLength(2);
   for (const found of joins) {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createApp } from '../../../src/app.js';
 import { developmentConfig } from '../../support/staging/development.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
@@ -14,25 +14,18 @@ import { MULTIPART_TYPE, multipartBody, type FormFields } from '../../support/se
 import { makeDice } from '../../support/attacks/mutations.js';
 import { endProcesses, startReplica, until } from '../../support/service/processes.js';
 import { auditMark, customersAudited } from '../../support/builders/bulk-audit.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
 import { sendRaw } from '../../support/service/wire.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { multipart } from '../../support/fixture/sent.js';
 
 const CONFIG = developmentConfig({ LOG_LEVEL: 'silent' });
 
-let service: Service;
+const { api, service } = withService({ poolSize: 60 });
 let since = '';
 
-beforeAll(async () => {
-  // 20 simultaneous uploads of one courier: these replicas share one pool, of which a courier may use 40 %.
-  service = await startService({ poolSize: 60 });
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
 beforeEach(async () => {
-  await service.owner.query("delete from customers where user_code like 'RACE-%'");
+  await service().owner.query("delete from customers where user_code like 'RACE-%'");
 });
 
 /** Rows of the file that all callers upload at once. */
@@ -55,7 +48,7 @@ function shuffled(items: string[], seed: number): string[] {
 const fileOf = (rows: string[]) => [HEADER, ...rows].join('\n');
 
 const upload = (file: string, as = 'iex', target = '') =>
-  service.call('uploadCustomers', { as, form: { file: { file }, target_courier_id: target } });
+  api.as(as).uploadCustomers(multipart({ file: { file }, target_courier_id: target }));
 
 function sendFile(url: string, token: string, form: FormFields) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': MULTIPART_TYPE };
@@ -67,19 +60,19 @@ const sum = (replies: Reply[], key: string) =>
   replies.reduce((total, { body }) => total + Number(body['data'][key]), 0);
 
 async function rowsOf(courierId: string) {
-  const { rows } = await service.owner.query<{ user_code: string; first_name: string; branch: string }>(
+  const { rows } = await service().owner.query<{ user_code: string; first_name: string; branch: string }>(
     "select user_code, first_name, branch from customers where user_code like 'RACE-%' and courier_id = $1",
     [courierId],
   );
   return rows;
 }
 
-const auditsOf = (kind: 'created' | 'updated') => customersAudited(service.owner, kind, since);
+const auditsOf = (kind: 'created' | 'updated') => customersAudited(service().owner, kind, since);
 
 /** Runs services with their own limiters on one database, like replicas. */
 async function withReplicas<Result>(count: number, work: (url: string, n: number) => Promise<Result>) {
   const apps = await Promise.all(
-    Array.from({ length: count }, () => createApp({ config: CONFIG, db: service.db })),
+    Array.from({ length: count }, () => createApp({ config: CONFIG, db: service().db })),
   );
   try {
     return await Promise.all(
@@ -98,8 +91,8 @@ const totalOf = (replies: { text: string }[], key: string) =>
   }, 0);
 
 test(`${SHUFFLED_UPLOADS} simultaneous uploads of the same ${SHUFFLED} shuffled rows on separate replicas do not deadlock and leave the rows of one upload`, async () => {
-  since = await auditMark(service.owner);
-  const token = await service.tokenOf('iex');
+  since = await auditMark(service().owner);
+  const token = await service().tokenOf('iex');
   const replies = await withReplicas(SHUFFLED_UPLOADS, (url, n) => {
     // The names are equal. New search terms would cost ten times as much as the rows, and another test covers them.
     const file = fileOf(shuffled(codes(SHUFFLED), n).map((code) => `${code},Same,Name,By ${n}`));
@@ -123,7 +116,7 @@ test('20 simultaneous uploads on one replica by staff and the courier all succee
   const file = fileOf(codes(500).map((code) => `${code},Same,Name`));
   const replies = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
-      untilAdmitted(() => (n % 2 ? upload(file) : upload(file, 'manager', DEMO.couriers.IEX))),
+      untilAdmitted(() => (n % 2 ? upload(file) : upload(file, 'manager', DEMO.couriers.IEX)).answer()),
     ),
   );
   expect(replies.map(({ status }) => status)).toEqual(Array<number>(20).fill(200));
@@ -133,7 +126,7 @@ test('20 simultaneous uploads on one replica by staff and the courier all succee
 test('overlapping uploads on separate replicas lose no rows', async () => {
   const part = rounds(100, 500);
   const all = codes(8 * part);
-  const token = await service.tokenOf('iex');
+  const token = await service().tokenOf('iex');
   const replies = await withReplicas(4, (url, n) => {
     const rows = shuffled(all.slice(n * part, (n + 5) * part), n).map((code) => `${code},By ${n},x`);
     return sendFile(url, token, { file: { file: fileOf(rows) } });
@@ -145,24 +138,23 @@ test('overlapping uploads on separate replicas lose no rows', async () => {
 
 test('customers written by others during an upload are written, counted and audited once', async () => {
   for (let round = 0; round < rounds(1, 5); round += 1) {
-    await service.owner.query("delete from customers where user_code like 'RACE-%'");
-    since = await auditMark(service.owner);
+    await service().owner.query("delete from customers where user_code like 'RACE-%'");
+    since = await auditMark(service().owner);
     const all = codes(3_000);
     const made = Promise.all(
       all
         .filter((_, n) => n % 100 === 50)
         .map((code) =>
-          service.owner.query(
+          service().owner.query(
             `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name)
              values ($1, gen_random_uuid(), $2, $3, 'Other', 'Way') on conflict do nothing`,
             [DEMO.tenants.demo, DEMO.couriers.IEX, code],
           ),
         ),
     );
-    const reply = await upload(fileOf(shuffled(all, round).map((code) => `${code},Up,Load`)));
+    const reply = await upload(fileOf(shuffled(all, round).map((code) => `${code},Up,Load`))).ok();
     await made;
-    expect(reply.status).toBe(200);
-    const { created, updated } = reply.body['data'];
+    const { created, updated } = reply.data;
     expect(created + updated).toBe(3_000);
     expect([await auditsOf('created'), await auditsOf('updated')]).toEqual([created, updated]);
     const rows = await rowsOf(DEMO.couriers.IEX);
@@ -177,13 +169,13 @@ test('other requests are served while 12 uploads run', async () => {
   const state = { isRunning: true };
   const uploads = Promise.all(
     Array.from({ length: 12 }, (_, n) =>
-      untilAdmitted(() => upload(file, 'manager', DEMO.couriers[n % 2 ? 'IEX' : 'HRB'])),
+      untilAdmitted(() => upload(file, 'manager', DEMO.couriers[n % 2 ? 'IEX' : 'HRB']).answer()),
     ),
   ).finally(() => (state.isRunning = false));
   const times: number[] = [];
   while (state.isRunning) {
     const started = performance.now();
-    expect((await service.call('listPrealerts', { as: 'warehouse' })).status).toBe(200);
+    await api.as('warehouse').listPrealerts().ok();
     times.push(performance.now() - started);
   }
   expect((await uploads).map(({ status }) => status)).toEqual(Array<number>(12).fill(200));
@@ -234,11 +226,11 @@ describe(`upload of ${MANY} rows`, () => {
   test('is stored, then unchanged, and the event loop stays responsive', async () => {
     const delays = monitorEventLoopDelay({ resolution: 5 });
     delays.enable();
-    expect(await upload(file)).toMatchObject({
+    expect(await upload(file).answer()).toMatchObject({
       status: 200,
       body: { data: { processed: MANY, created: MANY } },
     });
-    expect(await upload(file)).toMatchObject({
+    expect(await upload(file).answer()).toMatchObject({
       status: 200,
       body: { data: { processed: MANY, unchanged: MANY } },
     });

@@ -32,6 +32,7 @@ import { until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
 import { startSes, type Ses, type SesAnswer } from '../../support/receivers/ses.js';
 import { matching } from '../../support/assertions/matching.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const { demo, two } = DEMO.tenants;
@@ -45,33 +46,32 @@ const SHORT_TIMEOUT_MS = 400;
 const SOURCE = { IEX: DEMO.packages.available.IEX[0], HRB: DEMO.packages.available.HRB[0] };
 const UNOWNED = DEMO.packages.ownerUnknown[0];
 
-let service: Service;
 let ses: Ses;
 let room: MailRoom;
 let hurriedRoom: MailRoom;
 let folder: string;
+
+const { service } = withService();
 beforeAll(async () => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'AKIDTEST', AWS_SECRET_ACCESS_KEY: SECRET });
   folder = await mkdtemp(join(tmpdir(), 'crossdock-mail-'));
-  service = await startService();
   ses = await startSes();
-  room = openMailRoom(service, throughSes(ses), TIMEOUT_MS);
-  hurriedRoom = openMailRoom(service, throughSes(ses), SHORT_TIMEOUT_MS);
-  await makeCouriers(service.owner);
+  room = openMailRoom(service(), throughSes(ses), TIMEOUT_MS);
+  hurriedRoom = openMailRoom(service(), throughSes(ses), SHORT_TIMEOUT_MS);
+  await makeCouriers(service().owner);
   for (const [id, email] of Object.entries(ADDRESSES)) await setCourier(id, { email });
-});
-beforeEach(async () => {
-  await service.owner.query('delete from graphile_worker._private_jobs');
-  ses.answer = 'accept';
-  ses.requests.length = 0;
-  ses.accepted.length = 0;
-});
+}, 60_000);
 afterAll(async () => {
   room.close();
   hurriedRoom.close();
   await ses.stop();
-  await service.stop();
   await rm(folder, { recursive: true });
+});
+beforeEach(async () => {
+  await service().owner.query('delete from graphile_worker._private_jobs');
+  ses.answer = 'accept';
+  ses.requests.length = 0;
+  ses.accepted.length = 0;
 });
 
 const throughSes = ({ url }: Ses) => ({
@@ -82,23 +82,23 @@ const throughSes = ({ url }: Ses) => ({
 
 describe('recipients', () => {
   test('each transition mails each courier on the manifest once about its own packages, and other changes send no mail', async () => {
-    const iex = await makePackages(service, SOURCE.IEX, [{}, {}]);
-    const hrb = await makePackages(service, SOURCE.HRB, [{}]);
-    const unowned = await makePackages(service, UNOWNED, [{}]);
-    const id = await makeManifest(service, [...iex, ...hrb, ...unowned], { notes: 'For nobody' });
-    await manage(service, {
+    const iex = await makePackages(service(), SOURCE.IEX, [{}, {}]);
+    const hrb = await makePackages(service(), SOURCE.HRB, [{}]);
+    const unowned = await makePackages(service(), UNOWNED, [{}]);
+    const id = await makeManifest(service(), [...iex, ...hrb, ...unowned], { notes: 'For nobody' });
+    await manage(service(), {
       action: 'update_meta',
       manifest_id: id,
       notes: 'Still a draft',
       status: 'draft',
     });
-    await manage(service, { action: 'update_meta', manifest_id: id, status: 'shipped' });
-    expect(await mailsOf(service, id)).toEqual([]);
+    await manage(service(), { action: 'update_meta', manifest_id: id, status: 'shipped' });
+    expect(await mailsOf(service(), id)).toEqual([]);
 
     for (const status of ['ready', 'shipped', 'completed']) {
       ses.accepted.length = 0;
-      await move(service, id, status, status);
-      await manage(service, { action: 'update_meta', manifest_id: id, notes: `Now ${status}` });
+      await move(service(), id, status, status);
+      await manage(service(), { action: 'update_meta', manifest_id: id, notes: `Now ${status}` });
       await room.work();
       expect(ses.accepted.map(({ destinations }) => destinations).sort()).toEqual([
         [ADDRESSES[HRB]],
@@ -119,7 +119,7 @@ describe('recipients', () => {
         expect(headerOf(parseMail(bytes), 'subject')).toContain(`: ${own.length} package`);
       }
     }
-    const rows = await mailsOf(service, id);
+    const rows = await mailsOf(service(), id);
     expect(rows.map(({ status, attempt_count, last_error }) => [status, attempt_count, last_error])).toEqual(
       Array.from({ length: 6 }, () => ['sent', 1, null]),
     );
@@ -131,24 +131,24 @@ describe('recipients', () => {
   });
 
   test('sends no mail for a manifest without packages of a courier', async () => {
-    const empty = await makeManifest(service, []);
-    const unowned = await makeManifest(service, await makePackages(service, UNOWNED, [{}]));
+    const empty = await makeManifest(service(), []);
+    const unowned = await makeManifest(service(), await makePackages(service(), UNOWNED, [{}]));
     for (const id of [empty, unowned]) {
-      await move(service, id, 'ready', 'shipped', 'completed');
-      expect(await mailsOf(service, id)).toEqual([]);
+      await move(service(), id, 'ready', 'shipped', 'completed');
+      expect(await mailsOf(service(), id)).toEqual([]);
     }
     await room.work();
     expect(ses.requests).toEqual([]);
   });
 
   test('lists the packages on the manifest at the time of sending, with the status of the transition', async () => {
-    const [kept = '', removed = ''] = await makePackages(service, SOURCE.IEX, [{}, {}]);
-    const [added = ''] = await makePackages(service, SOURCE.IEX, [{}]);
-    const id = await makeManifest(service, [kept, removed]);
-    await move(service, id, 'ready');
-    await manage(service, { action: 'remove_packages', manifest_id: id, package_ids: [removed] });
-    await manage(service, { action: 'add_packages', manifest_id: id, package_ids: [added] });
-    await move(service, id, 'shipped');
+    const [kept = '', removed = ''] = await makePackages(service(), SOURCE.IEX, [{}, {}]);
+    const [added = ''] = await makePackages(service(), SOURCE.IEX, [{}]);
+    const id = await makeManifest(service(), [kept, removed]);
+    await move(service(), id, 'ready');
+    await manage(service(), { action: 'remove_packages', manifest_id: id, package_ids: [removed] });
+    await manage(service(), { action: 'add_packages', manifest_id: id, package_ids: [added] });
+    await move(service(), id, 'shipped');
     await room.work();
     const subjects = ses.accepted.map(({ bytes }) => headerOf(parseMail(bytes), 'subject')).sort();
     expect(subjects).toEqual([
@@ -180,7 +180,7 @@ describe('recipients', () => {
     [
       'had packages on a deleted manifest',
       async ({ id }) =>
-        service.owner.query('update manifest_mails set manifest_id = $2 where id = $1', [id, randomUUID()]),
+        service().owner.query('update manifest_mails set manifest_id = $2 where id = $1', [id, randomUUID()]),
       'no longer exists',
     ],
   ])('skips the mail and records the reason for a courier that %s', async (_, change, why) => {
@@ -195,7 +195,7 @@ describe('recipients', () => {
       last_error: expect.stringContaining(why),
       settled_at: expect.any(Date),
     });
-    await makeJobsDue(service);
+    await makeJobsDue(service());
     await room.work();
     expect(ses.requests).toEqual([]);
   });
@@ -245,17 +245,17 @@ describe('failed sending', () => {
     });
     expect(linesOf(mail)).toEqual([expect.objectContaining({ level: 40, attempt: 1, reason })]);
     // After e^1 seconds.
-    const [job] = await jobsOf(service, mail.id);
+    const [job] = await jobsOf(service(), mail.id);
     expect(job).toMatchObject({ attempts: 1, max_attempts: 25 });
     expect(job?.delay_s).toBeLessThan(2.8);
     expect(job?.last_error).toContain(`Manifest mail ${mail.id} was not sent: ${reason}`);
 
     ses.answer = 'accept';
-    await makeJobsDue(service);
+    await makeJobsDue(service());
     await room.work();
     expect(ses.accepted).toHaveLength(1);
     expect(await rowOf(mail)).toMatchObject({ status: 'sent', attempt_count: 2, last_error: null });
-    expect(await jobsOf(service, mail.id)).toEqual([]);
+    expect(await jobsOf(service(), mail.id)).toEqual([]);
   });
 
   test('retries after a broken connection and then sends the mail once', async () => {
@@ -265,7 +265,7 @@ describe('failed sending', () => {
     expect(ses.requests).toHaveLength(1);
     expect(await rowOf(mail)).toMatchObject({ status: 'queued', attempt_count: 1 });
     ses.answer = 'accept';
-    await makeJobsDue(service);
+    await makeJobsDue(service());
     await room.work();
     expect(ses.accepted).toHaveLength(1);
     expect(await rowOf(mail)).toMatchObject({ status: 'sent', attempt_count: 2, last_error: null });
@@ -302,7 +302,7 @@ describe('failed sending', () => {
     const away = await startSes();
     await away.stop();
     const { mail } = await queueMail();
-    const unreachableRoom = openMailRoom(service, throughSes(away));
+    const unreachableRoom = openMailRoom(service(), throughSes(away));
     await unreachableRoom.work();
     unreachableRoom.close();
     expect(await rowOf(mail)).toMatchObject({
@@ -310,7 +310,7 @@ describe('failed sending', () => {
       attempt_count: 1,
       recipient: ADDRESSES[IEX],
     });
-    expect(await jobsOf(service, mail.id)).toHaveLength(1);
+    expect(await jobsOf(service(), mail.id)).toHaveLength(1);
   });
 
   test.each([
@@ -330,7 +330,7 @@ describe('failed sending', () => {
       last_error: `${code} (HTTP 400): Email address is not verified: ${ADDRESSES[IEX]}`,
       settled_at: expect.any(Date),
     });
-    expect(await jobsOf(service, mail.id)).toEqual([]);
+    expect(await jobsOf(service(), mail.id)).toEqual([]);
     expect(linesOf(mail)).toEqual([expect.objectContaining({ level: 50, reason: `${code} (HTTP 400)` })]);
   });
 
@@ -340,7 +340,7 @@ describe('failed sending', () => {
     for (let run = 0; run < MAX_ATTEMPTS + 3; run += 1) {
       const before = await rowOf(mail);
       expect(before?.status).toBe(run < MAX_ATTEMPTS ? 'queued' : 'failed');
-      await makeJobsDue(service);
+      await makeJobsDue(service());
       await room.work();
     }
     expect(ses.requests).toHaveLength(12);
@@ -350,13 +350,13 @@ describe('failed sending', () => {
       last_error: 'InternalFailure (HTTP 500)',
       settled_at: expect.any(Date),
     });
-    expect(await jobsOf(service, mail.id)).toEqual([]);
+    expect(await jobsOf(service(), mail.id)).toEqual([]);
     expect(linesOf(mail).map(({ level }) => level)).toEqual([...Array.from({ length: 11 }, () => 40), 50]);
   });
 
   test('marks a mail as failed if workers were killed in all twelve attempts', async () => {
     const { mail } = await queueMail();
-    await service.owner.query('update manifest_mails set attempt_count = 12 where id = $1', [mail.id]);
+    await service().owner.query('update manifest_mails set attempt_count = 12 where id = $1', [mail.id]);
     await room.work();
     expect(ses.requests).toEqual([]);
     expect(await rowOf(mail)).toMatchObject({ status: 'failed', last_error: 'given up after 12 attempts' });
@@ -365,7 +365,7 @@ describe('failed sending', () => {
   test('a worker killed after sending leads to a second mail with the same Message-ID', async () => {
     const { mail } = await queueMail();
     await room.work();
-    await service.owner.query(
+    await service().owner.query(
       "update manifest_mails set status = 'queued', settled_at = null, recipient = null where id = $1",
       [mail.id],
     );
@@ -379,14 +379,14 @@ describe('failed sending', () => {
     const calm = await timed(transition);
     ses.answer = 'hang';
     const ids = await Promise.all(Array.from({ length: 20 }, () => queueMail()));
-    const slowRoom = openMailRoom(service, throughSes(ses));
+    const slowRoom = openMailRoom(service(), throughSes(ses));
     let ended = 0;
     const sending = ids.map(({ mail }) =>
       sendManifestMail(slowRoom.deps, payloadOf(mail)).catch(() => (ended += 1)),
     );
     await until(async () => ses.requests.length === 20);
     // According to the pool, none of its ten connections is in use.
-    expect(service.db.pool.idleCount).toBe(service.db.pool.totalCount);
+    expect(service().db.pool.idleCount).toBe(service().db.pool.totalCount);
     const hanging = await timed(transition);
     expect([ses.requests.length, ended]).toEqual([20, 0]);
     expect(hanging.reply).toEqual(calm.reply);
@@ -397,8 +397,8 @@ describe('failed sending', () => {
     slowRoom.close();
 
     async function transition() {
-      const id = await makeManifest(service, await makePackages(service, SOURCE.IEX, [{}]));
-      const { status, body } = await manage(service, {
+      const id = await makeManifest(service(), await makePackages(service(), SOURCE.IEX, [{}]));
+      const { status, body } = await manage(service(), {
         action: 'update_meta',
         manifest_id: id,
         status: 'ready',
@@ -413,7 +413,7 @@ describe('outbox without SES settings', () => {
 
   test('stores each mail in a private file named by time and id', async () => {
     const { outbox: path } = outbox();
-    const written = openMailRoom(service, outbox());
+    const written = openMailRoom(service(), outbox());
     const mails: MailRow[] = [];
     for (let n = 0; n < 20; n += 1) mails.push((await queueMail()).mail);
     await Promise.all(mails.map((mail) => sendManifestMail(written.deps, payloadOf(mail))));
@@ -436,11 +436,11 @@ describe('outbox without SES settings', () => {
   test('stores the same bytes as SES gets, except for the boundary and the time', async () => {
     const { mail } = await queueMail();
     await room.work();
-    await service.owner.query(
+    await service().owner.query(
       "update manifest_mails set status = 'queued', settled_at = null where id = $1",
       [mail.id],
     );
-    const written = openMailRoom(service, { ...outbox(), outbox: join(folder, 'same') });
+    const written = openMailRoom(service(), { ...outbox(), outbox: join(folder, 'same') });
     await sendManifestMail(written.deps, payloadOf(mail));
     const [file = ''] = await readdir(join(folder, 'same'));
     const bytes = await readFile(join(folder, 'same', file));
@@ -459,13 +459,13 @@ describe('outbox without SES settings', () => {
   test('retries if the folder is not writable, and leaves no partial file', async () => {
     const path = join(folder, 'not-a-folder');
     await writeFile(path, '');
-    const written = openMailRoom(service, { ...outbox(), outbox: path });
+    const written = openMailRoom(service(), { ...outbox(), outbox: path });
     const { mail } = await queueMail();
     await written.work();
     expect(await rowOf(mail)).toMatchObject({ status: 'queued', last_error: 'EEXIST in the outbox' });
     await rm(path);
     await mkdir(path);
-    await makeJobsDue(service);
+    await makeJobsDue(service());
     await written.work();
     expect(await rowOf(mail)).toMatchObject({ status: 'sent', attempt_count: 2 });
     expect(await readdir(path)).toEqual([expect.stringMatching(/\.eml$/)]);
@@ -474,12 +474,12 @@ describe('outbox without SES settings', () => {
 
 describe('isolation of mail rows', () => {
   test("row-level security alone hides a tenant's mails from another tenant's worker", async () => {
-    await expectForeign(service);
-    service.db.applicationFilters = false;
+    await expectForeign(service());
+    service().db.applicationFilters = false;
     try {
-      await expectForeign(service);
+      await expectForeign(service());
     } finally {
-      service.db.applicationFilters = true;
+      service().db.applicationFilters = true;
     }
   });
 
@@ -493,13 +493,13 @@ describe('isolation of mail rows', () => {
   });
 
   test('no tenant can write mails of another, and couriers see only their own', async () => {
-    const id = await makeManifest(service, [
-      ...(await makePackages(service, SOURCE.IEX, [{}])),
-      ...(await makePackages(service, SOURCE.HRB, [{}])),
+    const id = await makeManifest(service(), [
+      ...(await makePackages(service(), SOURCE.IEX, [{}])),
+      ...(await makePackages(service(), SOURCE.HRB, [{}])),
     ]);
-    await move(service, id, 'ready');
-    const [mail] = await mailsOf(service, id);
-    const contextOfTwo = () => makeContext(service.db, { kind: 'system', tenantId: two }, 'a-test');
+    await move(service(), id, 'ready');
+    const [mail] = await mailsOf(service(), id);
+    const contextOfTwo = () => makeContext(service().db, { kind: 'system', tenantId: two }, 'a-test');
     const stolen = contextOfTwo().write((tx) =>
       tx.count(sql`
         insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
@@ -522,7 +522,7 @@ describe('isolation of mail rows', () => {
         courierId,
         tokenVersion: 1,
       } as const;
-      const ctx = makeContext(service.db, { ...caller, expiresAt: 4e9 }, 'a-test');
+      const ctx = makeContext(service().db, { ...caller, expiresAt: 4e9 }, 'a-test');
       const [rows] = await ctx.read([
         sql`select courier_id from manifest_mails where manifest_id = ${id}::uuid`,
       ]);
@@ -559,10 +559,10 @@ test('the log of all tests above contains no address, secret or package', () => 
 
 /** Queues a mail to IEX about a manifest with one package. */
 async function queueMail(): Promise<{ mail: MailRow; packageId: string }> {
-  const [packageId = ''] = await makePackages(service, SOURCE.IEX, [{}]);
-  const id = await makeManifest(service, [packageId]);
-  await move(service, id, 'ready');
-  const [mail] = await mailsOf(service, id);
+  const [packageId = ''] = await makePackages(service(), SOURCE.IEX, [{}]);
+  const id = await makeManifest(service(), [packageId]);
+  await move(service(), id, 'ready');
+  const [mail] = await mailsOf(service(), id);
   if (!mail) throw new Error('No mail was queued.');
   return { mail, packageId };
 }
@@ -570,7 +570,7 @@ async function queueMail(): Promise<{ mail: MailRow; packageId: string }> {
 const payloadOf = ({ tenant_id, id }: MailRow) => ({ tenantId: tenant_id, mailId: id });
 
 async function rowOf({ id }: MailRow): Promise<MailRow | undefined> {
-  const { rows } = await service.owner.query<MailRow>('select * from manifest_mails where id = $1', [id]);
+  const { rows } = await service().owner.query<MailRow>('select * from manifest_mails where id = $1', [id]);
   return rows[0];
 }
 
@@ -579,7 +579,7 @@ const linesOf = ({ id }: MailRow) =>
   [...room.log, ...hurriedRoom.log].map((line) => JSON.parse(line)).filter(({ mailId }) => mailId === id);
 
 async function numbersOf(packageIds: string[]): Promise<string[]> {
-  const { rows } = await service.owner.query('select tracking_number from packages where id = any($1)', [
+  const { rows } = await service().owner.query('select tracking_number from packages where id = any($1)', [
     packageIds,
   ]);
   return rows.map(({ tracking_number }) => tracking_number);
@@ -590,7 +590,7 @@ const setPackage = (id: string, changes: Record<string, unknown>) => set('packag
 
 async function set(table: string, id: string, changes: Record<string, unknown>): Promise<void> {
   const names = Object.keys(changes);
-  await service.owner.query(
+  await service().owner.query(
     `update ${table} set ${names.map((name, n) => `${name} = $${n + 2}`).join(', ')} where id = $1`,
     [id, ...Object.values(changes)],
   );

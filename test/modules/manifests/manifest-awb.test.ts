@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { airlinePrefixOf, checkAwb, newSuffix } from '../../../src/modules/manifests/lifecycle/awb.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 // Number, airline prefix, and result for the check digit: 1234567 modulo 7 is 5.
 const CASES: [awbNumber: string, prefix: string | null, check: string][] = [
@@ -32,11 +32,7 @@ const CASES: [awbNumber: string, prefix: string | null, check: string][] = [
   ['١٠٦-12345675', null, 'not_checked'],
 ];
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const { api, service } = withService();
 
 test.each(CASES)('the air waybill number %j has the prefix %j and is %s', (awbNumber, prefix, check) => {
   expect(airlinePrefixOf(awbNumber)).toBe(prefix);
@@ -68,12 +64,9 @@ describe('stored AWB numbers', () => {
   test.each(CASES)('stores %j trimmed, whatever its check digit', async (sent) => {
     const awbNumber = sent.trim();
     const check = checkAwb(awbNumber);
-    const created = await service.call('createManifest', {
-      as: 'warehouse',
-      body: { awb_number: sent },
-    });
+    const created = await api.as('warehouse').createManifest({ awb_number: sent }).ok();
     expect(created).toMatchObject({ status: 200, body: { data: { status: 'draft', awb_check: check } } });
-    expect(await stored(created.body['data'].manifest_id)).toEqual({
+    expect(await stored(created.data.manifest_id)).toEqual({
       awb_number: awbNumber,
       airline_prefix: airlinePrefixOf(awbNumber),
     });
@@ -81,9 +74,9 @@ describe('stored AWB numbers', () => {
 
   test('stores a blank number as null', async () => {
     for (const awb_number of ['', '   ']) {
-      const created = await service.call('createManifest', { as: 'admin', body: { awb_number } });
-      expect(created.body['data'].awb_check).toBe('not_checked');
-      expect(await stored(created.body['data'].manifest_id)).toEqual({
+      const created = await api.as('admin').createManifest({ awb_number }).ok();
+      expect(created.data.awb_check).toBe('not_checked');
+      expect(await stored(created.data.manifest_id)).toEqual({
         awb_number: null,
         airline_prefix: null,
       });
@@ -102,7 +95,7 @@ test('100,000 suffixes have four letters or digits and use all 36 in each positi
 });
 
 async function stored(id: string): Promise<unknown> {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     'select awb_number, airline_prefix from manifests where id = $1',
     [id],
   );

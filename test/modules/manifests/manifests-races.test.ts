@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import {
@@ -8,7 +8,9 @@ import {
   pendingDelivery,
   waitingDeliveryQueues,
 } from '../../support/receivers/outbound.js';
-import { startService, type Reply, type Service, untilAdmitted } from '../../support/service/service.js';
+import { type Reply, untilAdmitted } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const CALLERS = rounds(60, 200);
 const HOLDER_ROUNDS = rounds(1, 5);
@@ -16,15 +18,12 @@ const SHIP_ROUNDS = rounds(4, 20);
 const DELETE_ROUNDS = rounds(10, 1_000);
 const DELETE_LIMIT_MS = 30_000 + DELETE_ROUNDS * 500;
 
-let service: Service;
+const { api, service } = withService({ poolSize: 40 });
 beforeAll(async () => {
-  // More connections than the default, so that more callers run at the same time.
-  service = await startService({ poolSize: 40 });
-  await setWebhookUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service().owner, [IEX, HRB]);
   // Sign the token beforehand, so that the callers contend in the database.
-  await service.tokenOf('warehouse');
-});
-afterAll(() => service.stop());
+  await service().tokenOf('warehouse');
+}, 60_000);
 
 const { IEX, HRB } = DEMO.couriers;
 
@@ -41,11 +40,11 @@ test(`of ${CALLERS / 2} manifests that two callers each give the same package at
       'manifest_id'
     ];
     expect(manifests).toContain(holder);
-    const added = replies.filter(({ body }) => body['data']?.added === 1);
-    expect(added.map(({ body }) => body['data'].manifest_id)).toEqual([holder]);
+    const added = replies.filter(({ status, data }) => status === 200 && data.added === 1);
+    expect(added.map(({ data }) => data.manifest_id)).toEqual([holder]);
     // The second call for the winner's manifest finds the package there. All others are rejected with the reason.
     expect(tally(replies)).toEqual({ '200': 2, '400 packages_not_assignable': CALLERS - 2 });
-    const refusals = replies.filter(({ status }) => status === 400).map(({ body }) => body['errors'][0].code);
+    const refusals = replies.filter(({ status }) => status === 400).map(({ errors }) => errors[0]?.code);
     expect(new Set(refusals)).toEqual(new Set(['on_another_manifest']));
     const audit = await rows(
       `select entity_id from audit_entries where action = 'manifest.packages_added' and after -> 'package_ids' ? $1`,
@@ -69,22 +68,22 @@ test(`${CALLERS} simultaneous callers of each transition cause one audit entry, 
     );
     expect(audit).toHaveLength(index + 1);
     expect(audit.at(-1)).toEqual({ after: { status } });
-    const mails = (await mailsOf(service.owner, id)).filter((each) => each.manifest_status === status);
+    const mails = (await mailsOf(service().owner, id)).filter((each) => each.manifest_status === status);
     expect(mails.map((each) => each.courier_id).sort()).toEqual([IEX, HRB].sort());
-    expect(await mailsOf(service.owner, id)).toHaveLength(2 * (index + 1));
+    expect(await mailsOf(service().owner, id)).toHaveLength(2 * (index + 1));
     const [events] = await rows(
       'select count(*)::int as all, count(distinct (package_id, status))::int as once from package_events where package_id = any($1)',
       [packages],
     );
     expect(events).toEqual({ all: index * packages.length, once: index * packages.length });
-    const webhookEvents = await eventsOf(service.owner, packages);
+    const webhookEvents = await eventsOf(service().owner, packages);
     expect(webhookEvents).toHaveLength(index * packages.length);
     for (const { type, courier_id, deliveries } of webhookEvents) {
       expect(type).toBe('package.status_changed');
       expect(deliveries).toEqual(pendingDelivery(courier_id, 'update_package'));
     }
     for (const courierId of [IEX, HRB])
-      expect(await waitingDeliveryQueues(service.owner, courierId)).toEqual(
+      expect(await waitingDeliveryQueues(service().owner, courierId)).toEqual(
         index === 0 ? [] : ['update_package'],
       );
   }
@@ -109,7 +108,7 @@ test(`packages added while the manifest ships are either shipped with it or not 
           ? { manifest_id: id, status: 'shipped' }
           : { manifest_id: null, status: 'received' },
       );
-      if (reply.status !== 200) expect(reply.body['code']).toBe('manifest_closed');
+      if (reply.status !== 200) expect(reply.code).toBe('manifest_closed');
     }
   }
 });
@@ -167,7 +166,7 @@ test(`${CALLERS} callers who add the same 50 packages in different orders to two
     }),
   );
   expect(tally(replies)).toEqual({ '200': CALLERS / 2, '400 packages_not_assignable': CALLERS / 2 });
-  expect(replies.reduce((sum, { body }) => sum + (body['data']?.added ?? 0), 0)).toBe(50);
+  expect(replies.reduce((sum, { status, data }) => sum + (status === 200 ? data.added : 0), 0)).toBe(50);
   const holders = await rows('select distinct manifest_id from packages where id = any($1)', [packages]);
   expect(holders).toHaveLength(1);
 });
@@ -179,8 +178,8 @@ test(`${CALLERS} manifests created at once get ${CALLERS} different numbers`, as
 });
 
 const manage = (body: unknown) =>
-  untilAdmitted(() => service.call('manageManifest', { as: 'warehouse', body }));
-const create = () => untilAdmitted(() => service.call('createManifest', { as: 'warehouse' }));
+  untilAdmitted(() => api.as('warehouse').manageManifest(unchecked(body)).answer());
+const create = () => untilAdmitted(() => api.as('warehouse').createManifest().answer());
 
 function callAtOnce(call: () => Promise<Reply>): Promise<Reply[]> {
   return Promise.all(Array.from({ length: CALLERS }, call));
@@ -199,7 +198,7 @@ function tally(replies: Reply[]): Record<string, number> {
 }
 
 async function newManifest(): Promise<string> {
-  return (await create()).body['data'].manifest_id;
+  return (await create()).data.manifest_id;
 }
 
 let packagesMade = 0;
@@ -217,5 +216,5 @@ async function makePackages(many: number, courierId: string = IEX): Promise<[str
 }
 
 async function rows(statement: string, values: unknown[]): Promise<Record<string, unknown>[]> {
-  return (await service.owner.query(statement, values)).rows;
+  return (await service().owner.query(statement, values)).rows;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import {
   eventsOf as newsOf,
@@ -10,21 +10,28 @@ import {
 } from '../../support/receivers/outbound.js';
 import { insertWithoutTriggers } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const STATUSES = ['draft', 'ready', 'shipped', 'completed'] as const;
 const STAFF = ['admin', 'manager', 'warehouse'];
 const PACKAGE_STATUSES = [
-  ...['received', 'shipped', 'in_transit', 'delivered', 'on_hold', 'customs_hold', 'returned', 'lost'],
+  'received',
+  'shipped',
+  'in_transit',
+  'delivered',
+  'on_hold',
+  'customs_hold',
+  'returned',
+  'lost',
 ];
 const LB_IN_KG = 0.45359237;
 
-let service: Service;
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  await setWebhookUrls(service.owner, [IEX, HRB]);
-});
-afterAll(() => service.stop());
+  await setWebhookUrls(service().owner, [IEX, HRB]);
+}, 60_000);
 
 const { IEX, HRB } = DEMO.couriers;
 const demo = DEMO.tenants.demo;
@@ -32,9 +39,8 @@ const PACKAGE_OF_TWO = DEMO.packages.two[0] ?? '';
 
 describe('creating a manifest', () => {
   test.each(STAFF)('%s may create an empty draft, even without a body', async (as) => {
-    const reply = await service.call('createManifest', { as });
-    expect(reply.status).toBe(200);
-    const { manifest_id, ...data } = reply.body['data'];
+    const reply = await api.as(as).createManifest().ok();
+    const { manifest_id, ...data } = reply.data;
     const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
     expect(data).toEqual({
       manifest_number: expect.stringMatching(new RegExp(`^MAN-${today}-[A-Z0-9]{4}$`)),
@@ -51,45 +57,44 @@ describe('creating a manifest', () => {
   });
 
   test('stores a named warehouse and responds 404 identically to unknown and foreign ones', async () => {
-    const named = await service.call('createManifest', {
-      as: 'admin',
-      body: { warehouse_id: DEMO.warehouses.second },
-    });
-    expect(await row('manifests', named.body['data'].manifest_id)).toMatchObject({
+    const named = await api.as('admin').createManifest({ warehouse_id: DEMO.warehouses.second }).ok();
+    expect(await row('manifests', named.data.manifest_id)).toMatchObject({
       warehouse_id: DEMO.warehouses.second,
     });
     const before = await count('manifests');
     const replies = await Promise.all(
       [randomUUID(), DEMO.warehouses.two].map((warehouse_id) =>
-        service.call('createManifest', { as: 'admin', body: { warehouse_id } }),
+        api.as('admin').createManifest({ warehouse_id }).answer(),
       ),
     );
     expectSameRefusal(replies, 404, 'warehouse_not_found');
-    const managed = await manage({ action: 'create_manifest', warehouse_id: DEMO.warehouses.two });
-    expect(managed).toMatchObject({ status: 404, body: { code: 'warehouse_not_found' } });
+    await manage({ action: 'create_manifest', warehouse_id: DEMO.warehouses.two }).refused(
+      404,
+      'warehouse_not_found',
+    );
     expect(await count('manifests')).toBe(before);
   });
 
   test('stores the fields as sent, and airline_prefix only without a number', async () => {
     const sent = { flight_date: '2026-12-24', notes: 'Fragile', airline_prefix: '810' };
-    const bare = await manage({ action: 'create_manifest', ...sent });
+    const bare = await manage({ action: 'create_manifest', ...sent }).ok();
     expect(bare.body['timestamp']).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
-    expect(await infoOf(bare.body['data'].manifest_id)).toMatchObject({
+    expect(await infoOf(bare.data.manifest_id)).toMatchObject({
       ...sent,
       awb_number: null,
       status: 'draft',
     });
-    const numbered = await manage({ action: 'create_manifest', ...sent, awb_number: '106-12345675' });
-    expect(numbered.body['data'].awb_check).toBe('valid');
-    expect(await infoOf(numbered.body['data'].manifest_id)).toMatchObject({ airline_prefix: '106' });
-    const lettered = await manage({ action: 'create_manifest', ...sent, awb_number: 'AWB-1' });
-    expect(await infoOf(lettered.body['data'].manifest_id)).toMatchObject({ airline_prefix: null });
+    const numbered = await manage({ action: 'create_manifest', ...sent, awb_number: '106-12345675' }).ok();
+    expect(numbered.data.awb_check).toBe('valid');
+    expect(await infoOf(numbered.data.manifest_id)).toMatchObject({ airline_prefix: '106' });
+    const lettered = await manage({ action: 'create_manifest', ...sent, awb_number: 'AWB-1' }).ok();
+    expect(await infoOf(lettered.data.manifest_id)).toMatchObject({ airline_prefix: null });
   });
 
   test('audits the user, the airline and the remarks', async () => {
     const body = { awb_number: '106-12345670', remarks: 'Evening flight' };
-    const reply = await service.call('createManifest', { as: 'warehouse', body });
-    expect(await auditOf(reply.body['data'].manifest_id)).toEqual([
+    const reply = await api.as('warehouse').createManifest(body).ok();
+    expect(await auditOf(reply.data.manifest_id)).toEqual([
       {
         action: 'manifest.created',
         actor_id: DEMO.users.warehouse,
@@ -97,7 +102,7 @@ describe('creating a manifest', () => {
         remarks: 'Evening flight',
         before: null,
         after: {
-          manifest_number: reply.body['data'].manifest_number,
+          manifest_number: reply.data.manifest_number,
           status: 'draft',
           awb_number: '106-12345670',
           airline_prefix: '106',
@@ -119,9 +124,9 @@ describe('creating a manifest', () => {
       tenant_id: DEMO.tenants.two,
       id: randomUUID(),
     };
-    const reply = await service.call('createManifest', { as: 'admin', body });
-    expect(reply.body['data'].manifest_number).not.toBe(body.manifest_number);
-    expect(await row('manifests', reply.body['data'].manifest_id)).toMatchObject({
+    const reply = await api.as('admin').createManifest(body).ok();
+    expect(reply.data.manifest_number).not.toBe(body.manifest_number);
+    expect(await row('manifests', reply.data.manifest_id)).toMatchObject({
       tenant_id: demo,
       status: 'draft',
     });
@@ -135,23 +140,23 @@ describe('creating a manifest', () => {
       flight_number: ['BW'],
       warehouse: null,
     };
-    const created = await service.call('createManifest', { as: 'admin', body: otherFields });
+    const created = await api.as('admin').createManifest(otherFields).answer();
     const managed = await manage({
       action: 'create_manifest',
       flight_number: 485,
       remarks: { a: 1 },
       status: 'ready',
-    });
+    }).answer();
     for (const reply of [created, managed]) {
       expect(reply.status).toBe(200);
-      const info = await infoOf(reply.body['data'].manifest_id);
+      const info = await infoOf(reply.data.manifest_id);
       expect(info).toMatchObject({
         notes: null,
         flight_date: null,
         airline_prefix: null,
         flight_number: null,
       });
-      expect(await auditOf(reply.body['data'].manifest_id)).toMatchObject([{ remarks: null }]);
+      expect(await auditOf(reply.data.manifest_id)).toMatchObject([{ remarks: null }]);
     }
   });
 
@@ -161,7 +166,7 @@ describe('creating a manifest', () => {
 
   test(`generates ${NUMBERS} free numbers on a day that has used one in ${SHARE} of the 1,679,616 numbers`, async () => {
     await insertWithoutTriggers(
-      service.owner,
+      service().owner,
       `insert into manifests (tenant_id, id, manifest_number, warehouse_id)
        select $1, gen_random_uuid(), 'MAN-' || to_char(now() at time zone 'UTC', 'YYYYMMDD') || '-' || suffix, $2
        from (select substr($3, 1 + n % 36, 1) || substr($3, 1 + n / 36 % 36, 1) || substr($3, 1 + n / 1296 % 36, 1)
@@ -173,9 +178,7 @@ describe('creating a manifest', () => {
     const replies: Reply[] = [];
     for (let round = 0; round < NUMBERS / 20; round += 1) {
       replies.push(
-        ...(await Promise.all(
-          Array.from({ length: 20 }, () => service.call('createManifest', { as: 'admin' })),
-        )),
+        ...(await Promise.all(Array.from({ length: 20 }, () => api.as('admin').createManifest().answer()))),
       );
     }
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
@@ -191,7 +194,7 @@ describe('updating fields', () => {
 
   test('changes only the given fields', async () => {
     const before = await row('manifests', id);
-    const reply = await update(id, { flight_number: 'BW 485', remarks: 'Told by phone' });
+    const reply = await update(id, { flight_number: 'BW 485', remarks: 'Told by phone' }).answer();
     expect(reply).toMatchObject({
       status: 200,
       body: { data: { manifest_id: id, status: 'draft', awb_check: 'valid' } },
@@ -212,22 +215,22 @@ describe('updating fields', () => {
   });
 
   test('a new number determines the prefix, whatever prefix is sent', async () => {
-    await update(id, { awb_number: '810-12345670', airline_prefix: '106' });
+    await update(id, { awb_number: '810-12345670', airline_prefix: '106' }).ok();
     expect(await infoOf(id)).toMatchObject({
       awb_number: '810-12345670',
       airline_prefix: '810',
       notes: 'First',
     });
     expect((await auditOf(id))[1]?.['after']).toMatchObject({ airline: 'Amerijet International' });
-    const lettered = await update(id, { awb_number: 'X1' });
-    expect(lettered.body['data'].awb_check).toBe('not_checked');
+    const lettered = await update(id, { awb_number: 'X1' }).ok();
+    expect(lettered.data.awb_check).toBe('not_checked');
     expect(await infoOf(id)).toMatchObject({ awb_number: 'X1', airline_prefix: null });
-    await update(id, { airline_prefix: '023' });
+    await update(id, { airline_prefix: '023' }).ok();
     expect(await infoOf(id)).toMatchObject({ awb_number: 'X1', airline_prefix: '023' });
   });
 
   test('blank text clears a field', async () => {
-    await update(id, { awb_number: '', notes: ' ' });
+    await update(id, { awb_number: '', notes: ' ' }).ok();
     expect(await infoOf(id)).toMatchObject({ awb_number: null, airline_prefix: null, notes: null });
   });
 
@@ -235,15 +238,18 @@ describe('updating fields', () => {
     const before = await row('manifests', id);
     const same = { awb_number: '106-12345675', flight_date: '2026-12-01', notes: 'First', status: 'draft' };
     for (const body of [{}, { remarks: 'Nothing' }, same]) {
-      expect(await update(id, body)).toMatchObject({ status: 200, body: { data: { status: 'draft' } } });
+      expect(await update(id, body).answer()).toMatchObject({
+        status: 200,
+        body: { data: { status: 'draft' } },
+      });
     }
     expect(await row('manifests', id)).toEqual(before);
     expect(await auditOf(id)).toHaveLength(1);
   });
 
   test('accepts changes of fields on a completed manifest', async () => {
-    await service.owner.query("update manifests set status = 'completed' where id = $1", [id]);
-    expect((await update(id, { notes: 'Arrived late' })).status).toBe(200);
+    await service().owner.query("update manifests set status = 'completed' where id = $1", [id]);
+    await update(id, { notes: 'Arrived late' }).ok();
     expect(await infoOf(id)).toMatchObject({ status: 'completed', notes: 'Arrived late' });
   });
 
@@ -256,9 +262,8 @@ describe('updating fields', () => {
       { awb_number: '1'.repeat(21) },
     ];
     for (const body of bad) {
-      const reply = await update(id, body);
-      expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
-      expect(reply.body['errors'][0].field).toBe(Object.keys(body)[0]);
+      const reply = await update(id, body).refused(400, 'validation_failed');
+      expect(reply.errors[0]?.field).toBe(Object.keys(body)[0]);
     }
     expect(await row('manifests', id)).toEqual(before);
   });
@@ -270,18 +275,18 @@ describe('manifest status transitions', () => {
   test.each(pairs)('follow the transition table from %s to %s', async (from, to) => {
     const id = await newManifest();
     const [mine] = await makePackages(1, { manifestId: id, courierId: IEX });
-    await service.owner.query('update manifests set status = $2 where id = $1', [id, from]);
-    const reply = await update(id, { status: to, notes: 'Along with it' });
+    await service().owner.query('update manifests set status = $2 where id = $1', [id, from]);
+    const change = update(id, { status: to, notes: 'Along with it' });
     const step = STATUSES.indexOf(to) - STATUSES.indexOf(from);
     if (step === 0 || step === 1) {
-      expect(reply).toMatchObject({ status: 200, body: { data: { status: to } } });
+      expect((await change.ok()).data).toMatchObject({ status: to });
       expect(await infoOf(id)).toMatchObject({ status: to, notes: 'Along with it' });
       expect(await mailsOf(id)).toHaveLength(step);
       return;
     }
     const next = STATUSES[STATUSES.indexOf(from) + 1];
-    expect(reply).toMatchObject({ status: 400, body: { code: 'manifest_invalid_transition' } });
-    expect(reply.body['message']).toBe(
+    const { message } = await change.refused(400, 'manifest_invalid_transition');
+    expect(message).toBe(
       next
         ? `The manifest is ${from}. Its next status can only be: ${next}.`
         : `The manifest is ${from}. That status is final.`,
@@ -297,20 +302,20 @@ describe('manifest status transitions', () => {
     const theirs = await makePackages(2, { courierId: HRB });
     const unowned = await makePackages(1, { courierId: null });
     const all = [...ours, ...theirs, ...unowned];
-    await manage({ action: 'add_packages', manifest_id: id, package_ids: all });
+    await manage({ action: 'add_packages', manifest_id: id, package_ids: all }).ok();
     const number = (await row('manifests', id))['manifest_number'];
 
-    await update(id, { status: 'ready', remarks: 'Counted' });
+    await update(id, { status: 'ready', remarks: 'Counted' }).ok();
     expect(await packageStatuses(all)).toEqual(['received']);
     expect((await mailsOf(id)).sort(byCourier)).toEqual(
       [mail(IEX, 'ready'), mail(HRB, 'ready')].sort(byCourier),
     );
     expect(await packageWebhooksOf(all)).toEqual([]);
 
-    await update(id, { status: 'shipped' });
+    await update(id, { status: 'shipped' }).ok();
     expect(await packageStatuses(all)).toEqual(['shipped']);
-    await update(id, { status: 'shipped' });
-    await update(id, { status: 'completed' });
+    await update(id, { status: 'shipped' }).ok();
+    await update(id, { status: 'completed' }).ok();
     expect(await packageStatuses(all)).toEqual(['delivered']);
     expect(await mailsOf(id)).toHaveLength(6);
 
@@ -342,7 +347,7 @@ describe('manifest status transitions', () => {
       expect(deliveries).toEqual(pendingDelivery(courier_id, 'update_package'));
     }
     for (const courierId of [IEX, HRB])
-      expect(await waitingDeliveryQueues(service.owner, courierId)).toEqual(['update_package']);
+      expect(await waitingDeliveryQueues(service().owner, courierId)).toEqual(['update_package']);
     // The customer is unknown, so the courier gets a masked number.
     const stored = String((await row('packages', ours[0]))['tracking_number']);
     const tracking_number = '*'.repeat(stored.length - 4) + stored.slice(-4);
@@ -359,14 +364,12 @@ describe('manifest status transitions', () => {
         IEX,
         {
           package_id: ours[0],
-          ...{
-            tracking_number,
-            house_number,
-            user_code: null,
-            previous_status,
-            status,
-            manifest_number: number,
-          },
+          tracking_number,
+          house_number,
+          user_code: null,
+          previous_status,
+          status,
+          manifest_number: number,
         },
       ]),
     );
@@ -404,12 +407,12 @@ describe('manifest status transitions', () => {
       return Object.fromEntries(await Promise.all(found));
     };
     const unchanged = Object.fromEntries(PACKAGE_STATUSES.map((status) => [status, status]));
-    await update(id, { status: 'ready' });
+    await update(id, { status: 'ready' }).ok();
     expect(await statuses()).toEqual(unchanged);
-    await update(id, { status: 'shipped' });
+    await update(id, { status: 'shipped' }).ok();
     expect(await statuses()).toEqual({ ...unchanged, received: 'shipped' });
     expect(await packageWebhooksOf([...packages.values()])).toHaveLength(1);
-    await update(id, { status: 'completed' });
+    await update(id, { status: 'completed' }).ok();
     const delivered = { received: 'delivered', shipped: 'delivered', in_transit: 'delivered' };
     expect(await statuses()).toEqual({ ...unchanged, ...delivered });
     expect(await packageWebhooksOf([...packages.values()])).toHaveLength(4);
@@ -417,7 +420,7 @@ describe('manifest status transitions', () => {
 
   test('are possible for an empty manifest and send no mail', async () => {
     const id = await newManifest();
-    for (const status of STATUSES.slice(1)) expect((await update(id, { status })).status).toBe(200);
+    for (const status of STATUSES.slice(1)) await update(id, { status }).ok();
     expect(await mailsOf(id)).toEqual([]);
   });
 });
@@ -434,10 +437,10 @@ describe('adding and removing packages', () => {
 
   test('assigns packages, ignores repeated ones and counts an id once', async () => {
     const [first, second] = await makePackages(2);
-    const once = await add([first, first.toUpperCase()]);
+    const once = await add([first, first.toUpperCase()]).answer();
     expect(once.body).toMatchObject({ message: '1 package added.', data: { manifest_id: id, added: 1 } });
-    expect((await add([first, second])).body['data']).toEqual({ manifest_id: id, added: 1 });
-    expect((await add([first, second])).body).toMatchObject({
+    expect((await add([first, second]).ok()).data).toEqual({ manifest_id: id, added: 1 });
+    expect((await add([first, second]).ok()).body).toMatchObject({
       message: '0 packages added.',
       data: { added: 0 },
     });
@@ -450,8 +453,8 @@ describe('adding and removing packages', () => {
 
   test('the webhook contains the full number of a package with a known customer', async () => {
     const [known] = await makePackages(1, { userCode: 'IEX-1001' });
-    await add([known]);
-    for (const status of ['ready', 'shipped']) await update(id, { status });
+    await add([known]).ok();
+    for (const status of ['ready', 'shipped']) await update(id, { status }).ok();
     const [webhook] = await packageWebhooksOf([known]);
     const { tracking_number } = await row('packages', known);
     expect(webhook?.data).toMatchObject({ tracking_number, user_code: 'IEX-1001' });
@@ -462,10 +465,9 @@ describe('adding and removing packages', () => {
     const [free, taken] = await makePackages(2);
     const unavailable: string[] = [];
     for (const status of PACKAGE_STATUSES.slice(1)) unavailable.push(...(await makePackages(1, { status })));
-    await add([taken], other);
-    const reply = await add([free, taken, ...unavailable, taken]);
-    expect(reply).toMatchObject({ status: 400, body: { code: 'packages_not_assignable' } });
-    expect(reply.body['errors']).toEqual([
+    await add([taken], other).ok();
+    const reply = await add([free, taken, ...unavailable, taken]).refused(400, 'packages_not_assignable');
+    expect(reply.errors).toEqual([
       {
         field: 'package_ids[1]',
         code: 'on_another_manifest',
@@ -488,7 +490,10 @@ describe('adding and removing packages', () => {
     const foreign = PACKAGE_OF_TWO;
     const unknown = randomUUID();
     for (const call of [add, remove]) {
-      const replies = [await call([free, shipped, foreign]), await call([free, shipped, unknown])];
+      const replies = [
+        await call([free, shipped, foreign]).answer(),
+        await call([free, shipped, unknown]).answer(),
+      ];
       const texts = replies.map(({ body }) => JSON.stringify({ ...body, request_id: '', timestamp: 0 }));
       expect(texts[0]?.replaceAll(foreign, unknown)).toBe(texts[1]);
       expect(replies[1]).toMatchObject({ status: 404, body: { code: 'package_not_found' } });
@@ -502,10 +507,9 @@ describe('adding and removing packages', () => {
 
   test('frees removed packages, all or none', async () => {
     const [first, second, outside] = await makePackages(3);
-    await add([first, second]);
-    const refused = await remove([first, outside]);
-    expect(refused).toMatchObject({ status: 400, body: { code: 'packages_not_assignable' } });
-    expect(refused.body['errors']).toEqual([
+    await add([first, second]).ok();
+    const refused = await remove([first, outside]).refused(400, 'packages_not_assignable');
+    expect(refused.errors).toEqual([
       {
         field: 'package_ids[1]',
         code: 'not_on_manifest',
@@ -513,7 +517,7 @@ describe('adding and removing packages', () => {
       },
     ]);
     expect(await row('packages', first)).toMatchObject({ manifest_id: id });
-    const reply = await remove([first, second, first]);
+    const reply = await remove([first, second, first]).answer();
     expect(reply.body).toMatchObject({
       message: '2 packages removed.',
       data: { manifest_id: id, removed: 2 },
@@ -524,14 +528,18 @@ describe('adding and removing packages', () => {
       after: { package_ids: [first, second].sort() },
     });
     const other = await newManifest();
-    expect((await add([first, second], other)).body['data'].added).toBe(2);
+    expect((await add([first, second], other).ok()).data.added).toBe(2);
   });
 
   test.each(STATUSES)('is possible only while the manifest is draft or ready: %s', async (status) => {
     const [aboard] = await makePackages(1, { manifestId: id });
     const [free] = await makePackages(1);
-    await service.owner.query('update manifests set status = $2 where id = $1', [id, status]);
-    const replies = [await add([free]), await remove([aboard]), await add([randomUUID()])];
+    await service().owner.query('update manifests set status = $2 where id = $1', [id, status]);
+    const replies = [
+      await add([free]).answer(),
+      await remove([aboard]).answer(),
+      await add([randomUUID()]).answer(),
+    ];
     if (status === 'draft' || status === 'ready') {
       expect(replies.map((reply) => reply.status)).toEqual([200, 200, 404]);
       return;
@@ -547,34 +555,36 @@ describe('adding and removing packages', () => {
   test(`handles ${MANY} packages within ${MANY / 1_000} seconds per call`, async () => {
     const packages = await makePackages(MANY, { courierId: IEX });
     // Autovacuum does this after a minute. Before, foreign keys are checked with a plan for a table of 500 rows.
-    await service.owner.query('analyze packages');
+    await service().owner.query('analyze packages');
     const took: number[] = [];
     const timed = async (call: () => Promise<Reply>) => {
       const start = performance.now();
       expect((await call()).status).toBe(200);
       took.push(performance.now() - start);
     };
-    await timed(() => add(packages));
-    await timed(() => remove(packages));
-    await timed(() => add(packages));
-    for (const status of STATUSES.slice(1)) await timed(() => update(id, { status }));
+    await timed(() => add(packages).answer());
+    await timed(() => remove(packages).answer());
+    await timed(() => add(packages).answer());
+    for (const status of STATUSES.slice(1)) await timed(() => update(id, { status }).answer());
     expect(Math.max(...took)).toBeLessThan(MANY);
     expect(await packageStatuses(packages)).toEqual(['delivered']);
-    const { rows } = await service.owner.query(
+    const { rows } = await service().owner.query(
       `select count(*)::int as events, count(distinct e.package_id)::int as packages
        from package_events e join packages p on p.id = e.package_id where p.manifest_id = $1`,
       [id],
     );
     expect(rows).toEqual([{ events: 2 * MANY, packages: MANY }]);
-    expect(await add(Array.from({ length: 10_001 }, () => randomUUID()))).toMatchObject({ status: 400 });
-    expect(await add([])).toMatchObject({ status: 400 });
+    expect(await add(Array.from({ length: 10_001 }, () => randomUUID())).answer()).toMatchObject({
+      status: 400,
+    });
+    expect(await add([]).answer()).toMatchObject({ status: 400 });
   }, 60_000);
 });
 
 describe('deleting a manifest', () => {
   test('removes an empty manifest permanently and audits it', async () => {
     const id = await newManifest({ notes: 'By mistake' });
-    const reply = await manage({ action: 'delete_manifest', manifest_id: id });
+    const reply = await manage({ action: 'delete_manifest', manifest_id: id }).answer();
     expect(reply.body).toMatchObject({ message: 'Manifest deleted.', data: { manifest_id: id } });
     expect(await row('manifests', id)).toBeUndefined();
     expect((await auditOf(id)).at(-1)).toMatchObject({
@@ -582,14 +592,15 @@ describe('deleting a manifest', () => {
       before: { status: 'draft', notes: 'By mistake' },
       after: null,
     });
-    expect(await manage({ action: 'delete_manifest', manifest_id: id })).toMatchObject({ status: 404 });
+    expect(await manage({ action: 'delete_manifest', manifest_id: id }).answer()).toMatchObject({
+      status: 404,
+    });
   });
 
   test('is rejected while packages are on it', async () => {
     const id = await newManifest();
     await makePackages(1, { manifestId: id });
-    const reply = await manage({ action: 'delete_manifest', manifest_id: id });
-    expect(reply).toMatchObject({ status: 400, body: { code: 'manifest_not_empty' } });
+    await manage({ action: 'delete_manifest', manifest_id: id }).refused(400, 'manifest_not_empty');
     expect(await auditOf(id)).toHaveLength(1);
   });
 
@@ -597,12 +608,11 @@ describe('deleting a manifest', () => {
   test('is rejected at once while another transaction holds a package on it', async () => {
     const id = await newManifest();
     const [packageId] = await makePackages(1, { manifestId: id });
-    const holder = await service.owner.connect();
+    const holder = await service().owner.connect();
     try {
       await holder.query('begin');
       await holder.query('select from packages where id = $1 for update', [packageId]);
-      const reply = await manage({ action: 'delete_manifest', manifest_id: id });
-      expect(reply).toMatchObject({ status: 400, body: { code: 'manifest_not_empty' } });
+      await manage({ action: 'delete_manifest', manifest_id: id }).refused(400, 'manifest_not_empty');
     } finally {
       // Closing the connection ends the transaction.
       holder.release(true);
@@ -638,7 +648,11 @@ describe('reading a manifest', () => {
       receivedAt: '2026-11-03',
     });
     [packages.iex] = await makePackages(1, {
-      ...{ ...aboard, courierId: IEX, userCode: 'IEX-1001', weightLb: '10.125', receivedAt: '2026-11-02' },
+      ...aboard,
+      courierId: IEX,
+      userCode: 'IEX-1001',
+      weightLb: '10.125',
+      receivedAt: '2026-11-02',
     });
     [packages.masked] = await makePackages(1, {
       ...aboard,
@@ -649,9 +663,9 @@ describe('reading a manifest', () => {
   });
 
   test.each(STAFF)('%s sees everything in the order of receipt', async (as) => {
-    const reply = await read(id, as);
-    const { info, packages: cargo, stats } = reply.body['data'];
-    expect(reply.body['message']).toBe(`Manifest ${info.manifest_number}.`);
+    const reply = await read(id, as).ok();
+    const { info, packages: cargo, stats } = reply.data;
+    expect(reply.message).toBe(`Manifest ${info.manifest_number}.`);
     expect(info).toEqual({
       manifest_id: id,
       manifest_number: expect.stringMatching(/^MAN-\d{8}-[A-Z0-9]{4}$/),
@@ -680,7 +694,7 @@ describe('reading a manifest', () => {
       courier_code: 'IEX',
       carrier_name: null,
     });
-    expect(cargo[0].tracking_number).not.toContain('*');
+    expect(cargo[0]?.tracking_number).not.toContain('*');
     expect(stats).toEqual({
       total_count: 4,
       total_weight_lb: 11.125,
@@ -694,7 +708,7 @@ describe('reading a manifest', () => {
   });
 
   test('a courier sees its own packages and totals, with numbers of unknown customers masked', async () => {
-    const { packages: cargo, stats, info } = (await read(id, 'iex')).body['data'];
+    const { packages: cargo, stats, info } = (await read(id, 'iex').ok()).data;
     expect(info).toMatchObject({ manifest_id: id, notes: 'Seen by all aboard' });
     const masked = String((await row('packages', packages.masked))['tracking_number']);
     const known = (await row('packages', packages.iex))['tracking_number'];
@@ -708,7 +722,7 @@ describe('reading a manifest', () => {
       total_weight_kg: 4.91,
       by_courier: { IEX: { count: 2, weight: 10.825, house_color: '#0A7D5C' } },
     });
-    const siblings = JSON.stringify((await read(id, 'hrb')).body);
+    const siblings = JSON.stringify((await read(id, 'hrb').ok()).body);
     for (const hidden of [packages.iex, packages.masked, packages.nobody, 'IEX'])
       expect(siblings).not.toContain(hidden);
   });
@@ -718,18 +732,18 @@ describe('reading a manifest', () => {
     const onlyTheirs = await newManifest();
     await makePackages(1, { manifestId: onlyTheirs, courierId: HRB });
     await makePackages(1, { manifestId: onlyTheirs, courierId: null });
-    const replies = [randomUUID(), empty, onlyTheirs].map((each) => read(each, 'iex'));
+    const replies = [randomUUID(), empty, onlyTheirs].map((each) => read(each, 'iex').answer());
     expectSameRefusal(await Promise.all(replies), 404, 'manifest_not_found');
     const foreign = [
-      await read(id, 'two/admin'),
-      await read(id, 'two/two'),
-      await read(randomUUID(), 'admin'),
+      await read(id, 'two/admin').answer(),
+      await read(id, 'two/two').answer(),
+      await read(randomUUID(), 'admin').answer(),
     ];
     expectSameRefusal(foreign, 404, 'manifest_not_found');
   });
 
   test('returns zero totals for an empty manifest', async () => {
-    const { packages: cargo, stats } = (await read(await newManifest(), 'admin')).body['data'];
+    const { packages: cargo, stats } = (await read(await newManifest(), 'admin').ok()).data;
     expect(cargo).toEqual([]);
     expect(stats).toEqual({ total_count: 0, total_weight_lb: 0, total_weight_kg: 0, by_courier: {} });
   });
@@ -737,7 +751,7 @@ describe('reading a manifest', () => {
   test('returns 2,000 packages in one response with exact totals', async () => {
     const full = await newManifest();
     await makePackages(2_000, { manifestId: full, courierId: IEX });
-    const { packages: cargo, stats } = (await read(full, 'admin')).body['data'];
+    const { packages: cargo, stats } = (await read(full, 'admin').ok()).data;
     expect(cargo).toHaveLength(2_000);
     const thousandths = cargo.reduce(
       (sum: number, { weight }: { weight: number }) => sum + Math.round(weight * 1000),
@@ -751,9 +765,8 @@ describe('reading a manifest', () => {
   test('requires id to be a UUID', async () => {
     const queries: Record<string, string | string[]>[] = [{}, { id: 'x' }, { id: '' }, { id: [id, id] }];
     for (const query of queries) {
-      const reply = await service.call('getManifest', { as: 'admin', query });
-      expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
-      expect(reply.body['errors'][0].field).toContain('id');
+      const reply = await api.as('admin').getManifest(unchecked(query)).refused(400, 'validation_failed');
+      expect(reply.errors[0]?.field).toContain('id');
     }
   });
 });
@@ -772,11 +785,9 @@ describe('access to manifests', () => {
     const [packageId] = await makePackages(1, { manifestId: id, courierId: IEX });
     const before = await count('manifests');
     for (const as of ['iex', 'hrb']) {
-      const created = await service.call('createManifest', { as });
-      expect(created).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+      await api.as(as).createManifest().refused(403, 'permission_denied');
       for (const body of actions(id, packageId)) {
-        const reply = await service.call('manageManifest', { as, body });
-        expect(reply).toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+        await api.as(as).manageManifest(unchecked(body)).refused(403, 'permission_denied');
       }
     }
     expect(await row('manifests', id)).toMatchObject({ status: 'draft' });
@@ -786,7 +797,8 @@ describe('access to manifests', () => {
   test.each(STAFF)('%s may use every action', async (as) => {
     const id = await newManifest();
     const [packageId] = await makePackages(1);
-    for (const body of actions(id, packageId)) expect(await manage(body, as)).toMatchObject({ status: 200 });
+    for (const body of actions(id, packageId))
+      expect(await manage(body, as).answer()).toMatchObject({ status: 200 });
   });
 
   test('rejects disabled accounts with 403 and anonymous callers with 401', async () => {
@@ -795,8 +807,8 @@ describe('access to manifests', () => {
         operation === 'getManifest'
           ? { query: { id: randomUUID() } }
           : { body: { action: 'create_manifest' } };
-      expect(await service.call(operation, { as: 'disabled', ...call })).toMatchObject({ status: 403 });
-      expect(await service.call(operation, call)).toMatchObject({
+      expect(await service().call(operation, { as: 'disabled', ...call })).toMatchObject({ status: 403 });
+      expect(await service().call(operation, call)).toMatchObject({
         status: 401,
         body: { code: 'token_missing' },
       });
@@ -809,7 +821,10 @@ describe('access to manifests', () => {
     const foreign = actions(id, PACKAGE_OF_TWO).slice(1);
     const unknown = actions(randomUUID(), PACKAGE_OF_TWO).slice(1);
     for (const [index, body] of foreign.entries()) {
-      const replies = [await manage(body, 'two/admin'), await manage(unknown[index] ?? {}, 'two/admin')];
+      const replies = [
+        await manage(body, 'two/admin').answer(),
+        await manage(unknown[index] ?? {}, 'two/admin').answer(),
+      ];
       expectSameRefusal(replies, 404, 'manifest_not_found');
     }
     expect(await row('manifests', id)).toEqual(before);
@@ -818,37 +833,37 @@ describe('access to manifests', () => {
   test('rejects an unknown action and a missing manifest_id or package_ids with 400', async () => {
     const id = await newManifest();
     const bodies = [
-      ...[{ action: 'explode' }, {}, { action: 'update_meta' }, { action: 'delete_manifest' }],
-      ...[
-        { action: 'add_packages', manifest_id: id },
-        { action: 'remove_packages', package_ids: [randomUUID()] },
-      ],
+      { action: 'explode' },
+      {},
+      { action: 'update_meta' },
+      { action: 'delete_manifest' },
+      { action: 'add_packages', manifest_id: id },
+      { action: 'remove_packages', package_ids: [randomUUID()] },
       { action: 'add_packages', manifest_id: id, package_ids: ['x'] },
     ];
-    for (const body of bodies)
-      expect(await manage(body)).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    for (const body of bodies) await manage(body).refused(400, 'validation_failed');
   });
 });
 
-function manage(body: unknown, as = 'warehouse'): Promise<Reply> {
-  return service.call('manageManifest', { as, body });
+function manage(body: unknown, as = 'warehouse') {
+  return api.as(as).manageManifest(unchecked(body));
 }
 
-function update(id: string, fields: Record<string, unknown>): Promise<Reply> {
+function update(id: string, fields: Record<string, unknown>) {
   return manage({ action: 'update_meta', manifest_id: id, ...fields });
 }
 
-function read(id: string, as: string): Promise<Reply> {
-  return service.call('getManifest', { as, query: { id } });
+function read(id: string, as: string) {
+  return api.as(as).getManifest({ id });
 }
 
 async function newManifest(fields: Record<string, unknown> = {}): Promise<string> {
-  const reply = await manage({ action: 'create_manifest', ...fields });
-  return reply.body['data'].manifest_id;
+  const reply = await manage({ action: 'create_manifest', ...fields }).ok();
+  return reply.data.manifest_id;
 }
 
 async function infoOf(id: string): Promise<Record<string, unknown>> {
-  return (await read(id, 'admin')).body['data'].info;
+  return (await read(id, 'admin').ok()).data.info;
 }
 
 type PackageOptions = {
@@ -868,7 +883,7 @@ let packagesMade = 0;
 async function makePackages(many: number, options: PackageOptions = {}): Promise<Ids> {
   packagesMade += many;
   const { courierId = IEX, userCode = null, status = 'received', manifestId = null } = options;
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     `insert into packages (tenant_id, id, courier_id, user_code, first_name, last_name, tracking_number, tracking_key,
        house_number, weight_lb, status, warehouse_id, manifest_id, received_at)
      select $1, gen_random_uuid(), $2, $3::text, case when $3::text is not null then 'Ann' end,
@@ -877,8 +892,16 @@ async function makePackages(many: number, options: PackageOptions = {}): Promise
      from generate_series($9::int + 1, $9::int + $10::int) as n
      returning id`,
     [
-      ...[demo, courierId, userCode, options.weightLb ?? null, status, DEMO.warehouses.primary, manifestId],
-      ...[options.receivedAt ?? null, 1_000_000 + packagesMade - many, many],
+      demo,
+      courierId,
+      userCode,
+      options.weightLb ?? null,
+      status,
+      DEMO.warehouses.primary,
+      manifestId,
+      options.receivedAt ?? null,
+      1_000_000 + packagesMade - many,
+      many,
     ],
   );
   // The statement inserted this many rows.
@@ -886,15 +909,15 @@ async function makePackages(many: number, options: PackageOptions = {}): Promise
 }
 
 async function row(table: string, id: string): Promise<Record<string, unknown>> {
-  return (await service.owner.query(`select * from ${table} where id = $1`, [id])).rows[0];
+  return (await service().owner.query(`select * from ${table} where id = $1`, [id])).rows[0];
 }
 
 async function count(table: string): Promise<number> {
-  return (await service.owner.query(`select count(*)::int as n from ${table}`)).rows[0].n;
+  return (await service().owner.query(`select count(*)::int as n from ${table}`)).rows[0].n;
 }
 
 async function auditOf(id: string): Promise<Record<string, unknown>[]> {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     `select action, actor_id, request_id, remarks, before, after from audit_entries
      where entity = 'manifest' and entity_id = $1 order by id`,
     [id],
@@ -905,11 +928,11 @@ async function auditOf(id: string): Promise<Record<string, unknown>[]> {
 const byCourier = (a: { courier_id: string }, b: { courier_id: string }) =>
   a.courier_id < b.courier_id ? -1 : 1;
 
-const mailsOf = (manifestId: string) => queuedMails(service.owner, manifestId);
-const packageWebhooksOf = (packageIds: readonly string[]) => newsOf(service.owner, packageIds);
+const mailsOf = (manifestId: string) => queuedMails(service().owner, manifestId);
+const packageWebhooksOf = (packageIds: readonly string[]) => newsOf(service().owner, packageIds);
 
 async function eventsOf(packageId: string): Promise<Record<string, unknown>[]> {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     `select previous_status, status, courier_id, actor_user_id from package_events where package_id = $1 order by id`,
     [packageId],
   );
@@ -917,7 +940,7 @@ async function eventsOf(packageId: string): Promise<Record<string, unknown>[]> {
 }
 
 async function packageStatuses(packageIds: readonly string[]): Promise<string[]> {
-  const { rows } = await service.owner.query('select distinct status from packages where id = any($1)', [
+  const { rows } = await service().owner.query('select distinct status from packages where id = any($1)', [
     packageIds,
   ]);
   return rows.map(({ status }) => status);

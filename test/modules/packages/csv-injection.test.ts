@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { harmless, writeCsv } from '../../../src/platform/files/csv.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { rounds } from '../../support/harness/effort.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
-
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+  parcels = makeParcels(service());
+}, 60_000);
+let parcels: ReturnType<typeof makeParcels>;
 
 const SEPARATORS = [',', ';', '\t', '|'];
 // A cell of a program that knows no quotes keeps them.
@@ -45,14 +40,13 @@ test('a name with a semicolon and a formula is text under every list separator',
   await parcels.receive(number, { user_code: 'IEX-1001' });
   const [row] = await parcels.select('select id from packages where tracking_number = $1', [number]);
   const body = { package_id: row?.['id'], first_name: attack, last_name: 'a|-1+1', shipper: 'x\n@SUM(1)' };
-  const refused = await service.call('updatePackage', { as: 'iex', body });
+  const refused = await api.as('iex').updatePackage(unchecked(body)).answer();
   expect(refused).toMatchObject({ status: 400, body: { errors: [{ field: 'shipper', code: 'pattern' }] } });
-  const changed = await service.call('updatePackage', { as: 'iex', body: { ...body, shipper: 'x,+1;-2' } });
-  expect(changed.status).toBe(200);
-  const reply = await service.call('exportPackagesCsv', {
-    as: 'warehouse',
-    query: { trackingNumber: number },
-  });
+  await api
+    .as('iex')
+    .updatePackage(unchecked({ ...body, shipper: 'x,+1;-2' }))
+    .ok();
+  const reply = await api.as('warehouse').exportPackagesCsv({ trackingNumber: number }).answer();
   const csv = reply.bytes.toString();
   expect(csv).toContain(";'=cmd|'/C calc'!A0;x");
   expect(dangerousCells(csv)).toEqual([]);

@@ -1,37 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { insertWithoutTriggers } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
 import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const TENANT = DEMO.tenants.demo;
 
-let service: Service;
+const { api, service } = withService({ poolSize: 20 });
 beforeAll(async () => {
-  service = await startService({ poolSize: 20 });
   await setUrls('https://receiver.example.com/update');
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
 
 afterEach(async () => {
-  await service.owner.query('delete from package_syncs');
-  await emptyQueue(service.owner);
+  await service().owner.query('delete from package_syncs');
+  await emptyQueue(service().owner);
 });
 
 const setUrls = (url: string | null, courierId: string | null = null) =>
-  service.owner.query(
+  service().owner.query(
     'update couriers set api_url_update_package = $1 where $2::uuid is null or id = $2::uuid',
     [url, courierId],
   );
 
 const dispatch = (as: string, body: object = {}) =>
-  service.call('listPackages', { as, body: { action: 'queue_dispatch', ...body } });
+  api.as(as).listPackages({ action: 'queue_dispatch', ...body });
 
 const select = async <Row>(statement: string, values: unknown[] = []) =>
-  (await service.owner.query(statement, values)).rows as Row[];
+  (await service().owner.query(statement, values)).rows as Row[];
 
 const idsWhere = async (condition: string) =>
   (
@@ -54,7 +54,7 @@ async function queued() {
   const syncs = await queuedSyncs();
   expect(new Set(syncs.map(({ job_id }) => job_id)).size).toBe(syncs.length);
   const couriers = [...new Set(syncs.map(({ courier_id }) => courier_id))].sort();
-  const deliveryJobs = await waitingJobs(service.owner, 'deliver');
+  const deliveryJobs = await waitingJobs(service().owner, 'deliver');
   deliveryJobs.sort((a, b) => (String(a['courierId']) < String(b['courierId']) ? -1 : 1));
   expect(deliveryJobs).toEqual(
     couriers.map((courierId) => ({ tenantId: TENANT, courierId, endpoint: 'update_package' })),
@@ -68,25 +68,25 @@ test('the plain operation queues the same packages as the action, by ids and by 
   const ids = await idsWhere(`courier_id = '${IEX}' and user_code is not null`);
   const selections = [{ package_ids: ids.slice(0, 3) }, { courierID: HRB }, {}];
   const clear = async () => {
-    await service.owner.query('delete from package_syncs');
-    await emptyQueue(service.owner);
+    await service().owner.query('delete from package_syncs');
+    await emptyQueue(service().owner);
   };
   for (const body of selections) {
-    const plain = await service.call('queueDispatch', { as: 'admin', body });
+    const plain = await api.as('admin').queueDispatch(body).answer();
     const packages = await queued();
     await clear();
-    const action = await dispatch('admin', body);
-    expect([plain.status, plain.body['message']]).toEqual([200, action.body['message']]);
+    const action = await dispatch('admin', body).answer();
+    expect([plain.status, plain.message]).toEqual([200, action.message]);
     expect([figuresOf(plain), packages]).toEqual([figuresOf(action), await queued()]);
     await clear();
   }
   const named = { as: 'iex', body: { courierID: HRB } };
-  expect((await service.call('queueDispatch', named)).body['data'].total_selected).toBe(
+  expect((await api.with(named).queueDispatch().ok()).data.total_selected).toBe(
     (await idsWhere(`courier_id = '${IEX}'`)).length,
   );
-  expect((await service.call('queueDispatch', {})).status).toBe(401);
+  expect(await api.anonymous.queueDispatch().status()).toBe(401);
   const undeclared = { as: 'iex', body: { action: 'queue_dispatch' } };
-  expect(await service.call('queueDispatch', undeclared)).toMatchObject({
+  expect(await api.with(undeclared).queueDispatch().answer()).toMatchObject({
     status: 400,
     body: { errors: [{ field: 'action' }] },
   });
@@ -95,8 +95,7 @@ test('the plain operation queues the same packages as the action, by ids and by 
 describe('dispatch by package ids', () => {
   test('queues the packages for their couriers with one delivery job per courier', async () => {
     const ids = [DEMO.packages.available.IEX[0], DEMO.packages.available.HRB[0]].map(String);
-    const reply = await dispatch('manager', { package_ids: ids });
-    expect(reply.status).toBe(200);
+    const reply = await dispatch('manager', { package_ids: ids }).ok();
     expect(reply.body).toMatchObject({
       status: 'success',
       message: 'A live sync was triggered for 2 packages.',
@@ -111,14 +110,20 @@ describe('dispatch by package ids', () => {
 
   test('ids take precedence over filters', async () => {
     const [id] = DEMO.packages.available.IEX;
-    const reply = await dispatch('admin', { package_ids: [id], courierID: HRB, houseNumber: 'NONE' });
+    const reply = await dispatch('admin', {
+      package_ids: [id],
+      courierID: HRB,
+      houseNumber: 'NONE',
+    }).answer();
     expect(figuresOf(reply)).toEqual([1, 1]);
     expect(await queued()).toEqual([id]);
   });
 
   test('queues a package once if its id is repeated, in capitals too', async () => {
     const id = String(DEMO.packages.available.IEX[0]);
-    expect(figuresOf(await dispatch('admin', { package_ids: [id, id, id.toUpperCase()] }))).toEqual([1, 1]);
+    expect(figuresOf(await dispatch('admin', { package_ids: [id, id, id.toUpperCase()] }).answer())).toEqual([
+      1, 1,
+    ]);
     expect(await queued()).toEqual([id]);
   });
 
@@ -130,18 +135,18 @@ describe('dispatch by package ids', () => {
       DEMO.packages.ownerUnknown[0],
       randomUUID(),
     ];
-    expect(figuresOf(await dispatch('iex', { package_ids: [own, ...others] }))).toEqual([1, 1]);
+    expect(figuresOf(await dispatch('iex', { package_ids: [own, ...others] }).answer())).toEqual([1, 1]);
     expect(await queued()).toEqual([own]);
-    const nothing = await dispatch('iex', { package_ids: others });
-    expect(nothing.body['message']).toBe('A live sync was triggered for 0 packages.');
+    const nothing = await dispatch('iex', { package_ids: others }).answer();
+    expect(nothing.message).toBe('A live sync was triggered for 0 packages.');
     expect(figuresOf(nothing)).toEqual([0, 0]);
     expect(await queued()).toEqual([own]);
   });
 
   test('selects packages without a courier but queues none of them', async () => {
-    expect(figuresOf(await dispatch('admin', { package_ids: [...DEMO.packages.ownerUnknown] }))).toEqual([
-      3, 0,
-    ]);
+    expect(
+      figuresOf(await dispatch('admin', { package_ids: [...DEMO.packages.ownerUnknown] }).answer()),
+    ).toEqual([3, 0]);
     expect(await queued()).toEqual([]);
   });
 });
@@ -149,16 +154,16 @@ describe('dispatch by package ids', () => {
 describe('dispatch by filter', () => {
   test('queues every matching package on all pages, as many as the list counts', async () => {
     const filters = { userCode: 'IEX-1001' };
-    const list = await service.call('listPackages', { as: 'admin', body: filters });
-    const reply = await dispatch('admin', { ...filters, page: 2, limit: 1 });
-    expect(figuresOf(reply)).toEqual([list.body['meta'].total_count, list.body['meta'].total_count]);
+    const list = await api.as('admin').listPackages(filters).answer();
+    const reply = await dispatch('admin', { ...filters, page: 2, limit: 1 }).answer();
+    expect(figuresOf(reply)).toEqual([list.meta.total_count, list.meta.total_count]);
     expect(await queued()).toEqual(await idsWhere("user_code = 'IEX-1001'"));
   });
 
   test('queues every visible package with a courier if there is no filter', async () => {
     const all = await idsWhere('true');
     const owned = await idsWhere('courier_id is not null');
-    expect(figuresOf(await dispatch('warehouse'))).toEqual([all.length, owned.length]);
+    expect(figuresOf(await dispatch('warehouse').answer())).toEqual([all.length, owned.length]);
     expect(await queued()).toEqual(owned);
   });
 
@@ -168,7 +173,7 @@ describe('dispatch by filter', () => {
   ])('courier %s queues its own packages, whatever courierID it sends', async (as, courierId) => {
     const own = await idsWhere(`courier_id = '${courierId}'`);
     for (const courierID of [IEX, HRB, DEMO.couriers.TWO]) {
-      expect(figuresOf(await dispatch(as, { courierID }))[0]).toBe(own.length);
+      expect(figuresOf(await dispatch(as, { courierID }).answer())[0]).toBe(own.length);
     }
     expect(await queued()).toEqual(own);
   });
@@ -180,12 +185,12 @@ describe('dispatch by filter', () => {
       [id],
     );
     const number = row?.tracking_number ?? '';
-    expect(figuresOf(await dispatch('iex', { trackingNumber: number }))).toEqual([0, 0]);
-    expect(figuresOf(await dispatch('admin', { trackingNumber: number }))).toEqual([1, 1]);
+    expect(figuresOf(await dispatch('iex', { trackingNumber: number }).answer())).toEqual([0, 0]);
+    expect(figuresOf(await dispatch('admin', { trackingNumber: number }).answer())).toEqual([1, 1]);
   });
 
   test('rejects an empty list of ids instead of queueing everything', async () => {
-    const reply = await dispatch('admin', { package_ids: [] });
+    const reply = await dispatch('admin', { package_ids: [] }).answer();
     expect(reply).toMatchObject({ status: 400, body: { errors: [{ field: 'package_ids' }] } });
     expect(await queued()).toEqual([]);
   });
@@ -194,16 +199,19 @@ describe('dispatch by filter', () => {
 describe('repeated dispatch', () => {
   test('keeps the queued row of a package that is already queued and adds no second one', async () => {
     const ids = [...DEMO.packages.available.IEX];
-    await dispatch('admin', { package_ids: ids.slice(0, 2) });
+    await dispatch('admin', { package_ids: ids.slice(0, 2) }).ok();
     const before = await queuedSyncs();
-    expect(figuresOf(await dispatch('admin', { package_ids: ids }))).toEqual([ids.length, ids.length - 2]);
+    expect(figuresOf(await dispatch('admin', { package_ids: ids }).answer())).toEqual([
+      ids.length,
+      ids.length - 2,
+    ]);
     expect(await queued()).toEqual([...ids].sort());
     // The rows are unchanged, the time of the request included.
     expect(await queuedSyncs()).toEqual(expect.arrayContaining(before));
   });
 
   const setStatus = (status: string) =>
-    service.owner.query('update package_syncs set status = $1, settled_at = now()', [status]);
+    service().owner.query('update package_syncs set status = $1, settled_at = now()', [status]);
 
   test.each([
     ['sending', true],
@@ -213,12 +221,13 @@ describe('repeated dispatch', () => {
     'queues a package that is %s again under a new job id and wakes its delivery queue (changed since: %s)',
     async (status, isChanged) => {
       const [id] = DEMO.packages.available.IEX;
-      await dispatch('admin', { package_ids: [id] });
+      await dispatch('admin', { package_ids: [id] }).ok();
       const before = await select<{ job_id: string }>('select job_id from package_syncs');
       await setStatus(status);
-      if (isChanged) await service.owner.query('update packages set updated_at = now() where id = $1', [id]);
-      await emptyQueue(service.owner);
-      expect(figuresOf(await dispatch('admin', { package_ids: [id] }))).toEqual([1, 1]);
+      if (isChanged)
+        await service().owner.query('update packages set updated_at = now() where id = $1', [id]);
+      await emptyQueue(service().owner);
+      expect(figuresOf(await dispatch('admin', { package_ids: [id] }).answer())).toEqual([1, 1]);
       const [after] = await select<{ job_id: string; settled_at: Date | null }>(
         'select * from package_syncs',
       );
@@ -230,11 +239,11 @@ describe('repeated dispatch', () => {
 
   test.each(['sending', 'sent'])('queues no package that is %s and has not changed since', async (status) => {
     const ids = [...DEMO.packages.available.IEX];
-    await dispatch('admin', { package_ids: ids });
+    await dispatch('admin', { package_ids: ids }).ok();
     await setStatus(status);
-    await emptyQueue(service.owner);
+    await emptyQueue(service().owner);
     const before = await select('select * from package_syncs order by package_id');
-    expect(figuresOf(await dispatch('iex', { package_ids: ids }))).toEqual([ids.length, 0]);
+    expect(figuresOf(await dispatch('iex', { package_ids: ids }).answer())).toEqual([ids.length, 0]);
     expect(await select('select * from package_syncs order by package_id')).toEqual(before);
     expect(await queued()).toEqual([]);
   });
@@ -247,7 +256,7 @@ describe('repeated dispatch', () => {
       Array.from({ length: CALLERS }, (_, index) => {
         const set = [...ids.slice(index), ...ids.slice(0, index)].slice(0, 300);
         if (index % 2) set.reverse();
-        return untilAdmitted(() => dispatch(index % 3 ? 'admin' : 'manager', { package_ids: set }));
+        return untilAdmitted(() => dispatch(index % 3 ? 'admin' : 'manager', { package_ids: set }).answer());
       }),
     );
     expect(replies.map(({ status }) => status)).toEqual(Array(CALLERS).fill(200));
@@ -265,22 +274,22 @@ describe('dispatch audit', () => {
     );
 
   test('writes one entry with the filters and the number of packages', async () => {
-    const { body } = await dispatch('manager', { userCode: 'IEX-1001', unknown_key: 'x' });
-    const entries = await entryOf(body['data'].dispatch_id);
+    const { data } = await dispatch('manager', { userCode: 'IEX-1001', unknown_key: 'x' }).answer();
+    const entries = await entryOf(data.dispatch_id);
     expect(entries).toHaveLength(1);
     expect(entries[0]).toMatchObject({
       action: 'dispatch.queued',
       entity: 'dispatch',
       actor_id: DEMO.users.manager,
-      after: { selected: body['data'].total_selected, filters: { userCode: 'IEX-1001' } },
+      after: { selected: data.total_selected, filters: { userCode: 'IEX-1001' } },
     });
     expect(JSON.stringify(entries[0]?.after)).not.toContain('unknown_key');
   });
 
   test('repeats only the first hundred of thousands of ids', async () => {
     const ids = Array.from({ length: 5_000 }, () => randomUUID());
-    const { body } = await dispatch('admin', { package_ids: ids });
-    const [entry] = await entryOf(body['data'].dispatch_id);
+    const { data } = await dispatch('admin', { package_ids: ids }).answer();
+    const [entry] = await entryOf(data.dispatch_id);
     expect(entry?.after['package_ids']).toEqual({ count: 5_000, first: ids.slice(0, 100) });
   });
 });
@@ -288,7 +297,7 @@ describe('dispatch audit', () => {
 test.each(['queue', 'QUEUE_DISPATCH', '', 'export', null, 1])(
   'rejects the action %j with 400 and queues nothing',
   async (action) => {
-    const reply = await dispatch('admin', { action });
+    const reply = await dispatch('admin', { action }).answer();
     expect(reply).toMatchObject({
       status: 400,
       body: {
@@ -302,15 +311,17 @@ test.each(['queue', 'QUEUE_DISPATCH', '', 'export', null, 1])(
 
 test('denies anonymous callers and disabled accounts', async () => {
   const body = { action: 'queue_dispatch' };
-  expect((await service.call('listPackages', { body })).body).toMatchObject({ code: 'token_missing' });
-  expect((await dispatch('disabled')).body).toMatchObject({ code: 'account_disabled' });
+  expect((await api.anonymous.listPackages(unchecked(body)).answer()).body).toMatchObject({
+    code: 'token_missing',
+  });
+  expect((await dispatch('disabled').answer()).body).toMatchObject({ code: 'account_disabled' });
   expect(await queued()).toEqual([]);
 });
 
 describe('large dispatches', () => {
   beforeAll(async () => {
     await insertWithoutTriggers(
-      service.owner,
+      service().owner,
       `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, shipper, warehouse_id)
        select $1, gen_random_uuid(), $2, 'many' || n, 'many' || n, 'M' || n, 1, case when n <= 10000 then 'Ten' else 'Hundred' end, $3
        from generate_series(1, 100001) n`,
@@ -320,15 +331,15 @@ describe('large dispatches', () => {
 
   test('queues 10,000 packages in one request, by id and by filter', async () => {
     const ids = await idsWhere("shipper = 'Ten'");
-    expect(figuresOf(await dispatch('admin', { package_ids: ids }))).toEqual([10_000, 10_000]);
-    expect(figuresOf(await dispatch('admin', { shipper: 'Ten' }))).toEqual([10_000, 0]);
+    expect(figuresOf(await dispatch('admin', { package_ids: ids }).answer())).toEqual([10_000, 10_000]);
+    expect(figuresOf(await dispatch('admin', { shipper: 'Ten' }).answer())).toEqual([10_000, 0]);
     expect(await queued()).toEqual(ids);
   }, 60_000);
 
   test('rejects more than 100,000 packages and queues nothing', async () => {
-    const reply = await dispatch('admin', { courierID: IEX });
+    const reply = await dispatch('admin', { courierID: IEX }).answer();
     expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
-    expect(reply.body['message']).toContain('100000');
+    expect(reply.message).toContain('100000');
     expect(await queued()).toEqual([]);
   }, 60_000);
 });

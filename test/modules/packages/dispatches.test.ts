@@ -1,31 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { insertDispatch } from '../../support/builders/deliveries.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
-let service: Service;
-
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  await service.owner.query(
+  await service().owner.query(
     "update couriers set api_url_update_package = 'https://receiver.example.com/update'",
   );
-});
-
-afterAll(() => service.stop());
+}, 60_000);
 
 beforeEach(async () => {
-  await service.owner.query('delete from package_syncs; delete from dispatches');
+  await service().owner.query('delete from package_syncs; delete from dispatches');
 });
 
-const list = (as: string, query: Record<string, string | number> = {}) =>
-  service.call('listDispatches', { as, query });
+const list = (as: string, query: Record<string, string | number | undefined> = {}) =>
+  api.as(as).listDispatches(query);
 
 const dispatch = async (as: string, body: object): Promise<string> => {
-  const reply = await service.call('listPackages', { as, body: { action: 'queue_dispatch', ...body } });
-  expect(reply.status).toBe(200);
-  return String(reply.body['data'].dispatch_id);
+  const reply = await api
+    .as(as)
+    .listPackages({ action: 'queue_dispatch', ...body })
+    .ok();
+  return reply.data.dispatch_id;
 };
 
 const idsIn = ({ body }: Reply) =>
@@ -33,9 +32,9 @@ const idsIn = ({ body }: Reply) =>
 
 /** Returns the progress of one dispatch as the list shows it. */
 async function progressOf(id: string): Promise<unknown> {
-  const { body } = await list('admin', { dispatch_id: id });
-  expect(body['data']).toHaveLength(1);
-  return body['data'][0].progress;
+  const { data } = await list('admin', { dispatch_id: id }).answer();
+  expect(data).toHaveLength(1);
+  return data[0]?.progress;
 }
 
 const IEX_PACKAGES = [...DEMO.packages.available.IEX];
@@ -44,8 +43,8 @@ const NONE = { queued: 0, sending: 0, sent: 0, failed: 0, superseded: 0 };
 test('lists a dispatch with its counts and the user who requested it', async () => {
   const ids = [...IEX_PACKAGES, DEMO.packages.ownerUnknown[0]];
   const id = await dispatch('manager', { package_ids: ids });
-  const { body } = await list('admin');
-  expect(body['data']).toEqual([
+  const { data, meta } = await list('admin').answer();
+  expect(data).toEqual([
     {
       dispatch_id: id,
       courier_id: null,
@@ -56,12 +55,12 @@ test('lists a dispatch with its counts and the user who requested it', async () 
       progress: { ...NONE, queued: 6 },
     },
   ]);
-  expect(body['meta']).toEqual({ limit: 20, next_before: null });
+  expect(meta).toEqual({ limit: 20, next_before: null });
 });
 
 test('lists a dispatch that selected nothing', async () => {
   const id = await dispatch('iex', { package_ids: [randomUUID()] });
-  expect((await list('iex')).body['data']).toMatchObject([
+  expect((await list('iex').ok()).data).toMatchObject([
     { dispatch_id: id, courier_id: DEMO.couriers.IEX, total_selected: 0, total_queued: 0, progress: NONE },
   ]);
 });
@@ -70,7 +69,7 @@ test('progress counts each package by its status and adds up to the queued packa
   const id = await dispatch('admin', { package_ids: IEX_PACKAGES });
   const statuses = ['sending', 'sent', 'sent', 'failed'];
   for (const [n, status] of statuses.entries())
-    await service.owner.query(
+    await service().owner.query(
       'update package_syncs set status = $2, settled_at = now() where package_id = $1',
       [IEX_PACKAGES[n], status],
     );
@@ -79,16 +78,16 @@ test('progress counts each package by its status and adds up to the queued packa
 
 test('packages taken over by a later dispatch or update count as superseded, and waiting ones stay with the first dispatch', async () => {
   const first = await dispatch('admin', { package_ids: IEX_PACKAGES });
-  await service.owner.query(
+  await service().owner.query(
     "update package_syncs set status = 'sent', settled_at = now() where package_id = any($1)",
     [IEX_PACKAGES.slice(0, 3)],
   );
-  await service.owner.query('update packages set updated_at = now() where id = any($1)', [IEX_PACKAGES]);
+  await service().owner.query('update packages set updated_at = now() where id = any($1)', [IEX_PACKAGES]);
   const second = await dispatch('iex', { package_ids: [...IEX_PACKAGES.slice(1, 5)] });
   expect(await progressOf(first)).toEqual({ ...NONE, queued: 3, sent: 1, superseded: 2 });
   expect(await progressOf(second)).toEqual({ ...NONE, queued: 2 });
   const body = { package_id: IEX_PACKAGES[0], package_type: `other ${randomUUID()}` };
-  expect((await service.call('updatePackage', { as: 'admin', body })).status).toBe(200);
+  expect(await api.as('admin').updatePackage(body).status()).toBe(200);
   expect(await progressOf(first)).toEqual({ ...NONE, queued: 3, superseded: 3 });
 });
 
@@ -98,27 +97,27 @@ test('staff see all dispatches of their tenant, couriers only those of their own
   const hrb = await dispatch('hrb', { package_ids: IEX_PACKAGES });
   const two = await dispatch('two/two', { package_ids: [DEMO.packages.two[0]] });
   for (const as of ['admin', 'manager', 'warehouse'])
-    expect(idsIn(await list(as))).toEqual([hrb, iex, byStaff]);
-  expect(idsIn(await list('iex'))).toEqual([iex]);
-  expect(idsIn(await list('hrb'))).toEqual([hrb]);
-  expect(idsIn(await list('two/admin'))).toEqual([two]);
+    expect(idsIn(await list(as).answer())).toEqual([hrb, iex, byStaff]);
+  expect(idsIn(await list('iex').answer())).toEqual([iex]);
+  expect(idsIn(await list('hrb').answer())).toEqual([hrb]);
+  expect(idsIn(await list('two/admin').answer())).toEqual([two]);
   for (const dispatch_id of [byStaff, hrb, two, randomUUID()])
-    expect(idsIn(await list('iex', { dispatch_id }))).toEqual([]);
-  expect(await service.call('listDispatches', {})).toMatchObject({ status: 401 });
-  expect(await list('disabled')).toMatchObject({ status: 403 });
+    expect(idsIn(await list('iex', { dispatch_id }).answer())).toEqual([]);
+  expect(await api.anonymous.listDispatches().answer()).toMatchObject({ status: 401 });
+  expect(await list('disabled').answer()).toMatchObject({ status: 403 });
 });
 
 test('lists dispatches newest first, 20 per page, each once with keyset pagination', async () => {
   const inserted: string[] = [];
-  for (let count = 0; count < 45; count += 1) inserted.push(await insertDispatch(service.owner));
+  for (let count = 0; count < 45; count += 1) inserted.push(await insertDispatch(service().owner));
   const inOrder = inserted.sort().reverse();
-  const first = await list('admin');
-  const second = await list('admin', { before: first.body['meta'].next_before });
-  const third = await list('admin', { before: second.body['meta'].next_before });
+  const first = await list('admin').answer();
+  const second = await list('admin', { before: first.meta.next_before ?? undefined }).answer();
+  const third = await list('admin', { before: second.meta.next_before ?? undefined }).answer();
   expect([idsIn(first), idsIn(second), idsIn(third)]).toEqual([
     inOrder.slice(0, 20),
     inOrder.slice(20, 40),
     inOrder.slice(40),
   ]);
-  expect(third.body['meta'].next_before).toBeNull();
+  expect(third.meta.next_before).toBeNull();
 });

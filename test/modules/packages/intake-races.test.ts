@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import {
@@ -8,39 +8,42 @@ import {
   pendingDelivery,
   waitingDeliveryQueues,
 } from '../../support/receivers/outbound.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const SCANNERS = rounds(60, 200);
 const SCAN_ROUNDS = rounds(1, 10);
 const PREALERT_ROUNDS = rounds(8, 100);
 
-let service: Service;
+const { api, service } = withService({ poolSize: 60 });
 beforeAll(async () => {
-  // A large pool, so that the callers contend in the database and not for a connection.
-  service = await startService({ poolSize: 60 });
-  await setWebhookUrls(service.owner, [IEX, HRB]);
+  await setWebhookUrls(service().owner, [IEX, HRB]);
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
 
 const receive = (body: object) =>
-  untilAdmitted(() => service.call('receivePackage', { as: 'warehouse', body: { weight: 1, ...body } }));
+  untilAdmitted(() =>
+    api
+      .as('warehouse')
+      .receivePackage(unchecked({ weight: 1, ...body }))
+      .answer(),
+  );
 
 const announce = (courier: 'IEX' | 'HRB', number: string) =>
-  service.call('submitPrealert', {
-    key: DEMO.apiKeys[courier],
-    body: { UserCode: courier === 'IEX' ? 'IEX-1001' : 'HRB-2001', TrackingNumber: number },
-  });
+  api
+    .withKey(DEMO.apiKeys[courier])
+    .submitPrealert({ UserCode: courier === 'IEX' ? 'IEX-1001' : 'HRB-2001', TrackingNumber: number });
 
 const withStatus = (replies: Reply[], status: number) => replies.filter((reply) => reply.status === status);
 
 /** Returns the packages with this tracking number and their pre-alerts. */
 async function storedParcel(number: string) {
-  const { rows: packages } = await service.owner.query(
+  const { rows: packages } = await service().owner.query(
     'select id, courier_id, user_code, prealert_id from packages where tracking_key = $1 and tenant_id = $2',
     [number, DEMO.tenants.demo],
   );
-  const { rows: prealerts } = await service.owner.query(
+  const { rows: prealerts } = await service().owner.query(
     'select id, courier_id, status from prealerts where tracking_key = $1 and tenant_id = $2',
     [number, DEMO.tenants.demo],
   );
@@ -49,16 +52,16 @@ async function storedParcel(number: string) {
 
 test(`of ${SCANNERS} simultaneous scans, one stores the package and the others return it`, async () => {
   for (let round = 0; round < SCAN_ROUNDS; round += 1) {
-    await emptyQueue(service.owner);
+    await emptyQueue(service().owner);
     const number = `RACE${round}`;
     const body = { tracking_number: number, user_code: 'IEX-1001' };
     const replies = await Promise.all(Array.from({ length: SCANNERS }, () => receive(body)));
     const [winners, others] = [withStatus(replies, 201), withStatus(replies, 200)];
     expect([winners.length, others.length]).toEqual([1, SCANNERS - 1]);
     expect(others.filter(({ body: { data } }) => !data.duplicate)).toEqual([]);
-    const ids = new Set(replies.map((reply) => reply.body.data.package_id));
+    const ids = new Set(replies.map((reply) => reply.data.package_id));
     expect(ids.size).toBe(1);
-    const { rows } = await service.owner.query(
+    const { rows } = await service().owner.query(
       `select (select count(*)::int from packages where tracking_number = $1) as packages,
         (select count(*)::int from package_events where package_id = any($2)) as events,
         (select count(*)::int from audit_entries where entity_id = any($2)) as audited,
@@ -66,10 +69,10 @@ test(`of ${SCANNERS} simultaneous scans, one stores the package and the others r
       [number, [...ids]],
     );
     expect(rows).toEqual([{ packages: 1, events: 1, audited: 1, webhook_events: 1 }]);
-    expect(await eventsOf(service.owner, [...ids])).toMatchObject([
+    expect(await eventsOf(service().owner, [...ids])).toMatchObject([
       { type: 'package.created', courier_id: IEX, deliveries: pendingDelivery(IEX, 'add_package') },
     ]);
-    expect(await waitingDeliveryQueues(service.owner, IEX)).toEqual(['add_package']);
+    expect(await waitingDeliveryQueues(service().owner, IEX)).toEqual(['add_package']);
   }
 }, 60_000);
 
@@ -78,7 +81,7 @@ test('simultaneous scans of spellings of one barcode create one package', async 
   const spellings = [short, `42033126${short}`, `420331261234${short}`];
   const replies = await Promise.all(spellings.map((tracking_number) => receive({ tracking_number })));
   expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 201]);
-  expect(new Set(replies.map(({ body }) => body.data.package_id)).size).toBe(1);
+  expect(new Set(replies.map(({ data }) => data.package_id)).size).toBe(1);
 });
 
 test(`a pre-alert submitted during intake is either matched or stored as pending, in ${PREALERT_ROUNDS} rounds`, async () => {
@@ -88,7 +91,7 @@ test(`a pre-alert submitted during intake is either matched or stored as pending
     const [intake, prealert] = await inEitherOrder(
       round,
       () => receive({ tracking_number: number }),
-      () => announce('IEX', number),
+      () => announce('IEX', number).answer(),
     );
     expect([intake.status, prealert.status]).toEqual([201, 201]);
     const { packages, prealerts } = await storedParcel(number);
@@ -110,7 +113,7 @@ test(`a pre-alert of the package's own courier and customer never stays pending,
     const [intake, prealert] = await inEitherOrder(
       round,
       () => receive({ tracking_number: number, user_code: 'IEX-1001' }),
-      () => announce('IEX', number),
+      () => announce('IEX', number).answer(),
     );
     expect([intake.status, prealert.status]).toEqual([201, 201]);
     const { packages, prealerts } = await storedParcel(number);
@@ -123,9 +126,9 @@ test(`pre-alerts of two couriers during intake give one owner, or none with both
   for (let round = 0; round < PREALERT_ROUNDS; round += 1) {
     const number = `TWICE${round}`;
     const replies = await Promise.all([
-      announce('IEX', number),
+      announce('IEX', number).answer(),
       receive({ tracking_number: number }),
-      announce('HRB', number),
+      announce('HRB', number).answer(),
     ]);
     expect(replies.map(({ status }) => status)).toEqual([201, 201, 201]);
     const { packages, prealerts } = await storedParcel(number);

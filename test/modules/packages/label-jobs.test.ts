@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { deleteExpired } from '../../../src/jobs/retention.js';
 import { newNumber } from '../../support/builders/parcels.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(async () => {
-  await service.stop();
-});
+const { api, service } = withService();
 
 type Body = Record<string, unknown>;
 type Job = { job_id: string; package_id: string; status: string; reason: string | null; zpl: string };
 
 const call = (id: Parameters<Service['call']>[0], body: Body, as = 'warehouse') =>
-  service.call(id, { as, body });
+  service().call(id, { as, body });
 const create = (body: Body) => call('createLabelJobs', { print_id: randomUUID(), ...body });
 const claim = async (station: string, limit = 50): Promise<{ claimId: string; jobs: Job[] }> => {
   const { body } = await call('claimLabelJobs', { station, max_jobs: limit });
@@ -26,10 +21,9 @@ const claim = async (station: string, limit = 50): Promise<{ claimId: string; jo
 const report = (claimId: string, jobId: string | undefined, status: string, reason?: string) =>
   call('reportLabelJob', { claim_id: claimId, job_id: jobId, status, ...(reason ? { reason } : {}) });
 const jobsOf = ({ body }: Reply): Job[] => body['data'].jobs;
-const listed = async (station: string): Promise<Job[]> =>
-  (await service.call('listLabelJobs', { as: 'warehouse', query: { station } })).body['data'];
+const listed = async (station: string) => (await api.as('warehouse').listLabelJobs({ station }).ok()).data;
 const shiftTime = (column: string, jobId: string | undefined, interval: string) =>
-  service.owner.query(`update label_jobs set ${column} = now() - interval '${interval}' where id = $1`, [
+  service().owner.query(`update label_jobs set ${column} = now() - interval '${interval}' where id = $1`, [
     jobId,
   ]);
 const statusOf = async (station: string) => (await listed(station)).map(({ status }) => status);
@@ -47,7 +41,7 @@ async function newPackages(count: number): Promise<{ ids: string[]; houses: stri
 
 /** Adds labels that wait. */
 const fillStation = (station: string, packageId: string | undefined, count: number) =>
-  service.owner.query(
+  service().owner.query(
     `insert into label_jobs (tenant_id, id, print_id, station, package_id, copies, requested_by)
      select $1, new_id(), new_id(), $2, $3, 1, new_id() from generate_series(1, $4::int)`,
     [DEMO.tenants.demo, station, packageId, count],
@@ -63,10 +57,10 @@ describe('requesting labels', () => {
     expect(jobsOf(created).map((job) => job.package_id)).toEqual(reversed);
     const { jobs } = await claim(station);
     expect(jobs.map(({ job_id }) => job_id)).toEqual(jobsOf(created).map(({ job_id }) => job_id));
-    const label = await service.call('getPackageLabel', {
-      as: 'warehouse',
-      query: { package_id: ids[2] ?? '', format: 'zpl' },
-    });
+    const label = await api
+      .as('warehouse')
+      .getPackageLabel({ package_id: ids[2] ?? '', format: 'zpl' })
+      .answer();
     expect(jobs[0]?.zpl).toBe(label.bytes.toString().replace('^XZ', '^PQ2\n^XZ'));
     expect(jobs.map(({ zpl }, index) => zpl.includes(houses[2 - index] ?? '-'))).toEqual([true, true, true]);
   });
@@ -207,7 +201,7 @@ describe('reports', () => {
     const jobId = jobs[0]?.job_id;
     await report(claimId, jobId, 'sending');
     for (let n = 0; n < 2; n += 1) await report(claimId, jobId, 'failed', 'No space is left.');
-    const { rows } = await service.owner.query<{ action: string; remarks: string | null }>(
+    const { rows } = await service().owner.query<{ action: string; remarks: string | null }>(
       `select action, remarks from audit_entries where entity_id = $1 and action like '%.label_%' order by id`,
       [ids[0]],
     );
@@ -285,10 +279,10 @@ test('pages of jobs continue with next_before, newest first', async () => {
   const station = newStation();
   const jobs = jobsOf(await create({ station, package_ids: (await newPackages(5)).ids }));
   const newest = jobs.map(({ job_id }) => job_id).reverse();
-  const page = async (before?: string) => {
+  const page = async (before: string | null = null) => {
     const query = { station, limit: 2, ...(before ? { before } : {}) };
-    const { body } = await service.call('listLabelJobs', { as: 'warehouse', query });
-    return { ids: (body['data'] as Job[]).map(({ job_id }) => job_id), next: body['meta'].next_before };
+    const { data, meta } = await api.as('warehouse').listLabelJobs(query).answer();
+    return { ids: data.map(({ job_id }) => job_id), next: meta.next_before };
   };
   const first = await page();
   const second = await page(first.next);
@@ -302,15 +296,15 @@ test('jobs are deleted after 7 days', async () => {
   const [old, young] = jobsOf(await create({ station, package_ids: (await newPackages(2)).ids }));
   await shiftTime('created_at', old?.job_id, '7 days 1 minute');
   await shiftTime('created_at', young?.job_id, '6 days 23 hours');
-  await deleteExpired({ db: service.db, stopping: new AbortController().signal });
+  await deleteExpired({ db: service().db, stopping: new AbortController().signal });
   expect((await listed(station)).map(({ job_id }) => job_id)).toEqual([young?.job_id]);
 });
 
 test('two tenants with a station of the same name do not see each other’s jobs', async () => {
   const station = newStation();
   await create({ station, package_ids: (await newPackages(1)).ids });
-  const reply = await service.call('claimLabelJobs', { as: 'two/admin', body: { station, max_jobs: 1 } });
-  expect(reply.body['data'].jobs).toEqual([]);
+  const reply = await api.as('two/admin').claimLabelJobs({ station, max_jobs: 1 }).ok();
+  expect(reply.data.jobs).toEqual([]);
   expect(await statusOf(station)).toEqual(['waiting']);
 });
 
@@ -322,25 +316,24 @@ test.each([
   'reprintLabelJob',
 ] as const)('%s requires a token of staff', async (id) => {
   const body = id === 'listLabelJobs' ? {} : { body: {} };
-  expect((await service.call(id, body)).status).toBe(401);
-  expect((await service.call(id, { as: 'iex', ...body })).status).toBe(403);
+  expect((await service().call(id, body)).status).toBe(401);
+  expect((await service().call(id, { as: 'iex', ...body })).status).toBe(403);
 });
 
 describe('the bridge of a station', () => {
   const hasBridge = async (station?: string): Promise<boolean | null> => {
-    const query: Record<string, string> = station === undefined ? {} : { station };
-    const { body } = await service.call('listLabelJobs', { as: 'warehouse', query });
-    return body['meta'].has_bridge;
+    const { meta } = await api.as('warehouse').listLabelJobs({ station }).ok();
+    return meta.has_bridge;
   };
   const seenAt = async (station: string): Promise<Date | undefined> => {
-    const { rows } = await service.owner.query<{ seen_at: Date }>(
+    const { rows } = await service().owner.query<{ seen_at: Date }>(
       'select seen_at from label_bridges where station = $1',
       [station],
     );
     return rows[0]?.seen_at;
   };
   const age = (station: string, interval: string) =>
-    service.owner.query(
+    service().owner.query(
       `update label_bridges set seen_at = now() - interval '${interval}' where station = $1`,
       [station],
     );
@@ -390,7 +383,7 @@ describe('the bridge of a station', () => {
     await claim(recent);
     await age(station, '25 hours');
     await age(recent, '23 hours');
-    await deleteExpired({ db: service.db, stopping: new AbortController().signal });
+    await deleteExpired({ db: service().db, stopping: new AbortController().signal });
     expect([await seenAt(station), typeof (await seenAt(recent))]).toEqual([undefined, 'object']);
   });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import Papa from 'papaparse';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { harmless } from '../../../src/platform/files/csv.js';
@@ -11,9 +11,11 @@ import { insertWithoutTriggers } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';
 import { longestBlockMs } from '../../support/harness/event-loop-block.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
 import { readWorkbook } from '../../support/readers/workbook.js';
 import { matching } from '../../support/assertions/matching.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -21,17 +23,13 @@ const FORMATS = ['csv', 'xlsx'] as const;
 type Format = (typeof FORMATS)[number];
 const PLAIN = { csv: 'exportPackagesCsv', xlsx: 'exportPackagesXlsx' } as const;
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
+const { api, service } = withService();
 
 const exported = (as: string, export_format: Format, filters: object = {}) =>
-  service.call('listPackages', { as, body: { export: true, export_format, ...filters } });
+  api.as(as).listPackages({ export: true, export_format, ...filters });
 
 const listed = async (as: string, filters: object = {}) =>
-  (await service.call('listPackages', { as, body: filters })).body['data'] as Record<string, unknown>[];
+  (await api.as(as).listPackages(filters).ok()).data as Record<string, unknown>[];
 
 /** Returns the file's rows as another program reads them, headings first and every cell as text. */
 function linesOf(reply: Reply, format: Format): string[][] {
@@ -52,14 +50,21 @@ let serial = 0;
 async function addPackage(row: Record<string, unknown>): Promise<string> {
   const id = randomUUID();
   const full = {
-    ...{ tenant_id: DEMO.tenants.demo, id, house_number: newHouseNumber(), status: 'received', weight_lb: 1 },
-    ...{ tracking_number: `EXPORT-${(serial += 1)}`, warehouse_id: DEMO.warehouses.primary },
-    ...{ received_at: '2023-01-01T12:00:00Z', updated_at: '2023-01-01T12:00:00Z' },
+    tenant_id: DEMO.tenants.demo,
+    id,
+    house_number: newHouseNumber(),
+    status: 'received',
+    weight_lb: 1,
+    tracking_number: `EXPORT-${(serial += 1)}`,
+    warehouse_id: DEMO.warehouses.primary,
+    received_at: '2023-01-01T12:00:00Z',
+    updated_at: '2023-01-01T12:00:00Z',
     ...row,
   };
-  await service.owner.query('insert into packages select * from jsonb_populate_record(null::packages, $1)', [
-    JSON.stringify({ tracking_key: full.tracking_number, ...full }),
-  ]);
+  await service().owner.query(
+    'insert into packages select * from jsonb_populate_record(null::packages, $1)',
+    [JSON.stringify({ tracking_key: full.tracking_number, ...full })],
+  );
   return id;
 }
 
@@ -67,14 +72,14 @@ describe.each(FORMATS)('package export as %s', (format) => {
   test('is the same file from the operation with one media type', async () => {
     const filters = { entryDateFloor: '2020-01-01', page: 2, limit: 20 };
     for (const as of ['admin', 'iex']) {
-      const plain = await service.call(PLAIN[format], { as, query: filters });
-      expect(linesOf(plain, format)).toEqual(linesOf(await exported(as, format, filters), format));
+      const plain = await service().call(PLAIN[format], { as, query: filters });
+      expect(linesOf(plain, format)).toEqual(linesOf(await exported(as, format, filters).answer(), format));
       expect(plain.headers.get('content-disposition')).toMatch(
         new RegExp(`^attachment; filename="packages-\\d{8}-\\d{6}\\.${format}"$`),
       );
     }
-    expect((await service.call(PLAIN[format], {})).status).toBe(401);
-    expect(await service.call(PLAIN[format], { as: 'iex', query: { limit: 10_001 } })).toMatchObject({
+    expect((await service().call(PLAIN[format], {})).status).toBe(401);
+    expect(await service().call(PLAIN[format], { as: 'iex', query: { limit: 10_001 } })).toMatchObject({
       status: 400,
       body: { errors: [{ field: 'limit' }] },
     });
@@ -82,7 +87,7 @@ describe.each(FORMATS)('package export as %s', (format) => {
 
   test("has the contract's columns and the rows of the list", async () => {
     const filters = { courierID: IEX, limit: 200 };
-    const [heading, ...lines] = linesOf(await exported('admin', format, filters), format);
+    const [heading, ...lines] = linesOf(await exported('admin', format, filters).answer(), format);
     expect(heading).toEqual([...HEADINGS]);
     const records = await listed('admin', filters);
     expect(records).toHaveLength(200);
@@ -103,7 +108,7 @@ describe.each(FORMATS)('package export as %s', (format) => {
 
   test('is an attachment of its media type with the UTC time in its name', async () => {
     const before = new Date();
-    const { headers, body } = await exported('manager', format);
+    const { headers, bytes } = await exported('manager', format).ok();
     expect(headers.get('content-type')).toBe(format === 'csv' ? 'text/csv; charset=utf-8' : XLSX);
     const [, stamp] =
       /^attachment; filename="packages-(\d{8}-\d{6})\.\w+"$/.exec(headers.get('content-disposition') ?? '') ??
@@ -111,13 +116,13 @@ describe.each(FORMATS)('package export as %s', (format) => {
     const at = stamp?.replace(/(....)(..)(..)-(..)(..)(..)/, '$1-$2-$3T$4:$5:$6Z') ?? '';
     expect(Math.abs(new Date(at).getTime() - before.getTime())).toBeLessThan(30_000);
     expect(headers.get('content-disposition')).toMatch(new RegExp(`\\.${format}"$`));
-    expect(headers.get('content-length')).toBe(String(body['bytes'].length));
+    expect(headers.get('content-length')).toBe(String(bytes.length));
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
   test('returns the first 25 rows by default and pages like the list', async () => {
     const idsOf = async (filters: object) =>
-      linesOf(await exported('admin', format, filters), format)
+      linesOf(await exported('admin', format, filters).answer(), format)
         .slice(1)
         .map((line) => line[1]);
     const all = (await listed('admin', { limit: 10_000 })).map((record) => record['package_id']);
@@ -128,8 +133,11 @@ describe.each(FORMATS)('package export as %s', (format) => {
   });
 
   test("contains only the courier's own packages, with tracking numbers masked like in the list", async () => {
-    const [, ...lines] = linesOf(await exported('iex', format, { limit: 10_000, courierID: HRB }), format);
-    const { rows } = await service.owner.query<Record<string, string | null>>(
+    const [, ...lines] = linesOf(
+      await exported('iex', format, { limit: 10_000, courierID: HRB }).answer(),
+      format,
+    );
+    const { rows } = await service().owner.query<Record<string, string | null>>(
       'select id, tracking_number, user_code from packages where courier_id = $1',
       [IEX],
     );
@@ -146,12 +154,19 @@ describe.each(FORMATS)('package export as %s', (format) => {
   test('applies every filter of the list', async () => {
     const [record] = await listed('admin', { userCode: 'IEX-1001' });
     const filters = [
-      ...[{ userCode: 'IEX-1001' }, { houseNumber: record?.['house_number'] }, { shipper: 'a' }],
-      ...[{ courierID: HRB }, { entryDateFloor: '2026-11-01', entryDateCeiling: '2026-11-10' }],
-      ...[{ firstName: 'an' }, { trackingNumber: '9' }],
+      { userCode: 'IEX-1001' },
+      { houseNumber: record?.['house_number'] },
+      { shipper: 'a' },
+      { courierID: HRB },
+      { entryDateFloor: '2026-11-01', entryDateCeiling: '2026-11-10' },
+      { firstName: 'an' },
+      { trackingNumber: '9' },
     ];
     for (const filter of filters) {
-      const lines = linesOf(await exported('admin', format, { ...filter, limit: 10_000 }), format).slice(1);
+      const lines = linesOf(
+        await exported('admin', format, { ...filter, limit: 10_000 }).answer(),
+        format,
+      ).slice(1);
       const records = await listed('admin', { ...filter, limit: 10_000 });
       expect(lines.map((line) => line[1])).toEqual(records.map((each) => each['package_id']));
     }
@@ -163,7 +178,7 @@ describe.each(FORMATS)('package export as %s', (format) => {
       const key = `${format} ${tracking_number}`;
       await addPackage({ tracking_number, tracking_key: key, shipper: `Digits ${format}`, weight_lb: 4.25 });
     }
-    const reply = await exported('admin', format, { shipper: `Digits ${format}` });
+    const reply = await exported('admin', format, { shipper: `Digits ${format}` }).answer();
     expect(
       linesOf(reply, format)
         .slice(1)
@@ -171,7 +186,7 @@ describe.each(FORMATS)('package export as %s', (format) => {
         .sort(),
     ).toEqual([...numbers].sort());
     if (format === 'csv') return;
-    for (const row of readWorkbook(reply.body['bytes']).slice(1)) {
+    for (const row of readWorkbook(reply.bytes).slice(1)) {
       expect(row.map((cell) => cell?.type ?? 'none').filter((type) => type !== 'none')).toEqual(
         row.flatMap((cell, index) => (cell ? [index === 10 ? 'number' : 'text'] : [])),
       );
@@ -193,7 +208,10 @@ describe.each(FORMATS)('package export as %s', (format) => {
     ];
     texts.push('bell\u0007', '_x0041_', '<b>&amp;', ']]>', 'nbsp\u00a0', 'bom\ufeff', '\u202eabc');
     for (const first_name of texts) await addPackage({ first_name, shipper: `Awkward ${format}` });
-    const lines = linesOf(await exported('admin', format, { shipper: `Awkward ${format}` }), format).slice(1);
+    const lines = linesOf(
+      await exported('admin', format, { shipper: `Awkward ${format}` }).answer(),
+      format,
+    ).slice(1);
     // A program whose list separator is the semicolon begins a cell after it, here with the quote that ends this one.
     const kept = texts.map((text) => (format === 'csv' && text.endsWith(';') ? `${text}'` : text));
     expect(lines.map((line) => line[4]).sort()).toEqual(kept.sort());
@@ -202,7 +220,7 @@ describe.each(FORMATS)('package export as %s', (format) => {
 });
 
 test("a CSV file begins with its first column's name and ends every line with CRLF", async () => {
-  const { body } = await exported('admin', 'csv');
+  const { body } = await exported('admin', 'csv').answer();
   const bytes = body['bytes'] as Buffer;
   expect(bytes.toString('latin1', 0, 10)).toBe('User Code,');
   expect(bytes.toString().split('\r\n')).toHaveLength(27);
@@ -210,13 +228,13 @@ test("a CSV file begins with its first column's name and ends every line with CR
 });
 
 test('CSV is the default format', async () => {
-  const reply = await service.call('listPackages', { as: 'admin', body: { export: true } });
+  const reply = await api.as('admin').listPackages({ export: true }).answer();
   expect(reply.headers.get('content-type')).toBe('text/csv; charset=utf-8');
 });
 
 test('without export or with false, the response is JSON without a file name', async () => {
   for (const body of [{}, { export: false }, { export: false, export_format: 'xlsx' }]) {
-    const reply = await service.call('listPackages', { as: 'admin', body });
+    const reply = await api.as('admin').listPackages(unchecked(body)).answer();
     expect(reply.headers.get('content-type')).toContain('application/json');
     expect(reply.headers.get('content-disposition')).toBeNull();
   }
@@ -230,14 +248,14 @@ test.each([
   [{ export: true, limit: 10_001 }, 'limit'],
   [{ export: true, action: 'queue_dispatch' }, 'export'],
 ])('rejects %j with 400 and names the field', async (body, field) => {
-  const reply = await service.call('listPackages', { as: 'admin', body });
+  const reply = await api.as('admin').listPackages(unchecked(body)).answer();
   expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed', errors: [{ field }] } });
 });
 
 test('denies exports to anonymous callers and disabled accounts', async () => {
   const body = { export: true };
-  expect(await service.call('listPackages', { body })).toMatchObject({ status: 401 });
-  expect(await service.call('listPackages', { as: 'disabled', body })).toMatchObject({ status: 403 });
+  expect(await api.anonymous.listPackages(body).answer()).toMatchObject({ status: 401 });
+  expect(await api.as('disabled').listPackages(body).answer()).toMatchObject({ status: 403 });
 });
 
 describe('formula injection', () => {
@@ -248,7 +266,16 @@ describe('formula injection', () => {
       ['=', '+', '-', '@'].map((sign) => `${space}${sign}1+1`),
     ),
     ...['＝', '＋', '－', '＠'].map((sign) => `${sign}1+1`),
-    ...['\tx', '\rx', '\nx', "=1+1'", '"=1+1"'.slice(1), '+44 20 7946 0000', '-5', '@import', '=', '-'],
+    '\tx',
+    '\rx',
+    '\nx',
+    "=1+1'",
+    '"=1+1"'.slice(1),
+    '+44 20 7946 0000',
+    '-5',
+    '@import',
+    '=',
+    '-',
   ];
 
   test('covers at least 60 formula payloads', () => {
@@ -267,7 +294,7 @@ describe('formula injection', () => {
   }
 
   beforeAll(async () => {
-    const { owner } = service;
+    const { owner } = service();
     // Drop the constraints that would keep most payloads out of some columns.
     await owner.query(`alter table manifests drop constraint number_is_well_formed;
       alter table packages drop constraint status_is_known, drop constraint tracking_number_is_trimmed;
@@ -276,20 +303,33 @@ describe('formula injection', () => {
       const made = { courier: randomUUID(), carrier: randomUUID(), manifest: randomUUID() };
       const tenant = DEMO.tenants.demo;
       await owner.query('insert into couriers (tenant_id, id, code, name) values ($1, $2, $3, $3)', [
-        ...[tenant, made.courier, payload],
+        tenant,
+        made.courier,
+        payload,
       ]);
       await owner.query('insert into carriers (tenant_id, id, name) values ($1, $2, $3)', [
-        ...[tenant, made.carrier, payload],
+        tenant,
+        made.carrier,
+        payload,
       ]);
       await owner.query(
         'insert into manifests (tenant_id, id, manifest_number, warehouse_id) values ($1, $2, $3, $4)',
         [tenant, made.manifest, payload, DEMO.warehouses.primary],
       );
       await addPackage({
-        ...{ user_code: payload, first_name: payload, last_name: payload, shipper: payload, status: payload },
-        ...{ tracking_number: payload, tracking_key: `attack-${index}`, house_number: payload },
-        ...{ courier_id: made.courier, carrier_id: made.carrier, manifest_id: made.manifest },
-        ...{ weight_lb: 7.5, received_at: '2022-02-02T00:00:00Z' },
+        user_code: payload,
+        first_name: payload,
+        last_name: payload,
+        shipper: payload,
+        status: payload,
+        tracking_number: payload,
+        tracking_key: `attack-${index}`,
+        house_number: payload,
+        courier_id: made.courier,
+        carrier_id: made.carrier,
+        manifest_id: made.manifest,
+        weight_lb: 7.5,
+        received_at: '2022-02-02T00:00:00Z',
       });
     }
   }, 60_000);
@@ -298,7 +338,10 @@ describe('formula injection', () => {
     'no cell of a %s starts a formula, and the stored text stays readable',
     async (format) => {
       const days = { entryDateFloor: '2022-02-02', entryDateCeiling: '2022-02-02' };
-      const [, ...lines] = linesOf(await exported('admin', format, { limit: 10_000, ...days }), format);
+      const [, ...lines] = linesOf(
+        await exported('admin', format, { limit: 10_000, ...days }).answer(),
+        format,
+      );
       expect(lines).toHaveLength(PAYLOADS.length);
       const found = new Set<string>();
       for (const line of lines) {
@@ -340,7 +383,7 @@ describe('formula injection', () => {
 describe('export of 10,000 rows', () => {
   beforeAll(async () => {
     await insertWithoutTriggers(
-      service.owner,
+      service().owner,
       `insert into packages (tenant_id, id, courier_id, user_code, first_name, last_name, tracking_number, tracking_key,
          house_number, weight_lb, shipper, warehouse_id, received_at)
        select $1, gen_random_uuid(), $2, 'IEX-1001', 'Marcia', 'Campbell', '94001118992231' || n, 'bulk' || n, 'B' || n,
@@ -348,7 +391,7 @@ describe('export of 10,000 rows', () => {
        from generate_series(1, 10000) n`,
       [DEMO.tenants.demo, IEX, DEMO.warehouses.primary],
     );
-    await service.owner.query('analyze packages');
+    await service().owner.query('analyze packages');
   }, 60_000);
 
   const AT_ONCE = rounds(2, 10);
@@ -357,18 +400,17 @@ describe('export of 10,000 rows', () => {
   test.each(FORMATS)(
     'is complete and in order as %s',
     async (format) => {
-      const { body, status } = await exported('admin', format, BULK);
-      expect(status).toBe(200);
+      const { bytes } = await exported('admin', format, BULK).ok();
       if (format === 'csv') {
-        const lines = (body['text'] as string).split('\r\n');
+        const lines = bytes.toString().split('\r\n');
         expect(lines).toHaveLength(10_002);
         expect([lines[1], lines[10_000]].map((line) => line?.split(',')[2])).toEqual([
           '9400111899223110000',
           '940011189922311',
         ]);
       } else {
-        expect((body['bytes'] as Buffer).length).toBeGreaterThan(500_000);
-        const rows = readWorkbook(body['bytes']);
+        expect(bytes.length).toBeGreaterThan(500_000);
+        const rows = readWorkbook(bytes);
         expect(rows).toHaveLength(10_001);
         expect([rows[1]?.[2]?.value, rows[10_000]?.[2]?.value]).toEqual([
           '9400111899223110000',
@@ -382,7 +424,7 @@ describe('export of 10,000 rows', () => {
   test.each(FORMATS)(
     `keeps the service responsive during ${AT_ONCE} simultaneous %s exports`,
     async (format) => {
-      await service.tokenOf('admin');
+      await service().tokenOf('admin');
       let isOver = false;
       const waits: number[] = [];
       const polling = askSteadily(
@@ -390,7 +432,7 @@ describe('export of 10,000 rows', () => {
         () => isOver,
         async () => {
           const startMs = performance.now();
-          expect((await service.call('getHealth')).status).toBe(200);
+          expect(await api.anonymous.getHealth().status()).toBe(200);
           waits.push(performance.now() - startMs);
         },
       );
@@ -399,16 +441,16 @@ describe('export of 10,000 rows', () => {
       const blockedMs = await longestBlockMs(async () => {
         replies.push(
           ...(await Promise.all(
-            Array.from({ length: AT_ONCE }, () => untilAdmitted(() => exported('admin', format, BULK))),
+            Array.from({ length: AT_ONCE }, () =>
+              untilAdmitted(() => exported('admin', format, BULK).answer()),
+            ),
           )),
         );
       });
       isOver = true;
       await polling;
       expect(replies.map(({ status }) => status)).toEqual(Array(AT_ONCE).fill(200));
-      expect(new Set(replies.map(({ body }) => (body['bytes'] as Buffer).length > 500_000))).toEqual(
-        new Set([true]),
-      );
+      expect(new Set(replies.map(({ bytes }) => bytes.length > 500_000))).toEqual(new Set([true]));
       expect(blockedMs).toBeLessThan(200);
       expect(Math.max(...waits)).toBeLessThan(1_500);
     },
@@ -418,11 +460,11 @@ describe('export of 10,000 rows', () => {
   test('responds to each of 40 simultaneous exports with a file or with 503 and Retry-After, and serves later ones', async () => {
     const refused: Reply[] = [];
     // Keeps the first exports running until all have arrived.
-    const holder = await service.owner.connect();
+    const holder = await service().owner.connect();
     try {
       await holder.query('begin; lock table packages in access exclusive mode');
       const replies = Array.from({ length: 40 }, async () => {
-        const reply = await exported('admin', 'xlsx');
+        const reply = await exported('admin', 'xlsx').answer();
         if (reply.status === 503) refused.push(reply);
         return reply.status;
       });
@@ -440,7 +482,7 @@ describe('export of 10,000 rows', () => {
       expect(body['code']).toBe('overloaded');
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    expect((await exported('admin', 'xlsx')).status).toBe(200);
+    expect(await exported('admin', 'xlsx').status()).toBe(200);
   }, 60_000);
 });
 

@@ -7,37 +7,36 @@ import { ready as zplReady } from 'zpl-renderer-js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { clone } from '../../support/builders/couriers.js';
 import { rounds } from '../../support/harness/effort.js';
-import { startService, type Service } from '../../support/service/service.js';
 import { matching } from '../../support/assertions/matching.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const require = createRequire(import.meta.url);
 
-let service: Service;
-let pdfium: Awaited<ReturnType<typeof PDFiumLibrary.init>>;
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
   pdfium = await PDFiumLibrary.init();
   const wasm = readFileSync(require.resolve('zxing-wasm/reader/zxing_reader.wasm'));
   prepareZXingModule({ overrides: { wasmBinary: new Uint8Array(wasm).buffer } });
 }, 60_000);
 afterAll(async () => {
   pdfium.destroy();
-  await service.stop();
-}, 60_000);
+});
+let pdfium: Awaited<ReturnType<typeof PDFiumLibrary.init>>;
 
 type RenderedLabel = { text: string; codes: string[]; lines: string[] };
 
 const labelOf = (package_id: string, format?: string) =>
-  service.call('getPackageLabel', { as: 'warehouse', query: { package_id, ...(format ? { format } : {}) } });
+  api.as('warehouse').getPackageLabel(unchecked({ package_id, ...(format ? { format } : {}) }));
 
 /** Creates a package of IEX-1001 and returns its id and its house number. */
 async function newPackage(changes: object = {}): Promise<{ id: string; house: string }> {
   const body = { tracking_number: `LBL${process.pid}N${(serial += 1)}`, weight: 3.25, user_code: 'IEX-1001' };
-  const { body: reply } = await service.call('receivePackage', { as: 'warehouse', body });
-  const [id, house] = [String(reply['data'].package_id), String(reply['data'].house_number)];
+  const { data } = await api.as('warehouse').receivePackage(body).created();
+  const [id, house] = [data.package_id, data.house_number];
   const columns = Object.entries(changes);
   if (columns.length > 0)
-    await service.owner.query(
+    await service().owner.query(
       `update packages set ${columns.map(([name], index) => `${name} = $${index + 2}`).join(', ')} where id = $1`,
       [id, ...columns.map(([, value]: [string, unknown]) => value)],
     );
@@ -89,14 +88,13 @@ const fieldsOf = (zpl: string) =>
 describe('package label', () => {
   test('is one page of 4 x 6 inches with the owner, and its only barcode is the house number', async () => {
     const { id, house } = await newPackage({ manifest_id: DEMO.manifests.draft });
-    const { rows } = await service.owner.query<Record<string, string>>(
+    const { rows } = await service().owner.query<Record<string, string>>(
       `select p.tracking_number, p.first_name || ' ' || p.last_name as name, m.manifest_number
        from packages p join manifests m on m.id = p.manifest_id where p.id = $1`,
       [id],
     );
     const { tracking_number: tracking = '', name = '', manifest_number: manifest = '' } = rows[0] ?? {};
-    const reply = await labelOf(id);
-    expect(reply.status).toBe(200);
+    const reply = await labelOf(id).ok();
     expect(reply.headers.get('content-type')).toBe('application/pdf');
     expect(reply.headers.get('content-disposition')).toBe(`attachment; filename="label-${house}.pdf"`);
     const shown = await readPdf(reply.bytes);
@@ -112,7 +110,7 @@ describe('package label', () => {
     ];
     for (const each of [...expectedTexts, tracking, manifest]) expect(shown.text).toContain(each);
 
-    const zpl = await labelOf(id, 'zpl');
+    const zpl = await labelOf(id, 'zpl').answer();
     expect(zpl.headers.get('content-type')).toBe('application/zpl');
     expect(zpl.headers.get('content-disposition')).toBe(`attachment; filename="label-${house}.zpl"`);
     const text = zpl.bytes.toString();
@@ -123,22 +121,24 @@ describe('package label', () => {
   test('shows UNKNOWN OWNER or UNKNOWN CUSTOMER if the package has none', async () => {
     const nobody = { courier_id: null, user_code: null, first_name: null, last_name: null };
     const owner = await newPackage(nobody);
-    expect((await readPdf((await labelOf(owner.id)).bytes)).lines[0]).toBe('UNKNOWN OWNER');
-    const zpl = (await labelOf(owner.id, 'zpl')).bytes.toString();
+    expect((await readPdf((await labelOf(owner.id).answer()).bytes)).lines[0]).toBe('UNKNOWN OWNER');
+    const zpl = (await labelOf(owner.id, 'zpl').answer()).bytes.toString();
     expect(fieldsOf(zpl)[0]).toBe('UNKNOWN OWNER');
     expect(await readZpl(zpl)).toEqual([`Code128 ${owner.house}`]);
 
     const customer = await newPackage({ user_code: null, first_name: null, last_name: null });
-    const shown = await readPdf((await labelOf(customer.id)).bytes);
+    const shown = await readPdf((await labelOf(customer.id).answer()).bytes);
     expect(shown.lines.slice(0, 3)).toEqual(['IEX', 'Island Express', 'UNKNOWN CUSTOMER']);
-    expect(fieldsOf((await labelOf(customer.id, 'zpl')).bytes.toString())).toContain('UNKNOWN CUSTOMER');
+    expect(fieldsOf((await labelOf(customer.id, 'zpl').answer()).bytes.toString())).toContain(
+      'UNKNOWN CUSTOMER',
+    );
   });
 
   test('prints names in Latin, Greek and Cyrillic', async () => {
     const { id } = await newPackage({ first_name: 'Zoë Ñandú', last_name: 'Łukasz Ωmega Жуков' });
     const name = 'Zoë Ñandú Łukasz Ωmega Жуков';
-    expect((await readPdf((await labelOf(id)).bytes)).lines).toContain(name);
-    expect(fieldsOf((await labelOf(id, 'zpl')).bytes.toString())).toContain(name);
+    expect((await readPdf((await labelOf(id).answer()).bytes)).lines).toContain(name);
+    expect(fieldsOf((await labelOf(id, 'zpl').answer()).bytes.toString())).toContain(name);
   });
 
   test("prints a band in the courier's colour with readable text", async () => {
@@ -146,12 +146,12 @@ describe('package label', () => {
       ['#FFE000', '#000000'],
       ['#0A1D5C', '#FFFFFF'],
     ]) {
-      await service.owner.query('update couriers set house_color = $2 where id = $1', [
+      await service().owner.query('update couriers set house_color = $2 where id = $1', [
         DEMO.couriers.IEX,
         color,
       ]);
       const { id } = await newPackage();
-      const document = await pdfium.loadDocument(new Uint8Array((await labelOf(id)).bytes));
+      const document = await pdfium.loadDocument(new Uint8Array((await labelOf(id).answer()).bytes));
       const { data, width } = await document.getPage(0).render({ scale: 2, render: 'bitmap' });
       document.destroy();
       // Four bytes per pixel, red first.
@@ -185,7 +185,7 @@ describe('hostile text on a label', () => {
   let expected: string[];
   beforeAll(async () => {
     const { id } = await newPackage();
-    expected = commandsOf((await labelOf(id, 'zpl')).bytes.toString());
+    expected = commandsOf((await labelOf(id, 'zpl').answer()).bytes.toString());
     expect(expected.length).toBeGreaterThan(40);
   });
 
@@ -194,14 +194,14 @@ describe('hostile text on a label', () => {
     async (name, text) => {
       const fields = { user_code: text, first_name: text, last_name: text, tracking_number: text.trim() };
       const hostile = await newPackage({ ...fields, tracking_number: `${serial}${text}`.trim() });
-      const zpl = (await labelOf(hostile.id, 'zpl')).bytes.toString();
+      const zpl = (await labelOf(hostile.id, 'zpl').answer()).bytes.toString();
       expect(commandsOf(zpl)).toEqual(expected);
       // The fields contain no text that a printer could take for a command, and no control character.
       expect(zpl.replace(/\^FD[^^~\\]*\^FS/g, '')).not.toMatch(matching(/\^FD/, zpl));
       expect(zpl.replaceAll('\n', '')).not.toMatch(matching(/\p{Cc}|\p{Cf}/u, '\0', '\u200b'));
       if (RENDERED.includes(name) || rounds(0, 1) === 1)
         expect(await readZpl(zpl)).toEqual([`Code128 ${hostile.house}`]);
-      const shown = await readPdf((await labelOf(hostile.id)).bytes);
+      const shown = await readPdf((await labelOf(hostile.id).answer()).bytes);
       expect(shown).toMatchObject({ pages: 1, codes: [`Code128 ${hostile.house}`] });
     },
   );
@@ -209,9 +209,11 @@ describe('hostile text on a label', () => {
   test('shortens a number of 255 characters in the middle', async () => {
     const number = `HEAD${'5'.repeat(247)}TAIL`;
     const { id } = await newPackage({ tracking_number: number });
-    const line = (await readPdf((await labelOf(id)).bytes)).lines.find((each) => each.includes('HEAD'));
+    const line = (await readPdf((await labelOf(id).answer()).bytes)).lines.find((each) =>
+      each.includes('HEAD'),
+    );
     expect(line).toMatch(/^Tracking HEAD5+…5+TAIL$/);
-    const fields = fieldsOf((await labelOf(id, 'zpl')).bytes.toString());
+    const fields = fieldsOf((await labelOf(id, 'zpl').answer()).bytes.toString());
     expect(fields.find((each) => each.startsWith('HEAD'))).toMatch(/^HEAD5+\.\.\.5+TAIL$/);
   });
 });
@@ -219,14 +221,17 @@ describe('hostile text on a label', () => {
 test('prints the name of another warehouse and of another courier', async () => {
   const [id = ''] = DEMO.packages.available.HRB;
   const number = `LBL${process.pid}-HRB`;
-  const copy = await clone(service.owner, 'packages', id, {
-    ...{ tracking_number: number, tracking_key: number, house_number: 'X9X9X9X' },
+  const copy = await clone(service().owner, 'packages', id, {
+    tracking_number: number,
+    tracking_key: number,
+    house_number: 'X9X9X9X',
     warehouse_id: DEMO.warehouses.second,
   });
-  const { rows } = await service.owner.query<{ name: string }>('select name from warehouses where id = $1', [
-    DEMO.warehouses.second,
-  ]);
-  const shown = await readPdf((await labelOf(copy)).bytes);
+  const { rows } = await service().owner.query<{ name: string }>(
+    'select name from warehouses where id = $1',
+    [DEMO.warehouses.second],
+  );
+  const shown = await readPdf((await labelOf(copy).answer()).bytes);
   expect(shown.codes).toEqual(['Code128 X9X9X9X']);
   for (const each of ['HRB', 'Harbour Couriers', rows[0]?.name ?? '-', number])
     expect(shown.text).toContain(each);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { lockParcel } from '../../../src/platform/db/locks.js';
 import { rounds } from '../../support/harness/effort.js';
@@ -10,19 +10,18 @@ import {
   comparableReply,
   type Row,
 } from '../../support/builders/parcels.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const TENANT = DEMO.tenants.demo;
 const { IEX } = DEMO.couriers;
 const CALLERS = rounds(60, 200);
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
+const { api, service } = withService({ poolSize: 30 });
 beforeAll(async () => {
-  service = await startService({ poolSize: 30 });
-  parcels = makeParcels(service);
+  parcels = makeParcels(service());
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
+let parcels: ReturnType<typeof makeParcels>;
 
 let number: string;
 let packageId: string;
@@ -121,7 +120,7 @@ describe('fields that only staff may change', () => {
   });
 
   test("the database rejects a courier's change of a weight", async () => {
-    const client = await service.owner.connect();
+    const client = await service().owner.connect();
     try {
       await client.query('begin');
       await client.query('set local role crossdock_app');
@@ -160,8 +159,11 @@ describe('tracking number of another package', () => {
     const reply = await parcels.scan(announced);
     expect(reply.status).toBe(201);
     expect(reply.body['data']).toMatchObject({
-      ...{ courier_id: DEMO.couriers.HRB, user_code: CUSTOMERS.HRB, prealert_id: prealertId },
-      ...{ duplicate: false, flagged: false },
+      courier_id: DEMO.couriers.HRB,
+      user_code: CUSTOMERS.HRB,
+      prealert_id: prealertId,
+      duplicate: false,
+      flagged: false,
     });
   });
 
@@ -171,7 +173,7 @@ describe('tracking number of another package', () => {
     await parcels.receive(own, { user_code: CUSTOMERS.IEX });
     await parcels.announce('HRB', announced);
     const body = { tracking_number: foreign, weight: 1 };
-    expect((await service.call('receivePackage', { as: 'two/admin', body })).status).toBe(201);
+    expect(await api.as('two/admin').receivePackage(body).status()).toBe(201);
     const numbers = [taken, own, announced, foreign, newNumber(), `${number}X`];
     const replies = [];
     for (const tracking_number of numbers) replies.push(comparableReply(await update({ tracking_number })));
@@ -182,7 +184,7 @@ describe('tracking number of another package', () => {
   test('the response to a courier does not wait for a lock on the package with that number', async () => {
     const taken = newNumber();
     const takenId = await parcels.receive(taken, { user_code: CUSTOMERS.HRB });
-    const client = await service.owner.connect();
+    const client = await service().owner.connect();
     try {
       await client.query('begin');
       await client.query('select id from packages where id = $1 for update', [takenId]);

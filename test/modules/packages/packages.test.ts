@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { demoId } from '../../../src/development/demo/values/ids.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
@@ -6,25 +6,24 @@ import { newHouseNumber } from '../../../src/modules/packages/intake/house-numbe
 import { maskTrackingNumber } from '../../../src/modules/tracking-numbers/masking.js';
 import { rounds } from '../../support/harness/effort.js';
 import { eventsOf } from '../../support/receivers/outbound.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 import { moveDatabaseTo } from '../../support/harness/database-zone.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const ZONES = ['UTC', 'America/Jamaica', 'America/New_York', 'Pacific/Kiritimati', 'Asia/Kolkata'];
 // The two days of 2025 on which New York changed its clocks, and a leap day.
 const DAYS = ['2025-03-09', '2025-11-02', '2024-02-29'];
 
-let service: Service;
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
   await addPackages(AWKWARD);
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
 
 type Fields = Record<string, string | number | null>;
 
 /** Inserts directly, because intake does not let a test choose the day. */
-async function addPackages(rows: Fields[], on: Service = service): Promise<string[]> {
+async function addPackages(rows: Fields[], on: Service = service()): Promise<string[]> {
   const full = rows.map((row) => {
     const number = String(row['tracking_number'] ?? randomUUID());
     const fixed = {
@@ -62,21 +61,19 @@ const AWKWARD: Fields[] = [
   'ÉTÉ',
   '50%_\\x',
 ].map((text, index) => ({
-  ...{
-    courier_id: IEX,
-    user_code: `IEX-${1001 + (index % 3)}`,
-    shipper: text,
-    first_name: text,
-    last_name: `${text}z`,
-  },
+  courier_id: IEX,
+  user_code: `IEX-${1001 + (index % 3)}`,
+  shipper: text,
+  first_name: text,
+  last_name: `${text}z`,
   tracking_number: `${text}${index}`,
 }));
 
-const list = (as: string, body?: object, on: Service = service) => on.call('listPackages', { as, body });
+const list = (as: string, body?: object, on: Service = service()) => on.call('listPackages', { as, body });
 const idsOf = (reply: Reply): string[] =>
   reply.body.data.map((row: { package_id: string }) => row.package_id);
 
-async function rowsWhere(condition: string, on: Service = service) {
+async function rowsWhere(condition: string, on: Service = service()) {
   const { rows } = await on.owner.query(
     `select * from packages where tenant_id = '${DEMO.tenants.demo}' and ${condition} order by received_at desc, id desc`,
   );
@@ -100,7 +97,10 @@ describe('pages of packages', () => {
     expect(idsOf(reply)).toEqual(all.slice(0, 25).map(({ id }) => id));
     const thousandths = all.reduce((sum, { weight_lb }) => sum + BigInt(weight_lb.replace('.', '')), 0n);
     expect(reply.body.meta).toEqual({
-      ...{ total_count: all.length, page: 1, limit: 25, total_pages: Math.ceil(all.length / 25) },
+      total_count: all.length,
+      page: 1,
+      limit: 25,
+      total_pages: Math.ceil(all.length / 25),
       total_weight: Number(thousandths) / 1000,
     });
     expect(reply.body.message).toBe(`${all.length} packages found.`);
@@ -136,30 +136,29 @@ describe('pages of packages', () => {
   test('return the names of courier, carrier and manifest', async () => {
     const id = DEMO.packages.aboardDraft.IEX[0];
     const [row] = await rowsWhere(`id = '${id}'`);
-    const { rows: manifests } = await service.owner.query(
+    const { rows: manifests } = await service().owner.query(
       'select manifest_number from manifests where id = $1',
       [DEMO.manifests.draft],
     );
-    const { rows: carriers } = await service.owner.query('select name from carriers where id = $1', [
+    const { rows: carriers } = await service().owner.query('select name from carriers where id = $1', [
       row.carrier_id,
     ]);
     expect((await list('admin', { houseNumber: row.house_number })).body.data).toEqual([
       {
-        ...{ package_id: id, tracking_number: row.tracking_number, house_number: row.house_number },
-        ...{
-          user_code: row.user_code,
-          first_name: row.first_name,
-          last_name: row.last_name,
-          weight: Number(row.weight_lb),
-        },
-        ...{
-          shipper: row.shipper,
-          description: row.description,
-          status: 'received',
-          courier_name: 'Island Express',
-        },
+        package_id: id,
+        tracking_number: row.tracking_number,
+        house_number: row.house_number,
+        user_code: row.user_code,
+        first_name: row.first_name,
+        last_name: row.last_name,
+        weight: Number(row.weight_lb),
+        shipper: row.shipper,
+        description: row.description,
+        status: 'received',
+        courier_name: 'Island Express',
         entry_date_time: row.received_at.toISOString().slice(0, 19).replace('T', ' '),
-        ...{ carrier_name: carriers[0].name, manifest_number: manifests[0].manifest_number },
+        carrier_name: carriers[0].name,
+        manifest_number: manifests[0].manifest_number,
       },
     ]);
   });
@@ -263,7 +262,7 @@ describe('date filters', () => {
   test.each(ZONES)(
     "select whole UTC days, both ends inclusive, while the database's time zone is %s",
     async (zone) => {
-      await moveDatabaseTo(zone, service);
+      await moveDatabaseTo(zone, service());
       const at = async (body: object) =>
         (await list('admin', { shipper: 'Edge', ...body })).body.data.map(
           (row: { entry_date_time: string }) => row.entry_date_time,
@@ -284,12 +283,12 @@ describe('date filters', () => {
   test.each(ZONES)(
     "the intake event has the time in UTC while the database's time zone is %s",
     async (zone) => {
-      await moveDatabaseTo(zone, service);
+      await moveDatabaseTo(zone, service());
       const body = { tracking_number: randomUUID(), weight: 1, user_code: 'IEX-1001' };
-      const { package_id } = (await service.call('receivePackage', { as: 'warehouse', body })).body.data;
+      const { package_id } = (await api.as('warehouse').receivePackage(body).succeeded()).data;
       const [{ received_at }] = await rowsWhere(`id = '${package_id}'`);
       expect(Math.abs(Date.now() - received_at.getTime())).toBeLessThan(60_000);
-      const webhookEvents = await eventsOf(service.owner, [package_id]);
+      const webhookEvents = await eventsOf(service().owner, [package_id]);
       const moment = received_at.toISOString().slice(0, 19).replace('T', ' ');
       expect(webhookEvents).toMatchObject([{ type: 'package.created', data: { entry_date_time: moment } }]);
     },
@@ -391,7 +390,7 @@ test.each([
 });
 
 test('denies anonymous callers and disabled accounts', async () => {
-  expect((await service.call('listPackages', { body: {} })).body).toMatchObject({
+  expect((await api.anonymous.listPackages({}).answer()).body).toMatchObject({
     code: 'token_missing',
   });
   expect((await list('disabled', {})).body).toMatchObject({ code: 'account_disabled' });
@@ -404,9 +403,9 @@ describe('package tallies', () => {
     except
     select tenant_id, courier_id, sum(total)::int, sum(weight_lb) from package_tallies group by 1, 2`;
   const expectTalliesMatch = async () => {
-    const { rows } = await service.owner.query(COMPARED);
+    const { rows } = await service().owner.query(COMPARED);
     expect(rows).toEqual([]);
-    const { rows: more } = await service.owner.query(
+    const { rows: more } = await service().owner.query(
       `select (select sum(total) from package_tallies) = (select count(*) from packages) as agree`,
     );
     expect(more).toEqual([{ agree: true }]);
@@ -422,18 +421,22 @@ describe('package tallies', () => {
     );
     const replies = await Promise.all(
       Array.from({ length: CALLERS }, (_, index) =>
-        untilAdmitted(() => {
+        untilAdmitted<{ status: number }>(() => {
           const package_id = ids[index % 50];
           const link = index % 100 < 50 ? {} : { user_code: 'IEX-1001' };
           return index % 2
-            ? service.call('receivePackage', {
-                as: 'warehouse',
-                body: { tracking_number: randomUUID(), weight: 1.001, courier_id: index % 3 ? IEX : HRB },
-              })
-            : service.call('updatePackage', {
-                as: 'admin',
-                body: { package_id, weight: 1 + index / 8, ...link },
-              });
+            ? api
+                .as('warehouse')
+                .receivePackage({
+                  tracking_number: randomUUID(),
+                  weight: 1.001,
+                  courier_id: index % 3 ? IEX : HRB,
+                })
+                .answer()
+            : api
+                .as('admin')
+                .updatePackage({ package_id, weight: 1 + index / 8, ...link })
+                .answer();
         }),
       ),
     );
@@ -444,7 +447,7 @@ describe('package tallies', () => {
   test('stay correct after bulk deletes, owner changes and weight changes', async () => {
     const ids = await addPackages(Array.from({ length: 300 }, () => ({ courier_id: IEX, weight_lb: 2.5 })));
     await expectTalliesMatch();
-    const { owner } = service;
+    const { owner } = service();
     await owner.query('update packages set courier_id = $1, user_code = null where id = any($2)', [HRB, ids]);
     await owner.query('update packages set courier_id = null where id = any($1)', [ids.slice(0, 50)]);
     await owner.query('update packages set weight_lb = weight_lb * 2 where id = any($1)', [ids]);
@@ -476,20 +479,16 @@ describe.each([
   ["the application's filters alone", { rowSecurity: false }],
   ['row-level security alone', { applicationFilters: false }],
 ])('with %s', (_name, options) => {
-  let other: Service;
-  beforeAll(async () => {
-    other = await startService(options);
-  }, 60_000);
-  afterAll(() => other.stop(), 60_000);
+  const other = withService(options);
 
   test.each([
     ['admin', 'true'],
     ['iex', `courier_id = '${IEX}'`],
     ['hrb', `courier_id = '${HRB}'`],
   ])('%s sees exactly its packages, and their names', async (as, condition) => {
-    const expected = await rowsWhere(condition, other);
+    const expected = await rowsWhere(condition, other.service());
     const filters = as === 'admin' ? {} : { courierID: TWO };
-    const reply = await list(as, { limit: 10_000, ...filters }, other);
+    const reply = await list(as, { limit: 10_000, ...filters }, other.service());
     expect(idsOf(reply)).toEqual(expected.map(({ id }) => id));
     expect(reply.body.meta.total_count).toBe(expected.length);
     for (const [index, row] of reply.body.data.entries()) {
@@ -502,14 +501,14 @@ describe.each([
   });
 
   test("no filter finds another tenant's packages", async () => {
-    const { rows } = await other.owner.query('select * from packages where tenant_id = $1', [
-      DEMO.tenants.two,
-    ]);
-    const two = await list('two/admin', { limit: 100 }, other);
+    const { rows } = await other
+      .service()
+      .owner.query('select * from packages where tenant_id = $1', [DEMO.tenants.two]);
+    const two = await list('two/admin', { limit: 100 }, other.service());
     expect(idsOf(two).sort()).toEqual(rows.map(({ id }) => id).sort());
     for (const row of rows) {
       for (const filter of [{ trackingNumber: row.tracking_number }, { houseNumber: row.house_number }]) {
-        for (const as of ['admin', 'iex']) expect(idsOf(await list(as, filter, other))).toEqual([]);
+        for (const as of ['admin', 'iex']) expect(idsOf(await list(as, filter, other.service()))).toEqual([]);
       }
     }
   });

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
-import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
+import { untilAdmitted } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const SCANNERS = 200;
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
+const { service } = withService({ poolSize: 30 });
 beforeAll(async () => {
-  service = await startService({ poolSize: 30 });
-  parcels = makeParcels(service);
+  parcels = makeParcels(service());
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
+let parcels: ReturnType<typeof makeParcels>;
 
 const flaggingsOf = async (prealertId: string) =>
   (await parcels.auditOf(prealertId)).filter(({ action }) => action === 'prealert.flagged');
@@ -52,7 +51,9 @@ describe('number corrections by staff', () => {
       [CUSTOMERS.IEX],
     );
     expect(await parcels.packageRow(id)).toMatchObject({
-      ...{ courier_id: IEX, user_code: CUSTOMERS.IEX, prealert_id: prealertId },
+      courier_id: IEX,
+      user_code: CUSTOMERS.IEX,
+      prealert_id: prealertId,
       ...customer,
     });
   });

@@ -1,29 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { rounds } from '../../support/harness/effort.js';
 import { emptyQueue, eventsOf, waitingJobs } from '../../support/receivers/outbound.js';
-import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
+import { untilAdmitted } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const TENANT = DEMO.tenants.demo;
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService({ poolSize: 30 });
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
-beforeEach(() => emptyQueue(service.owner));
+const { api, service } = withService({ poolSize: 30 });
+beforeEach(() => emptyQueue(service().owner));
 
 type Row = Record<string, unknown>;
 type Parcel = Record<string, string | number | null>;
 
 const update = (as: string, package_id: string, fields: object = {}) =>
-  service.call('updatePackage', { as, body: { package_id, ...fields } });
+  api.as(as).updatePackage({ package_id, ...fields });
 
 const select = async (statement: string, values: unknown[] = []) =>
-  (await service.owner.query<Row>(statement, values)).rows;
+  (await service().owner.query<Row>(statement, values)).rows;
 
 let serial = 0;
 const freshNumber = () => `UPD${process.pid}N${(serial += 1)}`;
@@ -33,22 +31,32 @@ async function addPackage(row: Parcel = {}): Promise<string> {
   const id = randomUUID();
   const number = String(row['tracking_number'] ?? freshNumber());
   const full = {
-    ...{ tenant_id: TENANT, id, courier_id: IEX, user_code: 'IEX-1001', first_name: 'Ann', last_name: 'Lee' },
-    ...{ tracking_number: number, tracking_key: number, house_number: newHouseNumber(), weight_lb: 4.25 },
-    ...{
-      length_in: 10,
-      width_in: 5.5,
-      height_in: null,
-      package_type: 'box',
-      shipper: 'Books',
-      description: null,
-    },
-    ...{ status: 'received', warehouse_id: DEMO.warehouses.primary, received_at: '2026-01-01T00:00:00Z' },
-    ...{ updated_at: '2026-01-01T00:00:00Z', ...row },
+    tenant_id: TENANT,
+    id,
+    courier_id: IEX,
+    user_code: 'IEX-1001',
+    first_name: 'Ann',
+    last_name: 'Lee',
+    tracking_number: number,
+    tracking_key: number,
+    house_number: newHouseNumber(),
+    weight_lb: 4.25,
+    length_in: 10,
+    width_in: 5.5,
+    height_in: null,
+    package_type: 'box',
+    shipper: 'Books',
+    description: null,
+    status: 'received',
+    warehouse_id: DEMO.warehouses.primary,
+    received_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+    ...row,
   };
-  await service.owner.query('insert into packages select * from jsonb_populate_record(null::packages, $1)', [
-    JSON.stringify(full),
-  ]);
+  await service().owner.query(
+    'insert into packages select * from jsonb_populate_record(null::packages, $1)',
+    [JSON.stringify(full)],
+  );
   return id;
 }
 
@@ -65,8 +73,8 @@ const tracesOf = async (id: string) => ({
   ),
   syncs: await select('select * from package_syncs where package_id = $1', [id]),
   // The event is recorded when the synchronisation is sent.
-  webhookEvents: await eventsOf(service.owner, [id]),
-  deliveryJobs: await waitingJobs(service.owner, 'deliver'),
+  webhookEvents: await eventsOf(service().owner, [id]),
+  deliveryJobs: await waitingJobs(service().owner, 'deliver'),
 });
 
 const NO_TRACES = { audited: [], syncs: [], webhookEvents: [], deliveryJobs: [] };
@@ -89,8 +97,7 @@ describe('updated fields', () => {
   test.each(CHANGES)('%s changes only its own column', async (field, column, value, stored) => {
     const id = await addPackage();
     const before = await rowOf(id);
-    const reply = await update('warehouse', id, { [field]: value });
-    expect(reply.status).toBe(200);
+    const reply = await update('warehouse', id, { [field]: value }).ok();
     expect(reply.body).toMatchObject({
       message: '1 field updated.',
       data: { fields_updated: 1, package_id: id },
@@ -117,21 +124,21 @@ describe('updated fields', () => {
   test('several fields together make one change, one audit entry and one queued synchronisation', async () => {
     const id = await addPackage();
     const fields = Object.fromEntries(CHANGES.map(([field, , value]) => [field, value]));
-    const { body } = await update('admin', id, { ...fields, tracking_number: freshNumber() });
-    expect(body['data'].fields_updated).toBe(CHANGES.length + 1);
+    const { data } = await update('admin', id, { ...fields, tracking_number: freshNumber() }).answer();
+    expect(data.fields_updated).toBe(CHANGES.length + 1);
     const { audited, syncs, deliveryJobs } = await tracesOf(id);
     expect([audited.length, syncs.length, deliveryJobs.length]).toEqual([1, 1, 1]);
   });
 
   test('counts and writes only fields that differ', async () => {
     const id = await addPackage();
-    const { body } = await update('admin', id, {
+    const { data } = await update('admin', id, {
       weight: 4.25,
       shipper: 'Books',
       last_name: 'Li',
       width: 5.5,
-    });
-    expect(body['data'].fields_updated).toBe(1);
+    }).answer();
+    expect(data.fields_updated).toBe(1);
     const { audited } = await tracesOf(id);
     expect(audited[0]?.['after']).toEqual({ last_name: 'Li' });
   });
@@ -141,8 +148,16 @@ describe('updated fields', () => {
     const id = await addPackage({ tracking_number: number });
     const before = await rowOf(id);
     const same = {
-      ...{ user_code: 'IEX-1001', first_name: 'Ann', last_name: 'Lee', shipper: 'Books', description: '' },
-      ...{ package_type: 'box', tracking_number: `  ${number}\t`, weight: 4.25, length: 10, width: 5.5 },
+      user_code: 'IEX-1001',
+      first_name: 'Ann',
+      last_name: 'Lee',
+      shipper: 'Books',
+      description: '',
+      package_type: 'box',
+      tracking_number: `  ${number}\t`,
+      weight: 4.25,
+      length: 10,
+      width: 5.5,
     };
     for (const fields of [
       same,
@@ -150,10 +165,9 @@ describe('updated fields', () => {
       { weight: 4.25 },
       { status: 'lost', manifest_id: DEMO.manifests.draft },
     ]) {
-      const reply = await update('admin', id, fields);
-      expect(reply.status).toBe(200);
-      expect(reply.body['message']).toMatch(/no changes/i);
-      expect(reply.body['data']).toEqual({ fields_updated: 0, package_id: id });
+      const reply = await update('admin', id, fields).ok();
+      expect(reply.message).toMatch(/no changes/i);
+      expect(reply.data).toEqual({ fields_updated: 0, package_id: id });
     }
     expect(await rowOf(id)).toEqual(before);
     expect(await tracesOf(id)).toEqual(NO_TRACES);
@@ -163,11 +177,11 @@ describe('updated fields', () => {
     const id = await addPackage({ description: 'Pens' });
     const texts = ['user_code', 'first_name', 'last_name', 'shipper', 'description', 'package_type'];
     const empty = Object.fromEntries(texts.map((field) => [field, '']));
-    expect((await update('admin', id, empty)).body['data'].fields_updated).toBe(6);
+    expect((await update('admin', id, empty).ok()).data.fields_updated).toBe(6);
     const row = await rowOf(id);
     for (const field of texts) expect(row[field]).toBeNull();
     expect(row['courier_id']).toBe(IEX);
-    expect((await update('admin', id, empty)).body['data'].fields_updated).toBe(0);
+    expect((await update('admin', id, empty).ok()).data.fields_updated).toBe(0);
   });
 
   test.each([
@@ -184,9 +198,8 @@ describe('updated fields', () => {
     ['package_type', 'x'.repeat(51)],
   ] as [string, unknown][])('rejects %s %j with 400 and names the field', async (field, value) => {
     const id = String(DEMO.packages.available.IEX[0]);
-    const { status, body } = await update('admin', id, { [field]: value });
-    expect([status, body['code']]).toEqual([400, 'validation_failed']);
-    expect(new Set(body['errors'].map((error: { field: string }) => error.field))).toEqual(new Set([field]));
+    const { errors } = await update('admin', id, { [field]: value }).refused(400, 'validation_failed');
+    expect(new Set(errors.map((error) => error.field))).toEqual(new Set([field]));
   });
 
   test('accepts values at their limits', async () => {
@@ -197,7 +210,7 @@ describe('updated fields', () => {
       shipper: 'x'.repeat(255),
       description: '😀'.repeat(2_000),
     };
-    expect((await update('admin', id, fields)).body['data'].fields_updated).toBe(4);
+    expect((await update('admin', id, fields).ok()).data.fields_updated).toBe(4);
     expect(await rowOf(id)).toMatchObject({
       weight_lb: '99999.999',
       length_in: '9999.99',
@@ -221,7 +234,7 @@ describe('updated fields', () => {
     for (let n = 0; n < WEIGHTS; n += 1) {
       const thousandths = BigInt(Math.floor(Math.random() * 99_999_999) + 1);
       const weight = Number(thousandths) / 1_000;
-      await update('admin', id, { weight });
+      await update('admin', id, { weight }).ok();
       expect(String((await rowOf(id))['weight_lb']).replace('.', '')).toBe(
         String(thousandths).padStart(4, '0'),
       );
@@ -230,10 +243,13 @@ describe('updated fields', () => {
   }, 60_000);
 
   test('requires package_id and accepts it in capitals', async () => {
-    const reply = await service.call('updatePackage', { as: 'admin', body: { weight: 1 } });
+    const reply = await api
+      .as('admin')
+      .updatePackage(unchecked({ weight: 1 }))
+      .answer();
     expect(reply).toMatchObject({ status: 400, body: { errors: [{ field: 'package_id' }] } });
     const id = await addPackage();
-    expect((await update('admin', id.toUpperCase(), { weight: 1 })).body['data']).toEqual({
+    expect((await update('admin', id.toUpperCase(), { weight: 1 }).ok()).data).toEqual({
       fields_updated: 1,
       package_id: id,
     });
@@ -250,7 +266,7 @@ describe('customer of a package', () => {
     );
     const id = await addPackage();
     for (const user_code of ['NOBODY', 'HRB-2001', 'iex-1002', String(inactive?.['user_code'])]) {
-      const reply = await update('admin', id, { user_code, weight: 9 });
+      const reply = await update('admin', id, { user_code, weight: 9 }).answer();
       expect(reply).toMatchObject({
         status: 400,
         body: { code: 'unknown_user_code', errors: [{ field: 'user_code' }] },
@@ -266,22 +282,22 @@ describe('customer of a package', () => {
     );
     const user_code = String(inactive?.['user_code']);
     const id = await addPackage({ user_code });
-    expect((await update('admin', id, { user_code, weight: 9 })).body['data'].fields_updated).toBe(1);
+    expect((await update('admin', id, { user_code, weight: 9 }).ok()).data.fields_updated).toBe(1);
   });
 
   test('a new code links the package and leaves the names unchanged', async () => {
     const id = await addPackage({ user_code: null, first_name: null, last_name: null });
     const shown = async () =>
       (
-        await service.call('listPackages', {
-          as: 'iex',
-          body: { houseNumber: (await rowOf(id))['house_number'] },
-        })
-      ).body['data'][0];
-    expect((await shown()).tracking_number).toContain('*');
-    await update('iex', id, { user_code: 'IEX-1002' });
+        await api
+          .as('iex')
+          .listPackages(unchecked({ houseNumber: (await rowOf(id))['house_number'] }))
+          .ok()
+      ).data[0];
+    expect((await shown())?.tracking_number).toContain('*');
+    await update('iex', id, { user_code: 'IEX-1002' }).ok();
     expect(await shown()).toMatchObject({ user_code: 'IEX-1002', first_name: null, last_name: null });
-    expect((await shown()).tracking_number).toBe((await rowOf(id))['tracking_number']);
+    expect((await shown())?.tracking_number).toBe((await rowOf(id))['tracking_number']);
   });
 
   test('a code of exactly one courier sets the courier of a package without one and moves the tallies', async () => {
@@ -297,8 +313,8 @@ describe('customer of a package', () => {
     const nobody = { courier_id: null, user_code: null, first_name: null, last_name: null };
     const id = await addPackage(nobody);
     const before = await tallies();
-    const reply = await update('warehouse', id, { user_code: 'HRB-2001', weight: 6.25 });
-    expect(reply.body['data'].fields_updated).toBe(2);
+    const reply = await update('warehouse', id, { user_code: 'HRB-2001', weight: 6.25 }).ok();
+    expect(reply.data.fields_updated).toBe(2);
     expect(await rowOf(id)).toMatchObject({ courier_id: HRB, user_code: 'HRB-2001' });
     const { syncs, deliveryJobs } = await tracesOf(id);
     expect(syncs).toMatchObject([{ courier_id: HRB, status: 'queued' }]);
@@ -313,19 +329,19 @@ describe('customer of a package', () => {
 
   test('a code of two couriers is rejected for a package without a courier, and nothing is queued', async () => {
     for (const courier of [IEX, HRB]) {
-      await service.owner.query(
+      await service().owner.query(
         `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name)
          values ($1, gen_random_uuid(), $2, 'TWICE-1', 'T', 'T')`,
         [TENANT, courier],
       );
     }
     const id = await addPackage({ courier_id: null, user_code: null });
-    const reply = await update('admin', id, { user_code: 'TWICE-1' });
+    const reply = await update('admin', id, { user_code: 'TWICE-1' }).answer();
     expect(reply).toMatchObject({
       status: 400,
       body: { errors: [{ field: 'user_code', code: 'ambiguous' }] },
     });
-    expect((await update('admin', id, { weight: 2 })).body['data'].fields_updated).toBe(1);
+    expect((await update('admin', id, { weight: 2 }).ok()).data.fields_updated).toBe(1);
     const { audited, ...rest } = await tracesOf(id);
     // The change is audited, but there is no courier to notify.
     expect({ audited: audited.length, ...rest }).toEqual({ ...NO_TRACES, audited: 1 });
@@ -335,24 +351,24 @@ describe('customer of a package', () => {
 describe('tracking number of a package', () => {
   const announce = async (courier: 'IEX' | 'HRB', number: string) =>
     (
-      await service.call('submitPrealert', {
-        key: DEMO.apiKeys[courier],
-        body: { UserCode: courier === 'IEX' ? 'IEX-1001' : 'HRB-2001', TrackingNumber: number },
-      })
-    ).body['data'].prealert_id as string;
+      await api
+        .withKey(DEMO.apiKeys[courier])
+        .submitPrealert({ UserCode: courier === 'IEX' ? 'IEX-1001' : 'HRB-2001', TrackingNumber: number })
+        .created()
+    ).data.prealert_id;
   const statusOf = async (id: string) =>
     (await select('select status from prealerts where id = $1', [id]))[0]?.['status'];
 
   test('is trimmed, and its key is updated', async () => {
     const id = await addPackage();
-    await update('admin', id, { tracking_number: '  420331669400111899223100009876 ' });
+    await update('admin', id, { tracking_number: '  420331669400111899223100009876 ' }).ok();
     expect(await rowOf(id)).toMatchObject({
       tracking_number: '420331669400111899223100009876',
       tracking_key: '9400111899223100009876',
     });
     // The short spelling of the same barcode: the number changes, the key does not.
     expect(
-      (await update('admin', id, { tracking_number: '9400111899223100009876' })).body['data'].fields_updated,
+      (await update('admin', id, { tracking_number: '9400111899223100009876' }).ok()).data.fields_updated,
     ).toBe(1);
   });
 
@@ -361,7 +377,7 @@ describe('tracking number of a package', () => {
     await addPackage({ tracking_number: taken, courier_id: HRB, user_code: 'HRB-2001' });
     const id = await addPackage();
     const before = await rowOf(id);
-    const reply = await update('admin', id, { tracking_number: taken, weight: 9 });
+    const reply = await update('admin', id, { tracking_number: taken, weight: 9 }).answer();
     expect(reply).toMatchObject({ status: 409, body: { status: 'fail', code: 'duplicate_tracking_number' } });
     expect(await rowOf(id)).toEqual(before);
     expect(await tracesOf(id)).toEqual(NO_TRACES);
@@ -370,13 +386,13 @@ describe('tracking number of a package', () => {
   test("reopens the old number's pre-alert and marks the new number's as received", async () => {
     const [wrong, right] = [freshNumber(), freshNumber()];
     const [mistaken, waiting] = [await announce('IEX', wrong), await announce('IEX', right)];
-    const received = await service.call('receivePackage', {
-      as: 'warehouse',
-      body: { tracking_number: wrong, weight: 1 },
-    });
-    const id = received.body['data'].package_id;
+    const received = await api
+      .as('warehouse')
+      .receivePackage({ tracking_number: wrong, weight: 1 })
+      .succeeded();
+    const id = received.data.package_id;
     expect([await statusOf(mistaken), await statusOf(waiting)]).toEqual(['received', 'pending']);
-    await update('warehouse', id, { tracking_number: right });
+    await update('warehouse', id, { tracking_number: right }).ok();
     expect([await statusOf(mistaken), await statusOf(waiting)]).toEqual(['pending', 'received']);
     expect((await rowOf(id))['prealert_id']).toBe(waiting);
     const auditEntries = await select(
@@ -386,7 +402,7 @@ describe('tracking number of a package', () => {
     expect(auditEntries).toContainEqual({ action: 'prealert.reopened', entity_id: mistaken });
     expect(auditEntries).toContainEqual({ action: 'prealert.received', entity_id: waiting });
     // The change can be reversed.
-    await update('warehouse', id, { tracking_number: wrong });
+    await update('warehouse', id, { tracking_number: wrong }).ok();
     expect([await statusOf(mistaken), await statusOf(waiting)]).toEqual(['received', 'pending']);
   });
 
@@ -394,7 +410,7 @@ describe('tracking number of a package', () => {
     const number = freshNumber();
     const [theirs, own] = [await announce('HRB', number), await announce('IEX', number)];
     const id = await addPackage();
-    await update('admin', id, { tracking_number: number });
+    await update('admin', id, { tracking_number: number }).ok();
     expect([await statusOf(theirs), await statusOf(own)]).toEqual(['flagged', 'flagged']);
     expect(await rowOf(id)).toMatchObject({ courier_id: IEX, prealert_id: null });
   });
@@ -403,7 +419,7 @@ describe('tracking number of a package', () => {
     const number = freshNumber();
     const prealert = await announce('HRB', number);
     const id = await addPackage({ courier_id: null, user_code: null });
-    await update('admin', id, { tracking_number: number });
+    await update('admin', id, { tracking_number: number }).ok();
     expect(await statusOf(prealert)).toBe('flagged');
     expect(await rowOf(id)).toMatchObject({ courier_id: null, prealert_id: null });
   });
@@ -414,7 +430,7 @@ describe('tracking number of a package', () => {
     const before = await rowOf(id);
     const replies = [];
     for (const tracking_number of [number, `${number}X`, freshNumber(), '*'.repeat(number.length)]) {
-      const { status, body } = await update('iex', id, { tracking_number });
+      const { status, body } = await update('iex', id, { tracking_number }).answer();
       replies.push(JSON.stringify([status, body['code'], body['message'], body['errors']]));
     }
     expect(new Set(replies).size).toBe(1);
@@ -425,21 +441,21 @@ describe('tracking number of a package', () => {
   test('accepts the masked number as unchanged beside other changes', async () => {
     const id = await addPackage({ user_code: null });
     const row = await rowOf(id);
-    const { body } = await service.call('listPackages', {
-      as: 'iex',
-      body: { houseNumber: row['house_number'] },
-    });
-    const shown = body['data'][0].tracking_number as string;
+    const { data } = await api
+      .as('iex')
+      .listPackages(unchecked({ houseNumber: row['house_number'] }))
+      .answer();
+    const shown = data[0]?.tracking_number as string;
     expect(shown).toContain('*');
-    const reply = await update('iex', id, { tracking_number: shown, description: 'Pens' });
-    expect(reply.body['data'].fields_updated).toBe(1);
+    const reply = await update('iex', id, { tracking_number: shown, description: 'Pens' }).ok();
+    expect(reply.data.fields_updated).toBe(1);
     expect((await rowOf(id))['tracking_number']).toBe(row['tracking_number']);
   });
 });
 
 describe('update access', () => {
   test.each(['admin', 'manager', 'warehouse', 'iex'])('%s may change a package of IEX', async (as) => {
-    expect((await update(as, await addPackage(), { shipper: 'Tools' })).status).toBe(200);
+    expect(await update(as, await addPackage(), { shipper: 'Tools' }).status()).toBe(200);
   });
 
   test("responds 403 to a sibling's package and 404 to foreign, unowned and unknown ones", async () => {
@@ -461,8 +477,8 @@ describe('update access', () => {
         { tracking_number: freshNumber() },
         { user_code: 'IEX-1002' },
       ]) {
-        const reply = await update(as, id, fields);
-        expect([as, reply.status, reply.body['code']]).toEqual([as, status, code]);
+        const reply = await update(as, id, fields).answer();
+        expect([as, reply.status, reply.code]).toEqual([as, status, code]);
       }
       expect(await tracesOf(id)).toEqual(NO_TRACES);
     }
@@ -470,14 +486,14 @@ describe('update access', () => {
 
   test('denies anonymous callers, API keys and disabled accounts', async () => {
     const body = { package_id: DEMO.packages.available.IEX[0], weight: 9 };
-    expect((await service.call('updatePackage', { body })).status).toBe(401);
-    expect((await service.call('updatePackage', { key: DEMO.apiKeys.IEX, body })).status).toBe(401);
-    expect((await service.call('updatePackage', { as: 'disabled', body })).status).toBe(403);
+    expect(await api.anonymous.updatePackage(body).status()).toBe(401);
+    expect(await api.withKey(DEMO.apiKeys.IEX).updatePackage(body).status()).toBe(401);
+    expect(await api.as('disabled').updatePackage(body).status()).toBe(403);
   });
 
   test('accepts a new weight for a package of a completed manifest', async () => {
     const [id] = DEMO.packages.shipped.IEX;
-    expect((await update('admin', String(id), { weight: 77.5 })).body['data'].fields_updated).toBe(1);
+    expect((await update('admin', String(id), { weight: 77.5 }).ok()).data.fields_updated).toBe(1);
     expect(await rowOf(String(id))).toMatchObject({ status: 'shipped', weight_lb: '77.500' });
   });
 });
@@ -497,11 +513,11 @@ describe('concurrent updates', () => {
     };
     const replies = await Promise.all(
       Array.from({ length: SAME_CALLERS }, (_, index) =>
-        untilAdmitted(() => update(index % 2 ? 'admin' : 'warehouse', id, fields)),
+        untilAdmitted(() => update(index % 2 ? 'admin' : 'warehouse', id, fields).answer()),
       ),
     );
     expect(replies.map(({ status }) => status)).toEqual(Array(SAME_CALLERS).fill(200));
-    const counts = replies.map(({ body }) => body['data'].fields_updated as number);
+    const counts = replies.map(({ data }) => data.fields_updated);
     expect(counts.filter((count) => count > 0)).toEqual([4]);
     const { audited, syncs, deliveryJobs } = await tracesOf(id);
     expect(audited).toHaveLength(1);
@@ -513,10 +529,10 @@ describe('concurrent updates', () => {
     const id = await addPackage();
     const replies = await Promise.all(
       Array.from({ length: DIFFERENT_CALLERS }, (_, index) =>
-        untilAdmitted(() => update('admin', id, { weight: index + 1 })),
+        untilAdmitted(() => update('admin', id, { weight: index + 1 }).answer()),
       ),
     );
-    expect(replies.map(({ body }) => body['data'].fields_updated)).toEqual(Array(DIFFERENT_CALLERS).fill(1));
+    expect(replies.map(({ data }) => data.fields_updated)).toEqual(Array(DIFFERENT_CALLERS).fill(1));
     const { audited, syncs, deliveryJobs } = await tracesOf(id);
     expect(audited).toHaveLength(DIFFERENT_CALLERS);
     expect(syncs).toMatchObject([{ status: 'queued', courier_id: IEX }]);
@@ -534,9 +550,9 @@ describe('concurrent updates', () => {
       const [a, b] = [await addPackage(), await addPackage()];
       const wanted = freshNumber();
       const replies = await Promise.all([
-        update('admin', a, { tracking_number: wanted }),
-        update('warehouse', b, { tracking_number: wanted }),
-        service.call('receivePackage', { as: 'warehouse', body: { tracking_number: wanted, weight: 1 } }),
+        update('admin', a, { tracking_number: wanted }).answer(),
+        update('warehouse', b, { tracking_number: wanted }).answer(),
+        api.as('warehouse').receivePackage({ tracking_number: wanted, weight: 1 }).answer(),
       ]);
       const rows = await select('select id from packages where tracking_key = $1', [wanted]);
       expect(rows).toHaveLength(1);
@@ -546,20 +562,20 @@ describe('concurrent updates', () => {
   }, 60_000);
 
   test('concurrent updates and dispatches of the same packages all succeed with one synchronisation each and one delivery job', async () => {
-    await service.owner.query(
+    await service().owner.query(
       "update couriers set api_url_update_package = 'https://receiver.example.com/update' where id = $1",
       [IEX],
     );
     const ids: string[] = [];
     for (let n = 0; n < 20; n += 1) ids.push(await addPackage());
     const calls = Array.from({ length: 100 }, (_, index) =>
-      untilAdmitted(() =>
+      untilAdmitted<{ status: number }>(() =>
         index % 5 === 0
-          ? service.call('listPackages', {
-              as: 'admin',
-              body: { action: 'queue_dispatch', package_ids: ids },
-            })
-          : update('admin', String(ids[index % 20]), { weight: 1 + index, tracking_number: freshNumber() }),
+          ? api.as('admin').listPackages({ action: 'queue_dispatch', package_ids: ids }).answer()
+          : update('admin', String(ids[index % 20]), {
+              weight: 1 + index,
+              tracking_number: freshNumber(),
+            }).answer(),
       ),
     );
     const replies = await Promise.all(calls);

@@ -1,53 +1,55 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { deviceScan, sendScans } from '../../support/scans/device-scans.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked, multipart } from '../../support/fixture/sent.js';
 
 // A courier can announce any text, also the house number of another courier's package. It then learns nothing, and is no claimant.
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
-
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+  parcels = makeParcels(service());
+}, 60_000);
+let parcels: ReturnType<typeof makeParcels>;
 
 const HRB = 'HRB-2001';
 
 /** The replies of all ways in which Harbour Couriers can announce a number, without what differs on every call. */
 async function announceEverywhere(number: string): Promise<unknown[]> {
   const fields = { user_code: HRB, vendor: 'Shop' };
-  const old = await service.call('createPrealert', {
-    as: 'hrb',
-    body: { ...fields, tracking_number: newNumber() },
-  });
-  const { prealert_id } = old.body['data'];
+  const old = await api
+    .as('hrb')
+    .createPrealert({ ...fields, tracking_number: newNumber() })
+    .created();
+  const { prealert_id } = old.data;
   const key = DEMO.apiKeys.HRB;
   const single = { UserCode: HRB, TrackingNumber: number };
   const replies = [
-    await service.call('replacePrealert', {
-      as: 'hrb',
-      body: { ...fields, prealert_id, tracking_number: number },
-    }),
-    await service.call('submitPrealert', { key, body: { ...single, TrackingNumber: number.toLowerCase() } }),
-    await service.call('submitPrealert', {
-      key,
-      headers: { 'content-type': 'application/x-ndjson' },
-      body: JSON.stringify(single),
-    }),
-    await service.call('uploadPrealerts', {
-      as: 'hrb',
-      form: { file: { file: `tracking_number,user_code\n${number},${HRB}` } },
-    }),
-    await service.call('createPrealert', { as: 'hrb', body: { ...fields, tracking_number: ` ${number} ` } }),
-    await service.call('resolveScan', { as: 'hrb', body: { scan: number } }),
+    await api
+      .as('hrb')
+      .replacePrealert({ ...fields, prealert_id, tracking_number: number })
+      .answer(),
+    await api
+      .withKey(key)
+      .submitPrealert({ ...single, TrackingNumber: number.toLowerCase() })
+      .answer(),
+    await api
+      .withKey(key)
+      .submitPrealert(unchecked(JSON.stringify(single)), {
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+      .answer(),
+    await api
+      .as('hrb')
+      .uploadPrealerts(multipart({ file: { file: `tracking_number,user_code\n${number},${HRB}` } }))
+      .answer(),
+    await api
+      .as('hrb')
+      .createPrealert({ ...fields, tracking_number: ` ${number} ` })
+      .answer(),
+    await api.as('hrb').resolveScan({ scan: number }).answer(),
   ];
   return replies.map(({ status, body }) => [
     status,
@@ -73,13 +75,11 @@ test('an announced house number has the same replies whether or not a package ha
 
 test('a scan of a house number shows the owner of its package, and no courier that announced the house number', async () => {
   const { packageId, houseNumber } = await receiveForIslandExpress();
-  const before = (await service.call('resolveScan', { as: 'warehouse', body: { scan: houseNumber } })).body[
-    'data'
-  ];
+  const before = (await api.as('warehouse').resolveScan({ scan: houseNumber }).ok()).data;
   await announceEverywhere(houseNumber);
   for (const scan of [houseNumber, houseNumber.toLowerCase(), `${houseNumber}\r${houseNumber}\r`]) {
-    const { body } = await service.call('resolveScan', { as: 'warehouse', body: { scan } });
-    const { text: _, numbers: __, ...shown } = body['data'];
+    const { data } = await api.as('warehouse').resolveScan({ scan }).answer();
+    const { text: _, numbers: __, ...shown } = data;
     expect(shown).toMatchObject({
       kind: 'house_number',
       owner: { user_code: 'IEX-1001' },
@@ -92,7 +92,7 @@ test('a scan of a house number shows the owner of its package, and no courier th
       user_code: 'IEX-1001',
     });
   }
-  const { results } = await sendScans(service, [
+  const { results } = await sendScans(service(), [
     deviceScan('locate', houseNumber, 10, { location: 'Shelf A' }),
   ]);
   expect(results[0]).toMatchObject({ result: 'done', parcel: { package_id: packageId, flagged: false } });
@@ -102,8 +102,8 @@ test('a scan with a house number and another number does not show a courier that
   const { houseNumber } = await receiveForIslandExpress();
   await announceEverywhere(houseNumber);
   const scan = `${houseNumber}\r1Z5R89390357567127\r`;
-  const { body } = await service.call('resolveScan', { as: 'warehouse', body: { scan } });
-  expect(body['data']).toMatchObject({ kind: 'several_numbers', matches: { prealerts: [] } });
+  const { data } = await api.as('warehouse').resolveScan({ scan }).answer();
+  expect(data).toMatchObject({ kind: 'several_numbers', matches: { prealerts: [] } });
 });
 
 test('a courier sees the claims of its own package by its house number', async () => {
@@ -112,7 +112,7 @@ test('a courier sees the claims of its own package by its house number', async (
   const packageId = await parcels.receive(number);
   const scan = String((await parcels.packageRow(packageId))['house_number']);
   for (const as of ['warehouse', 'iex']) {
-    const { body } = await service.call('resolveScan', { as, body: { scan } });
-    expect(body['data'].matches.prealerts).toMatchObject([{ tracking_number: number, status: 'received' }]);
+    const { data } = await api.as(as).resolveScan({ scan }).answer();
+    expect(data.matches.prealerts).toMatchObject([{ tracking_number: number, status: 'received' }]);
   }
 });

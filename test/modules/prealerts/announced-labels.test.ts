@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { readScan } from '../../../src/modules/tracking-numbers/read-scan.js';
 import { rounds } from '../../support/harness/effort.js';
 import { deviceScan, sendScans } from '../../support/scans/device-scans.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { type Service } from '../../support/service/service.js';
 import { publishedVectors } from '../tracking-numbers/data-set.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 // A courier announces a label or the number inside it, and the warehouse scans the other one. Whichever comes first, the outcome is
 // the one of equal numbers.
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const { service } = withService();
 
 const FEDEX = '1001921334250001800354779017972697';
 
@@ -60,7 +53,7 @@ type Announce = (courier: 'IEX' | 'HRB', number: string) => Promise<unknown>;
 const OWNERS = { IEX: 'IEX-1001', HRB: 'HRB-2001' };
 
 const call = async (operation: Parameters<Service['call']>[0], options: object) => {
-  const { status, body } = await service.call(operation, options);
+  const { status, body } = await service().call(operation, options);
   expect([200, 201]).toContain(status);
   return body['data'];
 };
@@ -101,7 +94,7 @@ const WAYS = Object.entries<Announce>({
 
 /** Gives the rows of a round other keys, so that the next round begins without them. */
 const forget = () =>
-  service.owner.query(
+  service().owner.query(
     `with gone as (update packages set tracking_number = id::text, tracking_key = id::text),
        flags as (delete from prealert_flags), held as (delete from scans), places as (delete from parcel_positions)
      update prealerts set tracking_number = id::text, tracking_key = id::text, announced_key = null`,
@@ -111,7 +104,7 @@ const receive = (tracking_number: string, fields: object = {}) =>
   call('receivePackage', { as: 'warehouse', body: { tracking_number, weight: 1, ...fields } });
 
 const statuses = async (): Promise<string[]> => {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     `select c.code || ' ' || a.status as status from prealerts a join couriers c on c.id = a.courier_id
      where a.tracking_number <> a.id::text order by 1`,
   );
@@ -127,7 +120,7 @@ async function scanAll(scans: string[]) {
       (row: { user_code: string; status: string }) => `${row.user_code} ${row.status}`,
     );
     const { matched_by, duplicate, flagged, user_code } = await receive(scan);
-    const { results } = await sendScans(service, [deviceScan('locate', scan, 10, { location: 'A1' })]);
+    const { results } = await sendScans(service(), [deviceScan('locate', scan, 10, { location: 'A1' })]);
     const batch = [results[0].result, results[0].parcel.flagged];
     const shown = { kind: kind === 'house_number' ? 'parcel' : kind, owner: owner?.user_code, next };
     seen.push({ ...shown, claims: claims.sort(), matched_by, duplicate, flagged, user_code, batch });
@@ -166,7 +159,7 @@ const STORIES: Record<string, Story> = {
     await announce('HRB', received);
     const { house_number } = await receive(received);
     const disputed = [await statuses(), await scanAll([...both, house_number])];
-    const { rows } = await service.owner.query(
+    const { rows } = await service().owner.query(
       `select id from prealerts where courier_id = $1 and tracking_number = $2`,
       [DEMO.couriers.IEX, announced],
     );
@@ -205,7 +198,7 @@ const STORIES: Record<string, Story> = {
     await announce('IEX', announced);
     await announce('HRB', announced);
     await receive(announced);
-    const { rows } = await service.owner.query(
+    const { rows } = await service().owner.query(
       `select id from prealerts where courier_id = $1 and tracking_number = $2`,
       [DEMO.couriers.IEX, announced],
     );

@@ -1,40 +1,30 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeCombiner } from '../../../src/platform/context/shared-write.js';
 import { CUSTOMERS, type CourierCode } from '../../support/builders/parcels.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
-let service: Service;
+const { api, service } = withService();
 let unlock: (() => Promise<void>) | undefined;
-
-beforeAll(async () => {
-  service = await startService();
-});
 
 afterEach(async () => {
   await unlock?.();
 });
 
-afterAll(async () => {
-  await service.stop();
-});
-
 const submit = (courier: CourierCode, TrackingNumber: string, UserCode: string = CUSTOMERS[courier]) =>
   untilAdmitted(() =>
-    service.call('submitPrealert', {
-      key: DEMO.apiKeys[courier],
-      body: { UserCode, TrackingNumber },
-    }),
+    api.withKey(DEMO.apiKeys[courier]).submitPrealert({ UserCode, TrackingNumber }).answer(),
   );
 
 type StoredRow = { tracking_number: string; courier_id: string; written_by: string };
 
 const stored = async (prefix: string): Promise<StoredRow[]> =>
   (
-    await service.owner.query<StoredRow>(
+    await service().owner.query<StoredRow>(
       `select tracking_number, courier_id, xmin::text as written_by from prealerts where tracking_number like $1 || '%'`,
       [prefix],
     )
@@ -44,7 +34,7 @@ const transactionsOf = (rows: StoredRow[]) => new Set(rows.map(({ written_by }) 
 
 /** Holds the lock of every parcel of the tenant, as a large intake does, until `unlock`. */
 async function lockParcels(): Promise<void> {
-  const client: pg.PoolClient = await service.owner.connect();
+  const client: pg.PoolClient = await service().owner.connect();
   await client.query('begin');
   await client.query(
     'select pg_advisory_xact_lock(hashtext($1), lock) from generate_series(0, 127) as lock',
@@ -106,8 +96,8 @@ test('each of the requests that share a transaction gets its own response, id an
     'OWN-FIRST',
   ]);
   expect(transactionsOf(rows)).toBeLessThan(rows.length);
-  for (const { status, body, headers } of replies) {
-    const { rows: entries } = await service.owner.query(
+  for (const { status, data, headers } of replies) {
+    const { rows: entries } = await service().owner.query(
       `select a.entity_id, a.actor_id, a.after->>'tracking_number' as number from audit_entries a where a.request_id = $1`,
       [headers.get('x-request-id')],
     );
@@ -115,7 +105,7 @@ test('each of the requests that share a transaction gets its own response, id an
       status === 201
         ? [
             {
-              entity_id: body['data'].prealert_id,
+              entity_id: data.prealert_id,
               actor_id: DEMO.couriers.IEX,
               number: expect.stringMatching(/^OWN-/),
             },
@@ -128,7 +118,7 @@ test('each of the requests that share a transaction gets its own response, id an
 const codeOf = ({ body }: Reply): string | undefined => body['code'];
 
 async function countLockWaits(): Promise<number> {
-  const { rows } = await service.owner.query<{ count: number }>(
+  const { rows } = await service().owner.query<{ count: number }>(
     `select count(*)::int as count from pg_stat_activity
      where datname = current_database() and application_name = 'crossdock' and wait_event_type = 'Lock'`,
   );
@@ -136,7 +126,7 @@ async function countLockWaits(): Promise<number> {
 }
 
 test('while one transaction waits for a lock, others of the key start beside it', async () => {
-  const client = await service.owner.connect();
+  const client = await service().owner.connect();
   await client.query('begin');
   // Only this parcel's lock.
   await client.query('select pg_advisory_xact_lock(hashtext($1), hashtext($2) & 127)', [
@@ -145,7 +135,7 @@ test('while one transaction waits for a lock, others of the key start beside it'
   ]);
   const slow = submit('IEX', 'SLOW1');
   await until(async () => (await countLockWaits()) === 1);
-  const { rows } = await service.owner.query<{ number: string }>(
+  const { rows } = await service().owner.query<{ number: string }>(
     `select 'FREE' || n as number from generate_series(1, 40) n where hashtext('FREE' || n) & 127 <> hashtext('SLOW1') & 127`,
   );
   const free = await Promise.all(rows.map(({ number }) => submit('IEX', number)));

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const { service } = withService();
 
 const NAMES = ['deprecation', 'sunset', 'link'];
 const announced = ({ headers }: Reply) => NAMES.filter((name) => headers.has(name));
 
 const KEY = DEMO.apiKeys.IEX;
 const send = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-  service.request('POST', path, { body, headers });
+  service().request('POST', path, { body, headers });
 const prealert = (number: string) => ({ UserCode: 'IEX-1001', TrackingNumber: number });
 
 describe('a key in the query', () => {
@@ -40,8 +33,8 @@ describe('a key in the query', () => {
   test('the link leads to a section, which names both dates', async () => {
     const reply = await send(`/api/Prealert.php?api_key=${KEY}`, prealert('QUERY-LINK'));
     const [, target = ''] = /^<([^>]+)>; rel="deprecation"/.exec(reply.headers.get('link') ?? '') ?? [];
-    const { pathname, hash } = new URL(target, service.url);
-    const page = (await service.request('GET', pathname)).bytes.toString();
+    const { pathname, hash } = new URL(target, service().url);
+    const page = (await service().request('GET', pathname)).bytes.toString();
     const dates = [
       Number(reply.headers.get('deprecation')?.slice(1)) * 1000,
       reply.headers.get('sunset') ?? '',
@@ -72,8 +65,8 @@ describe('a key in the query', () => {
     const replies = [
       await send('/api/Prealert.php', prealert('HEADER-1'), { 'x-api-key': KEY }),
       await send('/api/Prealert.php', prealert('HEADER-2')),
-      await service.request('GET', `/api/ManagePrealerts.php?api_key=${KEY}`),
-      await service.request('GET', `/docs/authentication?api_key=${KEY}`),
+      await service().request('GET', `/api/ManagePrealerts.php?api_key=${KEY}`),
+      await service().request('GET', `/docs/authentication?api_key=${KEY}`),
     ];
     expect(replies.map(announced)).toEqual([[], [], [], []]);
   });

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService({ poolSize: 20 });
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const { api, service } = withService({ poolSize: 20 });
 
 const CALLERS = rounds(24, 200);
 const ROUNDS = rounds(1, 20);
@@ -21,18 +15,20 @@ const LIMIT_MS = 60_000 + ROUNDS * 20_000;
 const numbersOf = (prefix: string) => Array.from({ length: LINES }, (_, n) => `${prefix}-${n}`);
 
 const batch = (numbers: string[], query = {}, key: string = DEMO.apiKeys.IEX, userCode = 'IEX-1001') =>
-  service.call('submitPrealert', {
-    key,
-    query,
-    body: numbers.map((TrackingNumber) => JSON.stringify({ UserCode: userCode, TrackingNumber })).join('\n'),
-    headers: { 'content-type': 'application/x-ndjson' },
-  });
+  api
+    .withKey(key)
+    .submitPrealert(
+      unchecked(
+        numbers.map((TrackingNumber) => JSON.stringify({ UserCode: userCode, TrackingNumber })).join('\n'),
+      ),
+      { headers: { 'content-type': 'application/x-ndjson' }, query },
+    );
 
 const callers = (call: (index: number) => Promise<Reply>) =>
   Promise.all(Array.from({ length: CALLERS }, (_, index) => untilAdmitted(() => call(index))));
 
 const count = async (statement: string, values: unknown[] = []) =>
-  (await service.owner.query<{ n: number }>(statement, values)).rows[0]?.n;
+  (await service().owner.query<{ n: number }>(statement, values)).rows[0]?.n;
 
 async function expectExactCounters(): Promise<void> {
   expect(await count('select sum(total)::int as n from prealert_tallies')).toBe(
@@ -52,11 +48,11 @@ test(
       ];
       const replies = await callers((index) =>
         index % 4 === 3
-          ? service.call('submitPrealert', {
-              key: DEMO.apiKeys.IEX,
-              body: { UserCode: 'IEX-1001', TrackingNumber: numbers[index % LINES] },
-            })
-          : batch(orders[index % 4] ?? numbers),
+          ? api
+              .withKey(DEMO.apiKeys.IEX)
+              .submitPrealert({ UserCode: 'IEX-1001', TrackingNumber: numbers[index % LINES] })
+              .answer()
+          : batch(orders[index % 4] ?? numbers).answer(),
       );
       let created = 0;
       for (const { status, body } of replies) {
@@ -87,7 +83,7 @@ test(
     const replies = await callers((index) => {
       const own = Array.from({ length: 5 }, (_, n) => `ATOMIC-RACE-${index}-OWN-${n}`);
       const numbers = [...own, ...shared];
-      return batch(index % 2 ? numbers : numbers.reverse(), { atomic: true });
+      return batch(index % 2 ? numbers : numbers.reverse(), { atomic: true }).answer();
     });
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(replies.filter(({ status }) => status === 409)).toHaveLength(CALLERS - 1);
@@ -106,19 +102,24 @@ test(
       const numbers = numbersOf(`INTAKE-RACE-${round}`);
       const intakes = numbers.map((tracking_number) =>
         untilAdmitted(() =>
-          service.call('receivePackage', {
-            as: 'warehouse',
-            body: { tracking_number, weight: 1, courier_id: DEMO.couriers.IEX, user_code: 'IEX-1001' },
-          }),
+          api
+            .as('warehouse')
+            .receivePackage({
+              tracking_number,
+              weight: 1,
+              courier_id: DEMO.couriers.IEX,
+              user_code: 'IEX-1001',
+            })
+            .answer(),
         ),
       );
       const batches = [
-        untilAdmitted(() => batch([...numbers].reverse())),
-        untilAdmitted(() => batch(numbers, {}, DEMO.apiKeys.HRB, 'HRB-2001')),
+        untilAdmitted(() => batch([...numbers].reverse()).answer()),
+        untilAdmitted(() => batch(numbers, {}, DEMO.apiKeys.HRB, 'HRB-2001').answer()),
       ];
       const replies = await Promise.all([...intakes, ...batches]);
       expect(replies.filter(({ status }) => status >= 300)).toEqual([]);
-      const { rows } = await service.owner.query<{
+      const { rows } = await service().owner.query<{
         tracking_number: string;
         own: string;
         sibling: string;

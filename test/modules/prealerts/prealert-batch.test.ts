@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { longestBlockMs } from '../../support/harness/event-loop-block.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
-import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
+import { startService, type Call, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
-
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+  parcels = makeParcels(service());
+}, 60_000);
+let parcels: ReturnType<typeof makeParcels>;
 
 const NDJSON = { 'content-type': 'application/x-ndjson' };
 const PATHS = ['submitPrealert', 'submitPrealertWithoutSuffix'] as const;
@@ -29,7 +25,7 @@ function send(
   const body = Array.isArray(lines)
     ? lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
     : lines;
-  return service.call(path, { key: DEMO.apiKeys.IEX, body, headers: { ...NDJSON, ...headers }, ...call });
+  return service().call(path, { key: DEMO.apiKeys.IEX, body, headers: { ...NDJSON, ...headers }, ...call });
 }
 
 const CUT_LINE =
@@ -38,7 +34,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Sends a body without Content-Length. Returns the status and the message. */
 async function sendChunked(body: Buffer, type: Record<string, string>): Promise<[number, unknown]> {
-  const reply = await fetch(`${service.url}/api/Prealert.php`, {
+  const reply = await fetch(`${service().url}/api/Prealert.php`, {
     method: 'POST',
     headers: { ...type, 'x-api-key': DEMO.apiKeys.IEX },
     body: new Blob([body]).stream(),
@@ -110,7 +106,7 @@ describe('lines', () => {
     // A single call with the same line gets the same code, message and errors.
     for (const [index, [line, status]] of lines.entries()) {
       if (status === 'created') continue;
-      const single = await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body: line });
+      const single = await api.withKey(DEMO.apiKeys.IEX).submitPrealert(unchecked(line)).answer();
       const { code, message, errors, existing } = single.body;
       // The limit of a body is that of a line, but it is called a body.
       const words = code === 'body_too_large' ? CUT_LINE : message;
@@ -148,7 +144,7 @@ describe('lines', () => {
   test('the pre-alert and the audit entry are those of a single call', async () => {
     const fields = { Vendor: 'Shop', Description: 'Shoes ✓ %_\\', Reference: 'order 7' };
     const [single, line] = [prealert(fields), prealert(fields)];
-    const alone = await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body: single });
+    const alone = await api.withKey(DEMO.apiKeys.IEX).submitPrealert(single).succeeded();
     const [result] = resultsOf(await send([line]));
     const [one] = await storedOf(single.TrackingNumber);
     const number = { tracking_number: line.TrackingNumber, tracking_key: line.TrackingNumber };
@@ -160,7 +156,7 @@ describe('lines', () => {
           [id],
         )
       ).map((entry) => ({ ...entry, after: { ...(entry['after'] as object), id: '', tracking_number: '' } }));
-    const entries = await auditOf(alone.body['data'].prealert_id);
+    const entries = await auditOf(alone.data.prealert_id);
     expect(entries).toHaveLength(1);
     expect(await auditOf(result?.prealert_id)).toEqual(entries);
   });
@@ -172,7 +168,7 @@ describe('lines', () => {
     const contested = await parcels.announce('IEX', flagged);
     await parcels.announce('HRB', flagged);
     await parcels.receive(flagged);
-    await service.call('deletePrealert', { as: 'iex', body: { prealert_id: contested } });
+    await api.as('iex').deletePrealert({ prealert_id: contested }).ok();
     await send([received, foreign, flagged].map((TrackingNumber) => prealert({ TrackingNumber })));
     const statuses = [];
     for (const number of [received, foreign, flagged]) {
@@ -205,7 +201,7 @@ describe('lines', () => {
 
 describe('a batch as a whole', () => {
   test.each(PATHS)('%s refuses more than 1,000 lines and 4 MiB, and stores nothing', async (path) => {
-    const before = await fingerprint(service.owner);
+    const before = await fingerprint(service().owner);
     const many = await send('\n'.repeat(1_001), {}, path);
     expect(many).toMatchObject({
       status: 400,
@@ -217,7 +213,7 @@ describe('a batch as a whole', () => {
     const known = await send(large, {}, path);
     expect([known.status, known.body['message']]).toEqual([413, words]);
     expect(await sendChunked(large, NDJSON)).toEqual([413, words]);
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
   });
 
   test('needs at least one line', async () => {
@@ -239,7 +235,7 @@ describe('a batch as a whole', () => {
   });
 
   test('is accepted in no other operation, and not compressed', async () => {
-    expect(await service.call('createPrealert', { as: 'iex', body: '{}', headers: NDJSON })).toMatchObject({
+    expect(await api.as('iex').createPrealert(unchecked('{}'), { headers: NDJSON }).answer()).toMatchObject({
       status: 415,
     });
     expect(await send([prealert()], { headers: { 'content-encoding': 'gzip' } })).toMatchObject({
@@ -250,8 +246,8 @@ describe('a batch as a whole', () => {
   test('a JSON body keeps its own limit', async () => {
     const body = JSON.stringify(prealert({ filler: 'x'.repeat(70_000) }));
     const words = 'The body is larger than 64 KiB. Send less at once.';
-    const known = await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body });
-    expect([known.status, known.body['message']]).toEqual([413, words]);
+    const known = await api.withKey(DEMO.apiKeys.IEX).submitPrealert(unchecked(body)).answer();
+    expect([known.status, known.message]).toEqual([413, words]);
     expect(await sendChunked(Buffer.from(body), JSON_TYPE)).toEqual([413, words]);
   });
 });
@@ -262,7 +258,7 @@ describe('atomic', () => {
   test.each(PATHS)('%s stores all lines or none, and names the failed lines', async (path) => {
     const [announced, good] = [prealert(), prealert()];
     await send([announced], atomic, path);
-    const before = await fingerprint(service.owner);
+    const before = await fingerprint(service().owner);
     const mixed = await send([good, announced, prealert({ UserCode: 'HRB-2001' }), '{', {}], atomic, path);
     expect(mixed).toMatchObject({
       status: 400,
@@ -291,13 +287,13 @@ describe('atomic', () => {
       status: 400,
       body: { code: 'validation_failed' },
     });
-    expect(await fingerprint(service.owner)).toEqual(before);
+    expect(await fingerprint(service().owner)).toEqual(before);
     expect(statusesOf(await send([good, prealert()], atomic, path))).toEqual(['1 created', '2 created']);
   });
 
   test('has no effect on a single pre-alert', async () => {
     const call = { key: DEMO.apiKeys.IEX, body: prealert(), ...atomic };
-    expect((await service.call('submitPrealert', call)).status).toBe(201);
+    expect(await api.with(call).submitPrealert().status()).toBe(201);
     expect(await send([prealert()], { query: { atomic: 'maybe' } })).toMatchObject({
       status: 400,
       body: { errors: [{ field: 'atomic' }] },

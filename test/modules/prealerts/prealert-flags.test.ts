@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
-import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
+import { untilAdmitted } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const ROUNDS = Number(process.env['FLAG_ROUNDS'] ?? 20);
 const CALLERS_PER_ROUND = 10;
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
+const { api, service } = withService({ poolSize: 30 });
 beforeAll(async () => {
-  service = await startService({ poolSize: 30 });
-  parcels = makeParcels(service);
+  parcels = makeParcels(service());
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
+let parcels: ReturnType<typeof makeParcels>;
 
 let number: string;
 let flagged: string;
@@ -29,19 +28,20 @@ async function makeContested(trackingNumber: string): Promise<string> {
   return id;
 }
 
-const remove = (prealertId: string, as = 'iex') =>
-  service.call('deletePrealert', { as, body: { prealert_id: prealertId } });
+const remove = (prealertId: string, as = 'iex') => api.as(as).deletePrealert({ prealert_id: prealertId });
 const replace = (prealertId: string, trackingNumber: string, as = 'iex') =>
-  service.call('replacePrealert', {
-    as,
-    body: { prealert_id: prealertId, tracking_number: trackingNumber, user_code: CUSTOMERS.IEX, vendor: 'V' },
+  api.as(as).replacePrealert({
+    prealert_id: prealertId,
+    tracking_number: trackingNumber,
+    user_code: CUSTOMERS.IEX,
+    vendor: 'V',
   });
 const create = async (trackingNumber: string) => {
   const body = { tracking_number: trackingNumber, user_code: 'IEX-1002', vendor: 'V' };
-  return String((await service.call('createPrealert', { as: 'iex', body })).body['data'].prealert_id);
+  return (await api.as('iex').createPrealert(body).created()).data.prealert_id;
 };
 const review = (prealertId: string) =>
-  service.call('reviewPrealert', { as: 'warehouse', body: { prealert_id: prealertId, reason: 'Looked.' } });
+  api.as('warehouse').reviewPrealert({ prealert_id: prealertId, reason: 'Looked.' });
 const labelOf = (trackingNumber: string) => `42033126${trackingNumber}`;
 
 describe('flag of a pre-alert deleted by its courier', () => {
@@ -54,16 +54,16 @@ describe('flag of a pre-alert deleted by its courier', () => {
     ];
     let current = flagged;
     for (const make of ways) {
-      expect((await remove(current)).status).toBe(200);
+      expect(await remove(current).status()).toBe(200);
       current = await make();
       expect(await parcels.statusOf(current)).toBe('flagged');
     }
   });
 
   test('applies to a pre-alert that is changed to the number', async () => {
-    await remove(flagged);
+    await remove(flagged).ok();
     const other = await parcels.announce('IEX', newNumber());
-    expect((await replace(other, number)).body['data'].status).toBe('flagged');
+    expect((await replace(other, number).ok()).data.status).toBe('flagged');
   });
 
   test("does not apply to another courier's pre-alert of the number", async () => {
@@ -71,34 +71,34 @@ describe('flag of a pre-alert deleted by its courier', () => {
       number,
       flagged,
     ]);
-    await remove(flagged);
+    await remove(flagged).ok();
     await parcels.select('delete from prealerts where id = $1', [theirs[0]?.['id']]);
     expect(await parcels.statusOf(await parcels.announce('HRB', number))).toBe('pending');
   });
 
   test('is cleared permanently by a review of the next pre-alert', async () => {
-    await remove(flagged);
+    await remove(flagged).ok();
     const again = await parcels.announce('IEX', number);
-    expect((await review(again)).status).toBe(200);
-    await remove(again);
+    expect(await review(again).status()).toBe(200);
+    await remove(again).ok();
     expect(await parcels.statusOf(await parcels.announce('IEX', number))).toBe('pending');
   });
 
   test('is cleared when staff delete the pre-alert', async () => {
-    await remove(flagged);
+    await remove(flagged).ok();
     const again = await parcels.announce('IEX', number);
-    expect((await remove(again, 'warehouse')).status).toBe(200);
+    expect(await remove(again, 'warehouse').status()).toBe(200);
     expect(await parcels.statusOf(await parcels.announce('IEX', number))).toBe('pending');
   });
 });
 
 describe('flag of a pre-alert whose courier changes the number', () => {
   test('stays on the pre-alert in both directions and on the number', async () => {
-    expect((await replace(flagged, newNumber())).body['data'].status).toBe('flagged');
+    expect((await replace(flagged, newNumber()).ok()).data.status).toBe('flagged');
     const again = await parcels.announce('IEX', number);
     expect(await parcels.statusOf(again)).toBe('flagged');
-    await remove(again);
-    expect((await replace(flagged, number)).body['data'].status).toBe('flagged');
+    await remove(again).ok();
+    expect((await replace(flagged, number).ok()).data.status).toBe('flagged');
   });
 });
 
@@ -113,7 +113,7 @@ test('flags another spelling of a flagged number too', async () => {
 
 test('leaves no flag for a deleted pre-alert that was not flagged', async () => {
   const pending = newNumber();
-  await remove(await parcels.announce('IEX', pending));
+  await remove(await parcels.announce('IEX', pending)).ok();
   expect(await parcels.statusOf(await parcels.announce('IEX', pending))).toBe('pending');
   expect(await parcels.select('select * from prealert_flags where tracking_key = $1', [pending])).toEqual([]);
 });
@@ -125,9 +125,9 @@ test(`a number that ${CALLERS_PER_ROUND} callers delete and announce at once kee
     const spellings = [contested, labelOf(contested), `420331261234${contested}`];
     await Promise.all(
       Array.from({ length: CALLERS_PER_ROUND }, (_, index) =>
-        untilAdmitted(() =>
+        untilAdmitted<{ status: number }>(() =>
           index % 3 === 0
-            ? remove(id)
+            ? remove(id).answer()
             : parcels.submit('IEX', spellings[index % spellings.length] ?? contested),
         ),
       ),

@@ -1,29 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { eventsOf, setWebhookUrls, pendingDelivery } from '../../support/receivers/outbound.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const CALLERS = rounds(60, 200);
 
-let service: Service;
+const { api, service } = withService({ poolSize: 30 });
 beforeAll(async () => {
-  service = await startService({ poolSize: 30 });
-  await setWebhookUrls(service.owner, [IEX, HRB]);
-  await service.tokenOf('warehouse');
+  await setWebhookUrls(service().owner, [IEX, HRB]);
+  await service().tokenOf('warehouse');
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
 
 type Row = Record<string, unknown>;
 const select = async (statement: string, values: unknown[] = []) =>
-  (await service.owner.query<Row>(statement, values)).rows;
+  (await service().owner.query<Row>(statement, values)).rows;
 const rowOf = async (table: 'prealerts' | 'packages', id: string) =>
   (await select(`select * from ${table} where id = $1`, [id]))[0] ?? {};
 
 const review = (prealert_id: string, fields: object = {}, as = 'warehouse') =>
-  service.call('reviewPrealert', { as, body: { prealert_id, reason: 'Name on the label.', ...fields } });
+  api.as(as).reviewPrealert({ prealert_id, reason: 'Name on the label.', ...fields });
 
 let serial = 0;
 const freshNumber = () => `REV${process.pid}N${(serial += 1)}`;
@@ -36,16 +35,14 @@ async function announce(tracking_number: string, courier_id: string, user_code: 
     vendor: `Shop of ${user_code}`,
     description: 'Shoes',
   };
-  const reply = await service.call('createPrealert', { as: 'admin', body });
-  expect(reply.status).toBe(201);
-  return String(reply.body['data'].prealert_id);
+  const reply = await api.as('admin').createPrealert(body).created();
+  return reply.data.prealert_id;
 }
 
 async function receive(tracking_number: string, fields: object = {}): Promise<string> {
   const body = { tracking_number, weight: 1, ...fields };
-  const reply = await service.call('receivePackage', { as: 'warehouse', body });
-  expect(reply.status).toBe(201);
-  return String(reply.body['data'].package_id);
+  const reply = await api.as('warehouse').receivePackage(body).created();
+  return reply.data.package_id;
 }
 
 /** Creates a package that two couriers announced: it has no owner, and both pre-alerts are flagged. */
@@ -79,8 +76,8 @@ describe('clearing a flag', () => {
   test("makes the pre-alert pending if the package is not the courier's, and leaves the package unchanged", async () => {
     const { iex, hrb, packageId } = await makeContested();
     const before = await rowOf('packages', packageId);
-    const reply = await review(iex);
-    expect(reply.body['data']).toEqual({
+    const reply = await review(iex).ok();
+    expect(reply.data).toEqual({
       prealert_id: iex,
       status: 'pending',
       package_id: null,
@@ -99,14 +96,14 @@ describe('clearing a flag', () => {
         actor_id: DEMO.users.warehouse,
       },
     ]);
-    expect(await eventsOf(service.owner, [packageId])).toEqual([]);
+    expect(await eventsOf(service().owner, [packageId])).toEqual([]);
   });
 
   test('marks the pre-alert received and links it if staff have assigned the package to its customer', async () => {
     const { iex, packageId } = await makeContested();
     const body = { package_id: packageId, user_code: 'IEX-1001' };
-    expect((await service.call('updatePackage', { as: 'admin', body })).status).toBe(200);
-    expect((await review(iex)).body['data']).toEqual({
+    expect(await api.as('admin').updatePackage(body).status()).toBe(200);
+    expect((await review(iex).ok()).data).toEqual({
       prealert_id: iex,
       status: 'received',
       package_id: packageId,
@@ -123,47 +120,46 @@ describe('clearing a flag', () => {
     ];
     // Two spellings of one number count as one package. The key is set directly, because the label format is not
     // tested here.
-    await service.owner.query('update prealerts set tracking_key = $2 where id = $1', [second, number]);
+    await service().owner.query('update prealerts set tracking_key = $2 where id = $1', [second, number]);
     const packageId = await receive(number);
     expect(await rowOf('packages', packageId)).toMatchObject({ courier_id: IEX, user_code: null });
-    expect((await review(second)).body['data']).toMatchObject({ status: 'received', package_id: packageId });
+    expect((await review(second).ok()).data).toMatchObject({ status: 'received', package_id: packageId });
     expect(await rowOf('packages', packageId)).toMatchObject({ user_code: null, prealert_id: null });
     // Assigning the first customer later is sent to the courier as an update.
-    expect((await review(first, { assign: true })).body['data']).toMatchObject({ assigned: true });
+    expect((await review(first, { assign: true }).ok()).data).toMatchObject({ assigned: true });
     expect(await rowOf('packages', packageId)).toMatchObject({ user_code: 'IEX-1001', prealert_id: first });
     expect(await select('select status from package_syncs where package_id = $1', [packageId])).toEqual([
       { status: 'queued' },
     ]);
-    const webhookEvents = await eventsOf(service.owner, [packageId], 'package.created');
+    const webhookEvents = await eventsOf(service().owner, [packageId], 'package.created');
     expect(webhookEvents).toHaveLength(1);
   });
 
   test('rejects a pre-alert that is not flagged, or no longer flagged, and writes nothing', async () => {
     const { iex } = await makeContested();
-    await review(iex);
+    await review(iex).ok();
     const before = await auditOf([iex]);
     for (const id of [iex, DEMO.prealerts.received.IEX[0] ?? '']) {
-      const reply = await review(id);
-      expect([reply.status, reply.body['code']]).toEqual([400, 'prealert_not_flagged']);
+      await review(id).refused(400, 'prealert_not_flagged');
     }
     expect(await auditOf([iex])).toEqual(before);
-    expect((await review(randomUUID())).body['code']).toBe('prealert_not_found');
+    expect((await review(randomUUID()).answer()).code).toBe('prealert_not_found');
   });
 
   test('requires a reason that is not blank', async () => {
     const { iex } = await makeContested();
     for (const reason of [undefined, '', '  ', 'x'.repeat(501)])
-      expect((await review(iex, { reason })).status).toBe(400);
+      expect(await review(iex, { reason }).status()).toBe(400);
     expect(await rowOf('prealerts', iex)).toMatchObject({ status: 'flagged' });
-    expect((await review(iex, { reason: 'x'.repeat(500) }, 'manager')).status).toBe(200);
+    expect(await review(iex, { reason: 'x'.repeat(500) }, 'manager').status()).toBe(200);
   });
 });
 
 describe('assigning the package', () => {
   test('sets owner and fields like intake, notifies only that courier and leaves the other pre-alert flagged', async () => {
     const { iex, hrb, packageId } = await makeContested();
-    const reply = await review(iex, { assign: true }, 'admin');
-    expect(reply.body['data']).toEqual({
+    const reply = await review(iex, { assign: true }, 'admin').ok();
+    expect(reply.data).toEqual({
       prealert_id: iex,
       status: 'received',
       package_id: packageId,
@@ -174,8 +170,12 @@ describe('assigning the package', () => {
       [IEX],
     );
     const assigned = {
-      ...{ courier_id: IEX, user_code: 'IEX-1001', prealert_id: iex, ...customer },
-      ...{ shipper: 'Shop of IEX-1001', description: 'Shoes' },
+      courier_id: IEX,
+      user_code: 'IEX-1001',
+      prealert_id: iex,
+      ...customer,
+      shipper: 'Shop of IEX-1001',
+      description: 'Shoes',
     };
     expect(await rowOf('packages', packageId)).toMatchObject({ ...assigned, status: 'received' });
     expect(await rowOf('prealerts', iex)).toMatchObject({ status: 'received' });
@@ -185,16 +185,16 @@ describe('assigning the package', () => {
       { action: 'prealert.reviewed', after: { status: 'received', package_id: packageId } },
       { action: 'package.assigned', entity_id: packageId, before: nothing, after: assigned },
     ]);
-    const webhookEvents = await eventsOf(service.owner, [packageId]);
+    const webhookEvents = await eventsOf(service().owner, [packageId]);
     expect(webhookEvents).toMatchObject([
       { type: 'package.created', courier_id: IEX, data: { user_code: 'IEX-1001' } },
     ]);
     expect(webhookEvents[0]?.deliveries).toEqual(pendingDelivery(IEX, 'add_package'));
     // The tallies of the list are updated.
-    const listed = await service.call('listPackages', { as: 'iex', body: { trackingNumber: 'REV' } });
-    expect((listed.body['data'] as Row[]).map((row) => row['package_id'])).toContain(packageId);
+    const listed = await api.as('iex').listPackages({ trackingNumber: 'REV' }).ok();
+    expect((listed.data as Row[]).map((row) => row['package_id'])).toContain(packageId);
     // A review of the other pre-alert makes it pending again.
-    expect((await review(hrb)).body['data']).toMatchObject({ status: 'pending', package_id: null });
+    expect((await review(hrb).ok()).data).toMatchObject({ status: 'pending', package_id: null });
   });
 
   test('keeps the shipper and description recorded at intake', async () => {
@@ -202,33 +202,32 @@ describe('assigning the package', () => {
     const iex = await announce(number, IEX, 'IEX-1001');
     await announce(number, HRB, 'HRB-2001');
     const packageId = await receive(number, { shipper: 'Books Ltd', description: 'Books' });
-    await review(iex, { assign: true });
+    await review(iex, { assign: true }).ok();
     expect(await rowOf('packages', packageId)).toMatchObject({ shipper: 'Books Ltd', description: 'Books' });
   });
 
   test('assigns only the courier if the customer no longer exists', async () => {
     const { iex, packageId } = await makeContested();
-    await service.owner.query("update prealerts set user_code = 'IEX-GONE' where id = $1", [iex]);
-    expect((await review(iex, { assign: true })).body['data']).toMatchObject({ assigned: true });
+    await service().owner.query("update prealerts set user_code = 'IEX-GONE' where id = $1", [iex]);
+    expect((await review(iex, { assign: true }).ok()).data).toMatchObject({ assigned: true });
     expect(await rowOf('packages', packageId)).toMatchObject({ courier_id: IEX, user_code: null });
   });
 
   test('is rejected if the package is missing or has another owner, and the flag stays', async () => {
     const { hrb, iex, packageId } = await makeContested();
-    await review(iex, { assign: true });
+    await review(iex, { assign: true }).ok();
     const before = await rowOf('packages', packageId);
-    const other = await review(hrb, { assign: true });
-    expect([other.status, other.body['code']]).toEqual([400, 'package_not_assignable']);
+    await review(hrb, { assign: true }).refused(400, 'package_not_assignable');
     expect(await rowOf('packages', packageId)).toEqual(before);
     expect(await rowOf('prealerts', hrb)).toMatchObject({ status: 'flagged' });
 
     const [absent = ''] = DEMO.prealerts.flagged.IEX;
-    await service.owner.query(
+    await service().owner.query(
       "update prealerts set tracking_number = $2, tracking_key = $2, status = 'flagged' where id = $1",
       [absent, freshNumber()],
     );
-    expect((await review(absent, { assign: true })).body['code']).toBe('package_not_assignable');
-    expect((await review(absent)).body['data']).toMatchObject({ status: 'pending' });
+    expect((await review(absent, { assign: true }).answer()).code).toBe('package_not_assignable');
+    expect((await review(absent).ok()).data).toMatchObject({ status: 'pending' });
   });
 });
 
@@ -236,7 +235,7 @@ describe('concurrent reviews', () => {
   test(`of ${CALLERS} callers who review one pre-alert, one clears the flag with one audit entry`, async () => {
     const { iex } = await makeContested();
     const replies = await Promise.all(
-      Array.from({ length: CALLERS }, () => untilAdmitted(() => review(iex))),
+      Array.from({ length: CALLERS }, () => untilAdmitted(() => review(iex).answer())),
     );
     expect(tally(replies)).toEqual({ '200': 1, '400 prealert_not_flagged': CALLERS - 1 });
     expect(await auditOf([iex])).toHaveLength(1);
@@ -248,11 +247,11 @@ describe('concurrent reviews', () => {
     for (let round = 0; round < ASSIGNMENT_ROUNDS; round += 1) {
       const { iex, hrb, packageId } = await makeContested();
       const replies = await Promise.all(
-        [iex, hrb, iex, hrb].map((id) => untilAdmitted(() => review(id, { assign: true }))),
+        [iex, hrb, iex, hrb].map((id) => untilAdmitted(() => review(id, { assign: true }).answer())),
       );
       expect(tally(replies)['200']).toBe(1);
       const owner = (await rowOf('packages', packageId))['courier_id'];
-      const webhookEvents = await eventsOf(service.owner, [packageId]);
+      const webhookEvents = await eventsOf(service().owner, [packageId]);
       expect(webhookEvents.map(({ type, courier_id }) => [type, courier_id])).toEqual([
         ['package.created', owner],
       ]);

@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { rounds } from '../../support/harness/effort.js';
 import { changeMeanwhile } from '../../support/harness/meanwhile.js';
 import { until } from '../../support/service/processes.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked, multipart } from '../../support/fixture/sent.js';
 
 // A pre-alert refers to its customer by the user code. A rename must find every pre-alert of the code (decision 0086).
 
 const { IEX } = DEMO.couriers;
 const ROUNDS = rounds(15, 60);
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
-
+const { api, service } = withService({ poolSize: 60 });
 beforeAll(async () => {
-  // A large pool, so that the callers contend in the database and not for a connection.
-  service = await startService({ poolSize: 60 });
-  parcels = makeParcels(service);
+  parcels = makeParcels(service());
 }, 60_000);
-
-afterAll(() => service.stop(), 60_000);
+let parcels: ReturnType<typeof makeParcels>;
 
 type Customer = { id: string; code: string; newCode: string };
 
@@ -29,15 +26,12 @@ let serial = 0;
 async function makeCustomer(): Promise<Customer> {
   const code = `RENAME-${(serial += 1)}`;
   const body = { user_code: code, first_name: 'First', last_name: 'Last' };
-  const reply = await service.call('createCustomer', { as: 'iex', body });
-  expect(reply.status).toBe(200);
-  return { id: String(reply.body['data'].id), code, newCode: `${code}-NEW` };
+  const reply = await api.as('iex').createCustomer(body).ok();
+  return { id: reply.data.id, code, newCode: `${code}-NEW` };
 }
 
 const rename = ({ id, newCode }: Customer) =>
-  untilAdmitted(() =>
-    service.call('updateCustomer', { as: 'iex', body: { courier_customer_id: id, user_code: newCode } }),
-  );
+  untilAdmitted(() => api.as('iex').updateCustomer({ courier_customer_id: id, user_code: newCode }).answer());
 
 /** Announces numbers for the code in one of the ways. */
 type Announce = (code: string, numbers: string[]) => Promise<Reply>;
@@ -47,29 +41,34 @@ const csvOf = (code: string, numbers: string[]) =>
 
 const WAYS: Record<string, Announce> = {
   'a submission with an API key': (UserCode, [TrackingNumber]) =>
-    service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body: { UserCode, TrackingNumber } }),
+    api.withKey(DEMO.apiKeys.IEX).submitPrealert({ UserCode, TrackingNumber }).answer(),
   'a bulk submission': (UserCode, numbers) =>
-    service.call('submitPrealert', {
-      key: DEMO.apiKeys.IEX,
-      headers: { 'content-type': 'application/x-ndjson' },
-      body: numbers.map((TrackingNumber) => JSON.stringify({ UserCode, TrackingNumber })).join('\n'),
-    }),
+    api
+      .withKey(DEMO.apiKeys.IEX)
+      .submitPrealert(
+        unchecked(numbers.map((TrackingNumber) => JSON.stringify({ UserCode, TrackingNumber })).join('\n')),
+        { headers: { 'content-type': 'application/x-ndjson' } },
+      )
+      .answer(),
   'createPrealert by the courier': (user_code, [tracking_number]) =>
-    service.call('createPrealert', { as: 'iex', body: { user_code, tracking_number, vendor: 'Shop' } }),
+    api.as('iex').createPrealert({ user_code, tracking_number, vendor: 'Shop' }).answer(),
   'createPrealert by staff': (user_code, [tracking_number]) =>
-    service.call('createPrealert', {
-      as: 'manager',
-      body: { user_code, tracking_number, vendor: 'Shop', courier_id: IEX },
-    }),
+    api
+      .as('manager')
+      .createPrealert({ user_code, tracking_number, vendor: 'Shop', courier_id: IEX })
+      .answer(),
   async replacePrealert(user_code, [tracking_number]) {
     const prealert_id = await parcels.announce('IEX', newNumber());
-    return service.call('replacePrealert', {
-      as: 'iex',
-      body: { prealert_id, user_code, tracking_number, vendor: 'Shop' },
-    });
+    return api
+      .as('iex')
+      .replacePrealert({ prealert_id, user_code, tracking_number, vendor: 'Shop' })
+      .answer();
   },
   'an upload': (code, numbers) =>
-    service.call('uploadPrealerts', { as: 'iex', form: { file: { file: csvOf(code, numbers) } } }),
+    api
+      .as('iex')
+      .uploadPrealerts(multipart({ file: { file: csvOf(code, numbers) } }))
+      .answer(),
 };
 
 const ways = Object.entries(WAYS);
@@ -101,7 +100,7 @@ const countWaits = async (): Promise<number> =>
  * releases the numbers.
  */
 async function whileNumbersAreHeld(numbers: string[], work: () => Promise<void>): Promise<void> {
-  const client = await service.owner.connect();
+  const client = await service().owner.connect();
   try {
     await client.query('begin');
     await client.query(
@@ -163,7 +162,7 @@ describe('a rename of the customer', () => {
     await whileNumbersAreHeld([number], async () => {
       pending.push(parcels.submit('IEX', number, code).then(() => ended.push('announced')));
       await until(async () => (await countWaits()) === 1);
-      const deleted = service.call('deleteCustomer', { as: 'iex', query: { id } });
+      const deleted = api.as('iex').deleteCustomer(undefined, { query: { id } }).answer();
       pending.push(deleted.then(({ status }) => ended.push(`deleted ${status}`)));
       await until(async () => ended.length > 0 || (await countWaits()) === 2);
       expect(ended).toEqual([]);
@@ -184,7 +183,7 @@ describe('an intake during a rename of the announced customer', () => {
     const customer = await makeCustomer();
     const number = newNumber();
     const prealertId = await parcels.announce('IEX', number, customer.code);
-    const { body } = await changeMeanwhile(service.owner, renameRows(customer), () => parcels.scan(number));
+    const { body } = await changeMeanwhile(service().owner, renameRows(customer), () => parcels.scan(number));
     expect(body['data']).toMatchObject({ user_code: customer.newCode, prealert_id: prealertId });
     expect(await parcels.packageRow(body['data'].package_id)).toMatchObject({
       first_name: 'First',
@@ -197,7 +196,7 @@ describe('an intake during a rename of the announced customer', () => {
     const [number, corrected] = [newNumber(), newNumber()];
     const packageId = await parcels.receive(number, { courier_id: IEX });
     await parcels.announce('IEX', corrected, customer.code);
-    await changeMeanwhile(service.owner, renameRows(customer), () =>
+    await changeMeanwhile(service().owner, renameRows(customer), () =>
       parcels.update('admin', packageId, { tracking_number: corrected }),
     );
     expect(await parcels.packageRow(packageId)).toMatchObject({ user_code: customer.newCode });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { insertPrealertsWithKey } from '../../../src/modules/prealerts/queries.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
@@ -8,20 +8,18 @@ import { lockTogether } from '../../../src/platform/db/locks.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { developmentConfig } from '../../support/staging/development.js';
 import { dropSearchIndexes } from '../../support/builders/many-rows.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 /** Customers of each courier of the small tenant, and of each of the large one's couriers. */
 const SMALL = 50;
 const LARGE = 900;
 const COURIERS = 60;
 
-let service: Service;
-
+const { service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  await dropSearchIndexes(service.owner);
-  await service.owner.query('alter table customers disable trigger user');
-  await service.owner.query(
+  await dropSearchIndexes(service().owner);
+  await service().owner.query('alter table customers disable trigger user');
+  await service().owner.query(
     `insert into couriers (tenant_id, id, code, name, house_color)
      select $1, gen_random_uuid(), 'L' || n, 'Large ' || n, '#336699' from generate_series(1, $2::int) n`,
     [DEMO.tenants.two, COURIERS],
@@ -30,16 +28,14 @@ beforeAll(async () => {
     [DEMO.tenants.demo, SMALL],
     [DEMO.tenants.two, LARGE],
   ] as const)
-    await service.owner.query(
+    await service().owner.query(
       `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name)
        select tenant_id, gen_random_uuid(), id, 'FILL-' || n, 'First', 'Last' from couriers, generate_series(1, $2::int) n
        where tenant_id = $1`,
       [tenant, count],
     );
-  await service.owner.query('analyze customers');
-});
-
-afterAll(() => service.stop());
+  await service().owner.query('analyze customers');
+}, 60_000);
 
 type Plan = {
   'Relation Name'?: string;
@@ -54,7 +50,7 @@ test.each([1, 2])(
   `submitting %i pre-alerts finds a customer by its code, also in a small tenant beside a large one`,
   async (count) => {
     const ctx = makeContext(
-      service.db,
+      service().db,
       {
         kind: 'key' as const,
         tenantId: DEMO.tenants.demo,

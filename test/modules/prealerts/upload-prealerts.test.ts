@@ -1,32 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
-import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
+import { type Call, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { multipart } from '../../support/fixture/sent.js';
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
-
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+  parcels = makeParcels(service());
+}, 60_000);
+let parcels: ReturnType<typeof makeParcels>;
 
 const HEADER = 'tracking_number,user_code,vendor,description,reference';
 
 type Options = Call & { courier?: string; dryRun?: string };
 
-function upload(file: string | Buffer, { courier, dryRun, ...call }: Options = {}): Promise<Reply> {
+function upload(file: string | Buffer, { courier, dryRun, ...call }: Options = {}) {
   const form = {
     file: { file },
     ...(courier === undefined ? {} : { target_courier_id: courier }),
     ...(dryRun === undefined ? {} : { dry_run: dryRun }),
   };
-  return service.call('uploadPrealerts', { as: 'iex', form, ...call });
+  return api.with({ as: 'iex', ...call }).uploadPrealerts(multipart(form));
 }
 
 const lines = (...rows: string[]) => [HEADER, ...rows, ''].join('\n');
@@ -59,10 +55,10 @@ const errorsOf = ({ body }: Reply) =>
   );
 
 async function expectRefused(file: string | Buffer, errors: string[], options: Options = {}): Promise<Reply> {
-  const before = await fingerprint(service.owner);
-  const reply = await upload(file, options);
+  const before = await fingerprint(service().owner);
+  const reply = await upload(file, options).answer();
   expect([reply.status, errorsOf(reply)]).toEqual([400, errors]);
-  expect(await fingerprint(service.owner)).toEqual(before);
+  expect(await fingerprint(service().owner)).toEqual(before);
   return reply;
 }
 
@@ -71,11 +67,9 @@ describe('stored pre-alerts', () => {
     const [one, two] = [newNumber(), newNumber()];
     const file = lines(` ${one} ,IEX-1001,Shop,"Shoes, red",R-1`, `${two},IEX-1002,,,`);
     // A courier's target is ignored.
-    const reply = await upload(file, { courier: DEMO.couriers.HRB });
+    const reply = await upload(file, { courier: DEMO.couriers.HRB }).answer();
     expect(reply).toMatchObject(counts({ processed: 2, created: 2 }));
-    expect(reply.body['message']).toBe(
-      'Rows processed: 2. Pre-alerts created: 2, duplicate: 0, repeated: 0.',
-    );
+    expect(reply.message).toBe('Rows processed: 2. Pre-alerts created: 2, duplicate: 0, repeated: 0.');
     const stored = await storedOf(one, two);
     expect(stored).toMatchObject([
       {
@@ -99,19 +93,21 @@ describe('stored pre-alerts', () => {
         actor_id: DEMO.users.iex,
         remarks: 'upload',
       });
-    expect(await upload(file)).toMatchObject(counts({ processed: 2, duplicate: 2, duplicate_rows: [2, 3] }));
+    expect(await upload(file).answer()).toMatchObject(
+      counts({ processed: 2, duplicate: 2, duplicate_rows: [2, 3] }),
+    );
     expect(await storedOf(one, two)).toEqual(stored);
   });
 
   test('the columns are found by name, in any order, spelling and separator, in all line ends', async () => {
     const [one, two, three] = [newNumber(), newNumber(), newNumber()];
     const file = `\ufeffMail-Box;Comment;Tracking Number;ITEMS\r\nIEX-1001;x;${one};Books\r\n\r\n;;;\rIEX-1001;x;${two};\r\nIEX-1001;;${one};Other`;
-    expect(await upload(file)).toMatchObject(
+    expect(await upload(file).answer()).toMatchObject(
       counts({ processed: 3, created: 2, repeated: 1, skipped: 1, duplicate_rows: [6] }),
     );
     // The first of two rows with one number counts.
     expect(await storedOf(one)).toMatchObject([{ description: 'Books' }]);
-    await upload(`code,tracking\nIEX-1001,${three}`);
+    await upload(`code,tracking\nIEX-1001,${three}`).ok();
     expect(await storedOf(three)).toHaveLength(1);
   });
 
@@ -119,7 +115,7 @@ describe('stored pre-alerts', () => {
     const number = newNumber();
     await parcels.receive(number, { user_code: 'HRB-2001' });
     const file = lines(`${number},HRB-2001,,,`);
-    const reply = await upload(file, { as: 'warehouse', courier: DEMO.couriers.HRB.toUpperCase() });
+    const reply = await upload(file, { as: 'warehouse', courier: DEMO.couriers.HRB.toUpperCase() }).answer();
     expect(reply).toMatchObject(counts({ processed: 1, created: 1 }));
     expect(await storedOf(number)).toMatchObject([{ courier_id: DEMO.couriers.HRB, status: 'received' }]);
   });
@@ -129,18 +125,22 @@ describe('stored pre-alerts', () => {
     await parcels.announce('IEX', old);
     const file = lines(`${old},IEX-1001,,,`, `${fresh},IEX-1001,,,`, `${fresh},IEX-1001,,,`);
     const result = { processed: 3, created: 1, duplicate: 1, repeated: 1, duplicate_rows: [2, 4] };
-    const before = await fingerprint(service.owner);
-    expect(await upload(file, { dryRun: 'true' })).toMatchObject(counts({ ...result, dry_run: true }));
-    expect(await fingerprint(service.owner)).toEqual(before);
-    expect(await upload(file)).toMatchObject(counts(result));
+    const before = await fingerprint(service().owner);
+    expect(await upload(file, { dryRun: 'true' }).answer()).toMatchObject(
+      counts({ ...result, dry_run: true }),
+    );
+    expect(await fingerprint(service().owner)).toEqual(before);
+    expect(await upload(file).answer()).toMatchObject(counts(result));
   });
 
   test('the same file with the same Idempotency-Key is stored once', async () => {
     const file = lines(`${newNumber()},IEX-1001,,,`);
     const headers = { 'idempotency-key': 'upload-prealerts' };
-    const first = await upload(file, { headers });
-    expect((await upload(file, { headers })).bytes).toEqual(first.bytes);
-    expect(await upload(lines(`${newNumber()},IEX-1001,,,`), { headers })).toMatchObject({ status: 409 });
+    const first = await upload(file, { headers }).answer();
+    expect((await upload(file, { headers }).answer()).bytes).toEqual(first.bytes);
+    expect(await upload(lines(`${newNumber()},IEX-1001,,,`), { headers }).answer()).toMatchObject({
+      status: 409,
+    });
   });
 });
 
@@ -210,8 +210,8 @@ describe('refused files', () => {
   });
 
   test('a number whose last digits a spreadsheet has replaced by zeros gets a warning', async () => {
-    const reply = await upload(lines('9400111899223100000000,IEX-1001,,,'), { dryRun: 'true' });
-    expect(reply.body['data']).toMatchObject({
+    const reply = await upload(lines('9400111899223100000000,IEX-1001,,,'), { dryRun: 'true' }).ok();
+    expect(reply.data).toMatchObject({
       created: 1,
       warnings: [{ code: 'number_rounded', rows: [2] }],
     });
@@ -230,9 +230,8 @@ describe('refused files', () => {
   ])('numbers of up to 18 digits, of which %s: the rows with a warning', async (_name, numbers, rows) => {
     const reply = await upload(lines(...numbers.map((number) => `${number},IEX-1001,,,`)), {
       dryRun: 'true',
-    });
-    expect(reply.status).toBe(200);
-    expect(reply.body['data'].warnings).toEqual(
+    }).ok();
+    expect(reply.data.warnings).toEqual(
       rows.length > 0 ? [expect.objectContaining({ code: 'number_rounded', rows })] : [],
     );
   });
@@ -242,7 +241,7 @@ describe('refused files', () => {
     await expectRefused(file, ['target_courier_id required'], { as: 'admin' });
     await expectRefused(file, ['target_courier_id invalid'], { as: 'admin', courier: 'x' });
     for (const courier of [DEMO.couriers.TWO, '01930a3e-0000-7000-8000-000000000000'])
-      expect(await upload(file, { as: 'admin', courier })).toMatchObject({
+      expect(await upload(file, { as: 'admin', courier }).answer()).toMatchObject({
         status: 404,
         body: { code: 'courier_not_found' },
       });
@@ -250,24 +249,24 @@ describe('refused files', () => {
 
   test('anonymous callers and API keys are refused', async () => {
     const form = { file: { file: lines() } };
-    expect((await service.call('uploadPrealerts', { form })).status).toBe(401);
-    expect((await service.call('uploadPrealerts', { form, key: DEMO.apiKeys.IEX })).status).toBe(401);
+    expect(await api.anonymous.uploadPrealerts(multipart(form)).status()).toBe(401);
+    expect(await api.withKey(DEMO.apiKeys.IEX).uploadPrealerts(multipart(form)).status()).toBe(401);
   });
 });
 
 test('10,000 rows are stored at once', async () => {
   const rows = Array.from({ length: 10_000 }, () => `${newNumber()},IEX-1001,Shop,${'d'.repeat(100)},R`);
-  expect(await upload(lines(...rows))).toMatchObject(counts({ processed: 10_000, created: 10_000 }));
-  const { rows: tallies } = await service.owner.query(
+  expect(await upload(lines(...rows)).answer()).toMatchObject(counts({ processed: 10_000, created: 10_000 }));
+  const { rows: tallies } = await service().owner.query(
     'select (select count(*)::int from prealerts) as stored, (select sum(total)::int from prealert_tallies) as tallied',
   );
   expect(tallies[0].tallied).toBe(tallies[0].stored);
 }, 60_000);
 
 test('a file of blank rows is refused, and the message names what was expected', async () => {
-  const before = await fingerprint(service.owner);
-  const reply = await upload(lines(',,,,', ' , ,,,'));
+  const before = await fingerprint(service().owner);
+  const reply = await upload(lines(',,,,', ' , ,,,')).answer();
   expect([reply.status, errorsOf(reply)]).toEqual([400, ['file format']]);
-  expect(JSON.stringify(reply.body['errors'])).toContain('tracking_number, user_code');
-  expect(await fingerprint(service.owner)).toEqual(before);
+  expect(JSON.stringify(reply.errors)).toContain('tracking_number, user_code');
+  expect(await fingerprint(service().owner)).toEqual(before);
 });

@@ -1,33 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';
-import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const CALLERS = rounds(24, 50);
 const DELETERS = rounds(50, 200);
 const ROUNDS = rounds(1, 5);
 const { demo: DEMO_TENANT } = DEMO.tenants;
 
-let service: Service;
+const { api, service } = withService({ poolSize: 40 });
 beforeAll(async () => {
-  // More connections than the default, so that more callers run at the same time.
-  service = await startService({ poolSize: 40 });
-  await service.tokenOf('manager');
+  await service().tokenOf('manager');
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
 
 type Tier = { id?: number; startweight: number; endweight: number; fee: number };
 
 const manage = (body: unknown): Promise<Reply> =>
-  untilAdmitted(() => service.call('manageCourierRates', { as: 'manager', body }));
+  untilAdmitted(() => api.as('manager').manageCourierRates(unchecked(body)).answer());
 const save = (courier_id: string | null, rates: Tier[]) =>
   manage({ action: 'save_rates', courier_id, rates });
 
 async function newCourier(): Promise<string> {
   const id = randomUUID();
-  await service.owner.query('insert into couriers (tenant_id, id, code, name) values ($1, $2, $3, $3)', [
+  await service().owner.query('insert into couriers (tenant_id, id, code, name) values ($1, $2, $3, $3)', [
     DEMO_TENANT,
     id,
     id.slice(0, 8),
@@ -38,7 +37,7 @@ async function newCourier(): Promise<string> {
 const statuses = (replies: Reply[]) => [...new Set(replies.map(({ status }) => status))].sort();
 
 async function stored(courierId: string | null): Promise<Tier[]> {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     `select start_weight_lb::float as startweight, end_weight_lb::float as endweight, fee_usd::float as fee
      from rate_tiers where tenant_id = $1 and courier_id is not distinct from $2 order by start_weight_lb`,
     [DEMO_TENANT, courierId],
@@ -89,7 +88,7 @@ test('a save of the default table that starts during another one replaces what t
   expect(statuses(replies)).toEqual([200]);
   expect(inputs).toContainEqual(await stored(null));
   // Without the lock, both would start from the same table, and the second one would add to the first one's tiers.
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     `select before, after from audit_entries where action = 'rates.saved' and entity_id = $1 order by id desc limit 2`,
     [DEMO_TENANT],
   );
@@ -98,7 +97,7 @@ test('a save of the default table that starts during another one replaces what t
 
 /** Starts the calls while nobody can write tiers, and lets them continue when each of them waits for a lock. */
 async function startTogether(calls: (() => Promise<Reply>)[]): Promise<Reply[]> {
-  const holder = await service.owner.connect();
+  const holder = await service().owner.connect();
   try {
     await holder.query('begin');
     // Readers do not wait for this lock.
@@ -114,7 +113,7 @@ async function startTogether(calls: (() => Promise<Reply>)[]): Promise<Reply[]> 
 }
 
 async function waitingSessions(): Promise<number> {
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   );
   return rows[0].n;
@@ -133,7 +132,7 @@ test(`the audit log of ${CALLERS} callers who update the same rows by id forms a
     ),
   );
   expect(statuses(replies)).toEqual([200]);
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     'select before, after from audit_entries where entity_id = $1 order by id',
     [courierId],
   );
@@ -199,7 +198,7 @@ test(`of ${DELETERS} callers who delete one tier at once, one succeeds`, async (
   );
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(replies.filter(({ status }) => status === 404)).toHaveLength(DELETERS - 1);
-  const { rows } = await service.owner.query(
+  const { rows } = await service().owner.query(
     "select count(*)::int as n from audit_entries where entity_id = $1 and action = 'rate.deleted'",
     [courierId],
   );
@@ -212,13 +211,13 @@ test('a preview uses one complete table while the table is saved repeatedly', as
   const tableWithFee = (fee: number): Tier[] =>
     Array.from({ length: 10 }, (_, n) => ({ startweight: n, endweight: n + 1, fee }));
   await save(courierId, tableWithFee(1));
-  await service.owner.query(
+  await service().owner.query(
     `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id)
      select $1, gen_random_uuid(), $2, 'RACE-' || n, 'RACE-' || n, 'RACE-' || n, n / 10.0, $3 from generate_series(1, 100) n`,
     [DEMO_TENANT, courierId, DEMO.warehouses.primary],
   );
   const body = { courier_id: courierId, start_date: '2020-01-01', end_date: '2099-12-31' };
-  const preview = () => untilAdmitted(() => service.call('previewCourierInvoice', { as: 'manager', body }));
+  const preview = () => untilAdmitted(() => api.as('manager').previewCourierInvoice(body).answer());
   const state = { isSaving: true };
   const saving = (async () => {
     for (let fee = 2; fee <= rounds(10, 60); fee += 1) await save(courierId, tableWithFee(fee));
@@ -226,8 +225,8 @@ test('a preview uses one complete table while the table is saved repeatedly', as
   })();
   const seen = new Set<number>();
   while (state.isSaving) {
-    for (const { body: reply } of await Promise.all([preview(), preview(), preview()])) {
-      const { packages, summary, breakdown } = reply['data'];
+    for (const { data } of await Promise.all([preview(), preview(), preview()])) {
+      const { packages, summary, breakdown } = data;
       const fees = new Set<number>(packages.map(({ applied_fee }: { applied_fee: number }) => applied_fee));
       expect(fees.size).toBe(1);
       const [fee = 0] = fees;

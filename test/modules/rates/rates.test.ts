@@ -1,9 +1,11 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const { demo: DEMO_TENANT, two: TENANT_TWO } = DEMO.tenants;
@@ -12,21 +14,17 @@ const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';
 
 type Tier = { id?: number; startweight: number; endweight: number; fee: number };
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
+const { api, service } = withService();
 
-const manage = (as: string, body: unknown, target: Service = service) =>
+const manage = (as: string, body: unknown, target: Service = service()) =>
   target.call('manageCourierRates', { as, body });
 const save = (
   courier_id: string | null | undefined,
   rates: unknown,
   as = 'manager',
-  target: Service = service,
+  target: Service = service(),
 ) => manage(as, { action: 'save_rates', courier_id, rates }, target);
-const read = (courier_id?: string, as = 'manager', target: Service = service) =>
+const read = (courier_id?: string, as = 'manager', target: Service = service()) =>
   target.call('getCourierRates', { as, ...(courier_id ? { query: { courier_id } } : {}) });
 
 const tier = (startweight: number, endweight: number, fee: number, id?: number): Tier =>
@@ -35,11 +33,11 @@ const values = (rates: Tier[]) =>
   rates.map(({ startweight, endweight, fee }) => [startweight, endweight, fee]);
 const ids = (rates: Tier[]) => rates.map(({ id }) => id);
 
-const rows = async (statement: string, args: unknown[] = [], target: Service = service) =>
+const rows = async (statement: string, args: unknown[] = [], target: Service = service()) =>
   (await target.owner.query(statement, args)).rows;
 
 /** Returns the stored rows with decimals as text. */
-const stored = (courierId: string | null, target: Service = service) =>
+const stored = (courierId: string | null, target: Service = service()) =>
   rows(
     `select id, start_weight_lb::text as start, end_weight_lb::text as end, fee_usd::text as fee from rate_tiers
      where tenant_id = $1 and courier_id is not distinct from $2 order by start_weight_lb, end_weight_lb`,
@@ -56,7 +54,7 @@ const auditOf = (entityId: string) =>
 let couriers = 0;
 async function newCourier(rates: Tier[] = [], airFreightRate = '0'): Promise<string> {
   const id = randomUUID();
-  await service.owner.query(
+  await service().owner.query(
     'insert into couriers (tenant_id, id, code, name, air_freight_rate) values ($1, $2, $3, $4, $5)',
     [DEMO_TENANT, id, `R${(couriers += 1)}`, `Courier ${couriers}`, airFreightRate],
   );
@@ -70,7 +68,7 @@ function expectError(reply: Reply, status: number, code: string, fields?: string
 }
 
 /** Asserts that `work` writes nothing. */
-async function expectNothingWritten(work: () => Promise<void>, target: Service = service) {
+async function expectNothingWritten(work: () => Promise<void>, target: Service = service()) {
   const before = await fingerprint(target.owner);
   await work();
   expect(await fingerprint(target.owner)).toEqual(before);
@@ -89,9 +87,15 @@ describe('reading rates', () => {
     expect(Object.keys(body.data).sort()).toEqual(['courier', 'global_default_rates']);
     expect(values(body.data.global_default_rates)).toEqual(GLOBAL);
     expect(body.data.courier).toEqual({
-      ...{ courier_id: IEX, courier_name: 'Island Express', courier_code: 'IEX', air_freight_rate: 1.75 },
+      courier_id: IEX,
+      courier_name: 'Island Express',
+      courier_code: 'IEX',
+      air_freight_rate: 1.75,
       specific_rates: (await stored(IEX)).map(({ id, start, end, fee }) => ({
-        ...{ id, startweight: Number(start), endweight: Number(end), fee: Number(fee) },
+        id,
+        startweight: Number(start),
+        endweight: Number(end),
+        fee: Number(fee),
       })),
       uses_global_rates: false,
     });
@@ -144,9 +148,12 @@ describe('access to rates', () => {
     ];
     await expectNothingWritten(async () => {
       const who = as ? { as } : {};
-      expectError(await service.call('getCourierRates', who), status, code);
+      await api.with(who).getCourierRates().refused(status, code);
       for (const body of bodies) {
-        expectError(await service.call('manageCourierRates', { ...who, body }), status, code);
+        await api
+          .with({ ...who })
+          .manageCourierRates(unchecked(body))
+          .refused(status, code);
       }
     });
   });
@@ -311,12 +318,17 @@ describe('save_rates', () => {
     const row = { id, start_weight_lb: '0.000', end_weight_lb: '0.001', fee_usd: '0.01' };
     expect(await auditOf(courierId)).toEqual([
       {
-        ...{ action: 'rates.saved', entity: 'courier', actor_id: DEMO.users.manager },
-        ...{ before: { rates: [] }, after: { rates: [row] } },
+        action: 'rates.saved',
+        entity: 'courier',
+        actor_id: DEMO.users.manager,
+        before: { rates: [] },
+        after: { rates: [row] },
         request_id: first.headers.get('x-request-id'),
       },
       {
-        ...{ action: 'rates.saved', entity: 'courier', actor_id: DEMO.users.manager },
+        action: 'rates.saved',
+        entity: 'courier',
+        actor_id: DEMO.users.manager,
         before: { rates: [row] },
         after: { rates: [{ ...row, end_weight_lb: '99999.999', fee_usd: '99999999.99' }] },
         request_id: second.headers.get('x-request-id'),
@@ -342,7 +354,10 @@ describe('validation of tiers', () => {
           const reply = await save(HRB, [VALID, { startweight: 5, endweight: 6, fee: 1, [field]: value }]);
           const named = (reply.body.errors ?? []).map(({ field: each }: { field: string }) => each);
           expect([field, value, reply.status, reply.body.code]).toEqual([
-            ...[field, value, 400, 'validation_failed'],
+            field,
+            value,
+            400,
+            'validation_failed',
           ]);
           expect([field, value, named]).toEqual([
             field,
@@ -555,8 +570,10 @@ describe('update_air_freight', () => {
       ).toEqual([{ rate: rate.toFixed(2) }]);
       expect(await auditOf(courierId)).toMatchObject([
         {
-          ...{ action: 'courier.air_freight_updated', actor_id: DEMO.users.manager },
-          ...{ before: { air_freight_rate: '3.33' }, after: { air_freight_rate: rate.toFixed(2) } },
+          action: 'courier.air_freight_updated',
+          actor_id: DEMO.users.manager,
+          before: { air_freight_rate: '3.33' },
+          after: { air_freight_rate: rate.toFixed(2) },
         },
       ]);
     },
@@ -572,7 +589,7 @@ describe('update_air_freight', () => {
   });
 
   test('applies to the next preview', async () => {
-    const target = service;
+    const target = service();
     await update(IEX, 2.25);
     const period = { courier_id: IEX, start_date: '2020-01-01', end_date: '2099-12-31' };
     const { summary } = (await target.call('previewCourierInvoice', { as: 'iex', body: period })).body.data;

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber, comparableReply } from '../../support/builders/parcels.js';
 import { rounds } from '../../support/harness/effort.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 const { IEX } = DEMO.couriers;
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
+  parcels = makeParcels(service());
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
+let parcels: ReturnType<typeof makeParcels>;
 
 let number: string;
 let packageId: string;
@@ -26,8 +25,7 @@ beforeEach(async () => {
 
 const update = (fields: object, as = 'iex') => parcels.update(as, packageId, fields);
 const shownNumber = async () =>
-  (await service.call('listPackages', { as: 'iex', body: { houseNumber } })).body['data'][0]
-    .tracking_number as string;
+  (await api.as('iex').listPackages({ houseNumber }).ok()).data[0]?.tracking_number as string;
 const userCode = async () => (await parcels.packageRow(packageId))['user_code'];
 const masked = (text: string) => '*'.repeat(text.length - 4) + text.slice(-4);
 
@@ -78,14 +76,15 @@ describe('naming the customer of a package', () => {
 
 describe('pre-alert of a masked number', () => {
   const create = (trackingNumber: string, as = 'iex') =>
-    service.call('createPrealert', {
-      as,
-      body: { tracking_number: trackingNumber, user_code: CUSTOMERS.IEX, vendor: 'V', courier_id: IEX },
+    api.as(as).createPrealert({
+      tracking_number: trackingNumber,
+      user_code: CUSTOMERS.IEX,
+      vendor: 'V',
+      courier_id: IEX,
     });
   const listed = async (prealertId: string) => {
-    const { body } = await service.call('listPrealerts', { as: 'iex', query: { limit: 500 } });
-    return body['data'].find((each: { prealert_id: string }) => each.prealert_id === prealertId)
-      .status as string;
+    const { data } = await api.as('iex').listPrealerts({ limit: 500 }).answer();
+    return data.find((each) => each.prealert_id === prealertId)?.status ?? '';
   };
 
   test('shows the courier the same status as for an unknown number, however it is created', async () => {
@@ -93,14 +92,14 @@ describe('pre-alert of a masked number', () => {
     for (const guess of [number, `${number.slice(0, -5)}X${number.slice(-4)}`]) {
       seen.add(await listed(await parcels.announce('IEX', guess)));
       await parcels.select('delete from prealerts where tracking_number = $1', [guess]);
-      const created = String((await create(guess)).body['data'].prealert_id);
+      const created = (await create(guess).created()).data.prealert_id;
       seen.add(await listed(created));
       const moved = newNumber();
       const fields = { prealert_id: created, user_code: CUSTOMERS.IEX, vendor: 'V' };
       const replace = (tracking_number: string) =>
-        service.call('replacePrealert', { as: 'iex', body: { ...fields, tracking_number } });
-      seen.add((await replace(moved)).body['data'].status);
-      seen.add((await replace(guess)).body['data'].status);
+        api.as('iex').replacePrealert({ ...fields, tracking_number });
+      seen.add((await replace(moved).ok()).data.status);
+      seen.add((await replace(guess).ok()).data.status);
     }
     expect([...seen]).toEqual(['pending']);
   });
@@ -117,7 +116,9 @@ describe('pre-alert of a masked number', () => {
       ]);
       expect(await parcels.packageRow(packageId)).toMatchObject({ prealert_id: prealertId });
       expect((await parcels.auditOf(prealertId)).at(-1)).toMatchObject({
-        ...{ action: 'prealert.received', before: { status: 'pending' }, after: { status: 'received' } },
+        action: 'prealert.received',
+        before: { status: 'pending' },
+        after: { status: 'received' },
         actor_id: as === 'iex' ? DEMO.users.iex : DEMO.users.warehouse,
       });
     },
@@ -130,7 +131,7 @@ describe('pre-alert of a masked number', () => {
   });
 
   test('is received at once if staff create it or the customer is known', async () => {
-    const byStaff = String((await create(number, 'warehouse')).body['data'].prealert_id);
+    const byStaff = (await create(number, 'warehouse').created()).data.prealert_id;
     expect(await parcels.statusOf(byStaff)).toBe('received');
     const known = newNumber();
     await parcels.receive(known, { user_code: 'IEX-1002' });
@@ -156,18 +157,18 @@ describe('pre-alert of a masked number', () => {
 
 test('no response to the courier contains the full number of a package without a customer', async () => {
   const aboard = { action: 'add_packages', manifest_id: DEMO.manifests.draft, package_ids: [packageId] };
-  expect((await service.call('manageManifest', { as: 'admin', body: aboard })).status).toBe(200);
+  await api.as('admin').manageManifest(unchecked(aboard)).ok();
   await update({ description: 'Pens' });
   const today = new Date().toISOString().slice(0, 10);
   const period = { courier_id: IEX, start_date: today, end_date: today };
   const replies = await Promise.all([
-    service.call('listPackages', { as: 'iex', body: { houseNumber } }),
-    service.call('listPackages', { as: 'iex', body: { trackingNumber: number } }),
-    service.call('listPackages', { as: 'iex', body: { houseNumber, export: true } }),
-    service.call('getManifest', { as: 'iex', query: { id: DEMO.manifests.draft } }),
-    service.call('listPackageEvents', { as: 'iex', query: { package_id: packageId } }),
-    service.call('previewCourierInvoice', { as: 'iex', body: period }),
-    service.call('listEvents', { as: 'iex', query: { limit: 500 } }),
+    api.as('iex').listPackages({ houseNumber }).answer(),
+    api.as('iex').listPackages({ trackingNumber: number }).answer(),
+    api.as('iex').listPackages({ houseNumber, export: true }).answer(),
+    api.as('iex').getManifest({ id: DEMO.manifests.draft }).answer(),
+    api.as('iex').listPackageEvents({ package_id: packageId }).answer(),
+    api.as('iex').previewCourierInvoice(period).answer(),
+    api.as('iex').listEvents({ limit: 500 }).answer(),
   ]);
   expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
   for (const { bytes } of replies) expect(bytes.toString()).not.toContain(number);

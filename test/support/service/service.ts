@@ -207,7 +207,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
  * Repeats a call while the response is 503, because no connection became free within 2 seconds. A 503 changes
  * nothing, so a race's counts stay correct.
  */
-export async function untilAdmitted(call: () => Promise<Reply>): Promise<Reply> {
+export async function untilAdmitted<Answer extends { status: number }>(
+  call: () => Promise<Answer>,
+): Promise<Answer> {
   const reply = await call();
   return reply.status === 503 ? untilAdmitted(call) : reply;
 }

@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../src/development/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';
-import {
-  startService,
-  untilAdmitted,
-  type Call,
-  type Reply,
-  type Service,
-} from '../../../support/service/service.js';
+import { untilAdmitted, type Call, type Reply } from '../../../support/service/service.js';
+import { withService } from '../../../support/fixture/with-service.js';
+import { multipart } from '../../../support/fixture/sent.js';
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
-
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+  parcels = makeParcels(service());
+}, 60_000);
+let parcels: ReturnType<typeof makeParcels>;
 
 const submission = (TrackingNumber: string, UserCode = 'IEX-1001') => ({ UserCode, TrackingNumber });
 const submit = (body: object, call: Call = {}) =>
-  service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body, ...call });
+  api.with({ key: DEMO.apiKeys.IEX, body, ...call }).submitPrealert();
 const sendLines = (lines: object[], call: Call = {}) =>
   submit(
     {},
@@ -56,12 +46,12 @@ describe('the 409 of a submitted pre-alert names the existing one', () => {
   test.each(keys)('and whether its customer differs%s', async (_name, headers) => {
     const number = newNumber();
     const id = await parcels.announce('IEX', number);
-    const same = await submit(submission(number), { headers: headers() });
+    const same = await submit(submission(number), { headers: headers() }).answer();
     expect(same).toMatchObject(refusal(of(id, false)));
-    const other = await submit(submission(number, 'IEX-1002'), { headers: headers() });
+    const other = await submit(submission(number, 'IEX-1002'), { headers: headers() }).answer();
     expect(other).toMatchObject(refusal(of(id, true)));
     await parcels.receive(number);
-    const received = await submit(submission(number), { headers: headers() });
+    const received = await submit(submission(number), { headers: headers() }).answer();
     expect(received).toMatchObject(refusal(of(id, false, { status: 'received' })));
   });
 
@@ -69,9 +59,9 @@ describe('the 409 of a submitted pre-alert names the existing one', () => {
     const number = newNumber();
     const id = await parcels.announce('IEX', number);
     const call = { headers: { 'idempotency-key': newNumber() } };
-    const first = await submit(submission(number), call);
-    await service.call('deletePrealert', { as: 'iex', body: { prealert_id: id } });
-    const again = await submit(submission(number), call);
+    const first = await submit(submission(number), call).answer();
+    await api.as('iex').deletePrealert({ prealert_id: id }).ok();
+    const again = await submit(submission(number), call).answer();
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect(again.bytes).toEqual(first.bytes);
   });
@@ -80,12 +70,12 @@ describe('the 409 of a submitted pre-alert names the existing one', () => {
     const number = newNumber();
     const codes = Array.from({ length: 40 }, (_, n) => (n % 2 ? 'IEX-1001' : 'IEX-1002'));
     const replies = await Promise.all(
-      codes.map((code) => untilAdmitted(() => submit(submission(number, code)))),
+      codes.map((code) => untilAdmitted(() => submit(submission(number, code)).answer())),
     );
     const created = replies.flatMap(({ status }, n) => (status === 201 ? n : []));
     expect(created).toHaveLength(1);
     const winner = created[0] ?? -1;
-    const id: unknown = replies[winner]?.body['data'].prealert_id;
+    const id: unknown = replies[winner]?.data.prealert_id;
     for (const [n, { status, body }] of replies.entries()) {
       if (n === winner) continue;
       const existing = of(String(id), codes[n] !== codes[winner], { user_code: codes[winner] });
@@ -96,31 +86,29 @@ describe('the 409 of a submitted pre-alert names the existing one', () => {
   test('never one of another courier or tenant', async () => {
     const number = newNumber();
     const ofSibling = await parcels.announce('HRB', number);
-    const own = await submit(submission(number));
-    expect(own.status).toBe(201);
-    const again = await submit(submission(number));
-    expect(again).toMatchObject(refusal(of(String(own.body['data'].prealert_id), false)));
+    const own = await submit(submission(number)).created();
+    const again = await submit(submission(number)).answer();
+    expect(again).toMatchObject(refusal(of(own.data.prealert_id, false)));
     expect(again.bytes.toString()).not.toContain(ofSibling);
-    const unknown = await submit(submission(number, CUSTOMERS.HRB));
-    expect([unknown.status, unknown.body['existing']]).toEqual([400, undefined]);
+    const unknown = await submit(submission(number, CUSTOMERS.HRB)).answer();
+    expect([unknown.status, unknown.existing]).toEqual([400, undefined]);
   });
 });
 
 describe('users', () => {
   const create = (as: string, tracking_number: string, courier: string, user_code: string) =>
-    service.call('createPrealert', {
-      as,
-      body: { tracking_number, user_code, vendor: 'Shop', courier_id: courier },
-    });
+    api.as(as).createPrealert({ tracking_number, user_code, vendor: 'Shop', courier_id: courier });
 
   test('get the pre-alert of the courier that they create one for', async () => {
     const number = newNumber();
     const [own, sibling] = [await parcels.announce('IEX', number), await parcels.announce('HRB', number)];
-    expect(await create('iex', number, DEMO.couriers.HRB, 'IEX-1002')).toMatchObject(refusal(of(own, true)));
-    expect(await create('admin', number, DEMO.couriers.IEX, 'IEX-1001')).toMatchObject(
+    expect(await create('iex', number, DEMO.couriers.HRB, 'IEX-1002').answer()).toMatchObject(
+      refusal(of(own, true)),
+    );
+    expect(await create('admin', number, DEMO.couriers.IEX, 'IEX-1001').answer()).toMatchObject(
       refusal(of(own, false)),
     );
-    const ofSibling = await create('admin', number, DEMO.couriers.HRB, 'HRB-2001');
+    const ofSibling = await create('admin', number, DEMO.couriers.HRB, 'HRB-2001').answer();
     expect(ofSibling).toMatchObject(refusal(of(sibling, false, { user_code: 'HRB-2001' })));
   });
 
@@ -132,7 +120,7 @@ describe('users', () => {
       await parcels.announce('HRB', second);
       const body = { prealert_id: id, tracking_number: second, user_code: 'IEX-1002', vendor: 'Shop' };
       const headers = { 'idempotency-key': newNumber() };
-      const reply = await service.call('replacePrealert', { as, body, headers });
+      const reply = await api.as(as).replacePrealert(body, { headers }).answer();
       expect(reply).toMatchObject(refusal(of(other, true)));
     },
   );
@@ -152,8 +140,8 @@ describe('lines', () => {
       submission(fresh),
       submission(fresh, 'IEX-1002'),
       submission(fresh, 'HRB-2001'),
-    ]);
-    const created = String(reply.body['data'].results[1].prealert_id);
+    ]).succeeded();
+    const created = String(reply.data.results[1]?.prealert_id);
     expect(existingOf(reply)).toEqual([
       of(id, true),
       undefined,
@@ -165,18 +153,16 @@ describe('lines', () => {
 
   test('of a request that was lost and is sent again get all their ids', async () => {
     const lines = Array.from({ length: 1_000 }, () => submission(newNumber()));
-    const first = await sendLines(lines);
-    const ids = (first.body['data'].results as { prealert_id: string }[]).map(
-      ({ prealert_id }) => prealert_id,
-    );
-    expect(existingOf(await sendLines(lines))).toEqual(ids.map((id) => of(id, false)));
+    const first = await sendLines(lines).succeeded();
+    const ids = (first.data.results as { prealert_id: string }[]).map(({ prealert_id }) => prealert_id);
+    expect(existingOf(await sendLines(lines).answer())).toEqual(ids.map((id) => of(id, false)));
   });
 
   test('of an atomic request name it in errors', async () => {
     const [announced, fresh] = [newNumber(), newNumber()];
     const id = await parcels.announce('IEX', announced);
     const lines = [submission(announced), submission(fresh), submission(fresh)];
-    const { status, body } = await sendLines(lines, { query: { atomic: true } });
+    const { status, body } = await sendLines(lines, { query: { atomic: true } }).answer();
     const errors = body['errors'] as { row: number; existing?: unknown }[];
     expect([status, ...errors.map(({ row, existing }) => ({ row, existing }))]).toEqual([
       409,
@@ -195,8 +181,8 @@ test.each(['true', 'false'])(
     for (const number of [same, other, fresh]) await parcels.announce('HRB', number);
     const rows = [`${fresh},IEX-1001`, `${same},IEX-1001`, `${other},IEX-1003`, `${same},IEX-1001`];
     const form = { file: { file: ['tracking_number,user_code', ...rows, ''].join('\n') }, dry_run };
-    const reply = await service.call('uploadPrealerts', { as: 'iex', form });
-    expect(reply.body['data']).toMatchObject({
+    const reply = await api.as('iex').uploadPrealerts(multipart(form)).ok();
+    expect(reply.data).toMatchObject({
       duplicate_rows: [3, 4, 5],
       existing: [
         { row: 3, ...of(first, false) },

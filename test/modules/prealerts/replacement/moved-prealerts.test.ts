@@ -1,29 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { makeParcels, newNumber } from '../../../support/builders/parcels.js';
-import { startService, type Service } from '../../../support/service/service.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
 // A pre-alert whose number is replaced gets the status of its new parcel.
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
-
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+  parcels = makeParcels(service());
+}, 60_000);
+let parcels: ReturnType<typeof makeParcels>;
 
 const LABEL = '1001921334250001800354779017972697';
 const SHORT = '779017972697';
 
 const replace = async (as: string, prealert_id: string, tracking_number: string) => {
   const body = { prealert_id, user_code: 'IEX-1001', tracking_number, vendor: 'Shop' };
-  const reply = await service.call('replacePrealert', { as, body });
-  expect(reply.status).toBe(200);
-  return reply.body['data'].status;
+  const reply = await api.as(as).replacePrealert(body).ok();
+  return reply.data.status;
 };
 
 async function receivedPrealert(): Promise<{ id: string; number: string }> {
@@ -39,8 +32,8 @@ describe.each(['iex', 'warehouse'])('a received pre-alert that %s moves', (as) =
     const { id } = await receivedPrealert();
     const number = newNumber();
     expect(await replace(as, id, number)).toBe('pending');
-    const { body } = await service.call('resolveScan', { as: 'warehouse', body: { scan: number } });
-    expect(body['data']).toMatchObject({ next: 'receive', owner: { user_code: 'IEX-1001' } });
+    const { data } = await api.as('warehouse').resolveScan({ scan: number }).answer();
+    expect(data).toMatchObject({ next: 'receive', owner: { user_code: 'IEX-1001' } });
     expect((await parcels.scan(number)).body['data']).toMatchObject({
       user_code: 'IEX-1001',
       prealert_id: id,
