@@ -7,7 +7,7 @@ import { SECRET_COLUMNS, sampleSecrets } from '../modules/tenants/secret-columns
 import { makeContext } from '../platform/context/request-context.js';
 import { APP_ROLE } from '../platform/db/connections/roles.js';
 import { openDb } from '../platform/db/open-database.js';
-import { systemCallers } from '../platform/db/tenants.js';
+import { systemCallers } from '../platform/db/database.js';
 import { fingerprint, readDeployments, type RecordedDeployment } from './deployment.js';
 import { describePublicKeys, findPublished } from './published-credentials.js';
 

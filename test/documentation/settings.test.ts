@@ -27,7 +27,7 @@ test('the page shows the defaults that the code has', () => {
       // Without APP_ENV nothing starts.
       if (value === undefined || name === 'APP_ENV') return [];
       // Lists are shown as they are set.
-      const text = Array.isArray(value) ? value.join(',') : JSON.stringify(value)?.replace(/^"|"$/g, '');
+      const text = Array.isArray(value) ? value.join(',') : JSON.stringify(value).replace(/^"|"$/g, '');
       return shown[index] === text ? [] : [`${name} has the default ${text}`];
     }),
   );
