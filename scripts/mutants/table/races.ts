@@ -10,8 +10,8 @@ const REFERENCE = 'test/modules/scans/races/reference-races.test.ts';
 export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: a rename waits for the pre-alerts that are being stored',
-    file: 'src/modules/prealerts/rename-customer.ts',
-    find: 'await tx.query(lockUserCode(tx.tenantId, change.from));',
+    file: 'src/modules/prealerts/rename/rename-customer.ts',
+    find: 'tx.later(lockUserCode(tx.tenantId, change.from));',
     replace: 'void lockUserCode;',
     tests: [
       { file: RENAME, titles: ['includes the pre-alert that', 'leaves no pre-alert with the old code'] },

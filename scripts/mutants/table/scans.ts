@@ -75,8 +75,8 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'scans: the code of a customer is never a new parcel',
     file: 'src/modules/packages/intake/identify-parcel.ts',
-    find: "return records.length === 0 ? ['code_of_customer', { text }] : undefined",
-    replace: 'return undefined',
+    find: "return records.length > 0 || isParcelOfOther ? undefined : ['code_of_customer', { text }];",
+    replace: 'return undefined;',
     tests: [
       {
         file: PARCELS,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { projectRoot } from '../../src/config/project-root.js';
+import { projectRoot } from '../../../src/config/project-root.js';
 
 // The console's bundle contains the packages that it imports. A release lists the licences of production dependencies in THIRD-PARTY-LICENSES.txt.
 
