@@ -1,7 +1,7 @@
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import type { Config } from '../../../src/config/config.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { lockAnnouncements } from '../../../src/platform/db/locks.js';
+import { lockTogether } from '../../../src/platform/db/locks.js';
 import { enterScope } from '../../../src/platform/db/transactions/admission.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { pageOfPrealerts, statsOfPrealerts } from '../../../src/modules/prealerts/list-queries.js';
@@ -50,7 +50,7 @@ function submitStatements(config: Config): string[] {
   const insert = inline(insertPrealertsWithKey(contextOf(caller), [prealert]), expressions);
   // The statement builder creates the audit entry's id, the only remaining value that looks like an id.
   const withFreshIds = insert.replace(/'[0-9a-f-]{36}'::uuid, 'api_key'/, "gen_random_uuid(), 'api_key'");
-  const lock = inline(lockAnnouncements(caller.tenantId, [prealert]), expressions);
+  const lock = inline(lockTogether(caller.tenantId, [prealert], true), expressions);
   return [inline(enterScope(caller)), lock, withFreshIds];
 }
 
