@@ -42,8 +42,13 @@ await runScript(async (print) => {
   if (values.tenant ?? values.courier ?? values.before) throw new Error(DROP_USAGE);
   if ((pause && resume) || (before !== undefined && !resume))
     throw new Error('Use --pause REASON, or --resume with or without --cancel-before TIME.');
+  const until = before === undefined ? undefined : timeOf(before);
+  if (until && until.getTime() > Date.now())
+    throw new Error(
+      `${before} is in the future, so everything that waits would be cancelled. Nothing was changed.`,
+    );
   const url = await openOwn();
-  if (before !== undefined) await cancel(url, timeOf(before), print);
+  if (until) await cancel(url, until, print);
   await withClient(url, async (client) => {
     if (pause) await pauseOutbound(client, pause);
     if (resume) await resumeOutbound(client);

@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 import { readIdentity } from '../src/config/command-settings.js';
 import { readOwnerUrl } from '../src/config/config.js';
 import { makeContext, type SystemContext } from '../src/platform/context/request-context.js';
-import { APP_ROLE } from '../src/platform/db/connections/roles.js';
+import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
+import { readRunningDatabase } from '../src/platform/db/connections/server-identity.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { systemCallers } from '../src/platform/db/database.js';
 import { harmless, writeCsv } from '../src/platform/files/csv.js';
@@ -64,6 +65,7 @@ async function collect(
   since: Date,
 ): Promise<ReportLine[]> {
   for (const each of [url, ...(lostUrl ? [lostUrl] : [])]) await assertOwnDatabase(each, readIdentity());
+  if (lostUrl) await assertOtherDatabase(url, lostUrl);
   const restored = await inEachTenant(url, async (ctx) => (await ctx.read([couriersOf(ctx)]))[0]);
   const couriers = restored.flatMap(([, rows]) => rows);
   const lost = lostUrl ? await readLost(lostUrl, url, since) : { couriers: [], lines: [] };
@@ -86,6 +88,17 @@ async function collect(
       ),
     ),
   ];
+}
+
+/** @throws Error if both are the same: nothing would be missing, whatever was lost */
+async function assertOtherDatabase(url: string, lostUrl: string): Promise<void> {
+  const [restored, lost] = await Promise.all(
+    [url, lostUrl].map((each) => withClient(each, readRunningDatabase)),
+  );
+  if (restored === lost)
+    throw new Error(
+      '--lost leads to the restored database, that of DATABASE_OWNER_URL. Give the URL of the lost one.',
+    );
 }
 
 /** Reads what the lost server did, and leaves out what the restored database has. A webhook stays, because it was delivered. */

@@ -27,7 +27,20 @@ export async function assertOwnDatabases(
     checked.add(url);
     await assertOwn(config, setting, url);
   }
+  await assertOneDatabase(config.databaseUrl, ownerUrl);
   await assertOwnReplica(config, log);
+}
+
+/** @throws ConfigError when the owner's connection, which applies the migrations, leads to another database */
+async function assertOneDatabase(url: string | undefined, ownerUrl: string | undefined): Promise<void> {
+  if (!url || !ownerUrl) return;
+  const [served, migrated] = await Promise.all(
+    [url, ownerUrl].map((each) => withClient(each, readDatabaseIdentity)),
+  );
+  if (served !== migrated)
+    throw new ConfigError([
+      'DATABASE_OWNER_URL leads to another database than DATABASE_URL. Correct one of them.',
+    ]);
 }
 
 /** @throws ConfigError when another deployment uses the database, or development must not */

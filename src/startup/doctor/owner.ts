@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { withClient } from '../../platform/db/connections/roles.js';
+import { readDatabaseIdentity } from '../../platform/db/connections/server-identity.js';
 import { checkSearchPath } from '../../platform/db/login-check/settings.js';
 import {
   findOwnerFaults,
@@ -38,12 +39,26 @@ export async function findMigrationFaults(
   return [
     ...(owner === null ? [] : await findOwnerFaults(client, owner)),
     // Another check reports that the connection does not work.
-    ...(ownerUrl ? await withClient(ownerUrl, examineConnection).catch(() => []) : []),
+    ...(ownerUrl ? await examineOwner(client, ownerUrl).catch(() => []) : []),
   ];
 }
 
+/** A URL of another database would be examined there, and its migrations would go there too. */
+async function examineOwner(client: pg.Client, ownerUrl: string): Promise<OwnerFault[]> {
+  const own = await readDatabaseIdentity(client);
+  return withClient(ownerUrl, async (owner) =>
+    (await readDatabaseIdentity(owner)) === own ? examineConnection(owner) : [OTHER_DATABASE],
+  );
+}
+
+const setting = 'DATABASE_OWNER_URL';
+
+const OTHER_DATABASE: OwnerFault = {
+  message: `${setting} leads to another database than DATABASE_URL.`,
+  remedy: `Set ${setting} to the URL of the owner in the database of DATABASE_URL.`,
+};
+
 async function examineConnection(client: pg.Client): Promise<OwnerFault[]> {
-  const setting = 'DATABASE_OWNER_URL';
   const path = await checkSearchPath(client);
   const wrong = await findWrongOwner(client, setting);
   return [

@@ -203,6 +203,9 @@ test(
     expect(await count("audit_entries where action = 'tenant.outbound_cancelled'")).toBeGreaterThan(0);
     const wrong = await command('outbound', ['--resume', '--cancel-before', '2026-12-01']);
     expect(wrong).toMatchObject({ code: 1, output: expect.stringContaining('is not a time with a zone') });
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    const future = await command('outbound', ['--resume', '--cancel-before', later]);
+    expect(future).toMatchObject({ code: 1, output: expect.stringContaining('is in the future') });
   },
   LIMIT_MS,
 );
@@ -256,6 +259,31 @@ test(
     const csv = await readFile(join(folder, 'couriers.csv'), 'utf8');
     expect(csv.split('\r\n')).toHaveLength(lines.length + 2);
     expect(csv).toContain(`package,`);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'restore:report refuses the restored database as the lost one, and doctor an owner of another database',
+  async () => {
+    const folder = await makeFolder();
+    const args = ['--since', new Date().toISOString(), '--out', folder, '--lost', lost.ownerUrl];
+    const report = run('scripts/restore-report.js', { DATABASE_OWNER_URL: lost.ownerUrl }, args);
+    expect([(await report.ended).code, report.output()]).toEqual([
+      1,
+      expect.stringContaining('--lost leads to the restored database'),
+    ]);
+    const urls = { DATABASE_URL: lost.ownerUrl, DATABASE_OWNER_URL: ownerUrl() };
+    const doctor = run('scripts/doctor.js', urls);
+    await doctor.ended;
+    expect(doctor.output()).toMatch(
+      /^problem +owner +DATABASE_OWNER_URL leads to another database than DATABASE_URL\. Set /m,
+    );
+    const server = run('src/main.js', { ...urls, PORT: '0' });
+    expect([(await server.ended).code, server.output()]).toEqual([
+      1,
+      expect.stringContaining('DATABASE_OWNER_URL leads to another database than DATABASE_URL'),
+    ]);
   },
   LIMIT_MS,
 );

@@ -24,3 +24,13 @@ export async function readDatabaseIdentity(client: pg.ClientBase): Promise<strin
   if (!found) throw new Error('The statement returned no row.');
   return found.identity;
 }
+
+/** Returns which running server and database a connection leads to. A restored copy has another, unlike with `readDatabaseIdentity`. */
+export async function readRunningDatabase(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ identity: string }>(
+    `select extract(epoch from pg_postmaster_start_time()) || '/' || current_database() as identity`,
+  );
+  const [found] = rows;
+  if (!found) throw new Error('The statement returned no row.');
+  return found.identity;
+}
