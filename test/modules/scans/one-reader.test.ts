@@ -100,11 +100,11 @@ const ANNOUNCEMENTS: ((numbers: string[]) => Promise<unknown>)[] = [
 
 /** Gives the rows of a round other keys, so that the next round begins without them. */
 async function forget(): Promise<void> {
-  for (const table of ['packages', 'prealerts'])
-    await service.owner.query(
-      `update ${table} set tracking_number = id::text, tracking_key = id::text where user_code = $1`,
-      [OWNER],
-    );
+  const own = 'tracking_number = id::text, tracking_key = id::text';
+  await service.owner.query(`update packages set ${own} where user_code = $1`, [OWNER]);
+  await service.owner.query(`update prealerts set ${own}, announced_key = id::text where user_code = $1`, [
+    OWNER,
+  ]);
 }
 
 type Received = { user_code: string; tracking_number?: string; house_number: string; package_id: string };
