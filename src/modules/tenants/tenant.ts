@@ -104,11 +104,11 @@ async function insertFirstRecords(
 }
 
 /** Only the operator who runs the script reads this message, so it may name another tenant's host. */
-function translateError(error: unknown, { slug }: NewTenant): unknown {
+function translateError(error: unknown, { slug, hosts }: NewTenant): unknown {
   if (violates(error, 'tenants_slug_key')) return new Error(`The slug ${slug} is taken.`);
   if (!violates(error, 'tenant_hosts_host_key')) return error;
-  // violates() returns true only for errors of pg. Its detail reads: Key (host)=(a.example.com) already
-  // exists.
-  const host = /=\((.*)\)/.exec((error as pg.DatabaseError).detail ?? '')?.[1] ?? 'of these';
+  // violates() returns true only for errors of pg. Its detail reads: Key (host)=(a.example.com) already exists. PostgreSQL leaves it out
+  // for an owner to whom row-level security applies.
+  const host = /=\((.*)\)/.exec((error as pg.DatabaseError).detail ?? '')?.[1] ?? hosts.join(' or ');
   return new Error(`The host ${host} belongs to another tenant.`);
 }
