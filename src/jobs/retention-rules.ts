@@ -33,7 +33,6 @@ export const RETENTION_RULES: RetentionRule[] = [
   { table: sql`customer_sync_runs`, time: sql`old.created_at`, keep: sql`interval '90 days'` },
   { table: sql`dispatches`, time: sql`old.requested_at`, keep: sql`interval '90 days'` },
   { table: sql`label_jobs`, time: sql`old.created_at`, keep: sql`interval '7 days'` },
-  // A row per station that has had a bridge, so it needs no index on the time.
   { table: sql`label_bridges`, time: sql`old.seen_at`, keep: sql`interval '1 day'` },
   { table: sql`preauth_tokens`, time: sql`old.expires_at`, keep: sql`interval '1 hour'` },
   { table: sql`sessions`, time: sql`coalesce(old.ended_at, old.expires_at)`, keep: sql`interval '30 days'` },

@@ -177,10 +177,21 @@ async function openAs(user: string): Promise<Page> {
 }
 
 /** Returns the findings in light and in dark. */
+/** Waits until the page has not changed for a moment: a button that becomes active is pale until then. */
+const settled = (page: Page): Promise<unknown> => page.evaluate(UNCHANGED);
+
+const UNCHANGED = `new Promise((resolve) => {
+  const observer = new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(finish, 250); });
+  const finish = () => { observer.disconnect(); resolve(); };
+  let timer = setTimeout(finish, 250);
+  observer.observe(document, { attributes: true, childList: true, characterData: true, subtree: true });
+})`;
+
 async function findingsInBoth(page: Page): Promise<string[]> {
   const findings: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
+    await settled(page);
     for (const finding of await findingsOf(page)) findings.push(`${colorScheme}: ${finding}`);
   }
   return findings;

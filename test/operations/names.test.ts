@@ -178,7 +178,7 @@ describe('documents, comments and the contract contain only names that exist', (
   test('every path that a program joins from literals exists', () => {
     const joined = /join\((?:projectRoot|root), ((?:'[^']+'(?:, )?)+)\)/g;
     // Paths that a build or a run creates.
-    const created = /^(\.data|coverage|node_modules)(\/|$)|^dist\/(\.built$|console)/;
+    const created = /^(\.data|\.git|coverage|node_modules)(\/|$)|^dist\/(\.built$|console)/;
     const paths = files
       .filter((path) => /\.(ts|tsx|mjs|cjs)$/.test(path))
       .flatMap((path) =>

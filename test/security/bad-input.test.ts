@@ -1187,6 +1187,7 @@ describe('mass assignment', () => {
     'id',
     'tracking_number',
     'tracking_key',
+    'announced_key',
     'house_number',
     'manifest_number',
     'created_at',

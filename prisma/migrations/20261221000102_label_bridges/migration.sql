@@ -7,6 +7,7 @@ create table label_bridges (
   seen_at timestamptz(3) not null,
   primary key (tenant_id, station)
 );
+create index label_bridges_tenant_id_seen_at_idx on label_bridges (tenant_id, seen_at);
 
 -- Only staff print labels.
 alter table label_bridges enable row level security;

@@ -27,8 +27,8 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: a bulk submission keeps its user codes',
     file: 'src/platform/db/locks.ts',
-    find: 'from unnest(${userCodes}::text[]) as code\n      union',
-    replace: 'from unnest(${userCodes}::text[]) as code where false\n      union',
+    find: 'select pg_advisory_xact_lock_shared(kind, lock)::text from locks`;',
+    replace: 'select pg_advisory_xact_lock_shared(kind, lock)::text from locks where step = 2`;',
     tests: [{ file: RENAME, titles: ['includes the pre-alert that'] }],
   },
   {

@@ -93,8 +93,8 @@ export const START_UP: readonly SourceMutant[] = [
   {
     name: 'migrate: a migration that needs a stop waits until nothing runs',
     file: 'src/platform/db/migrations/running-processes.ts',
-    find: '    if (running === undefined) return;\n',
-    replace: '    return;\n',
+    find: '  if (running === undefined) return;\n  throw new Error(\n',
+    replace: '  return;\n  throw new Error(\n',
     tests: [
       {
         file: 'test/database/migrations/refused.test.ts',

@@ -98,6 +98,7 @@ test('each function of locks.ts returns a statement that names its locks', () =>
   const argumentsOf: Partial<Record<string, unknown[]>> = {
     lockAnnouncement: [announced],
     lockAnnouncements: [[announced, announced]],
+    lockTogether: [[announced, announced], true],
     lockParcels: [['P', 'Q']],
     keepUserCodes: [['A', 'B']],
   };

@@ -30,6 +30,10 @@ async function announce(number: string, code = 'IEX-1001'): Promise<string> {
   return reply.body['data'].prealert_id;
 }
 
+/** As releases stored it that accepted a number in several spellings. */
+const forgetKey = (id: string) =>
+  service.owner.query('update prealerts set announced_key = null where id = $1', [id]);
+
 const statusOf = async (prealertId: string) =>
   (await service.owner.query('select status from prealerts where id = $1', [prealertId])).rows[0]?.status;
 
@@ -104,7 +108,7 @@ describe('a parcel that is not received', () => {
 
   test('pre-alerts of two customers need a review, as do flagged ones', async () => {
     const number = newFedex();
-    await announce(number);
+    await forgetKey(await announce(number));
     const [, second] = (
       await service.owner.query(
         `select user_code from customers where courier_id = (select id from couriers where code = 'IEX' limit 1)

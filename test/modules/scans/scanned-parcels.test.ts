@@ -27,14 +27,22 @@ const receive = (number: string, fields: object = {}) =>
 const resolve = async (scan: string, as = 'warehouse') =>
   (await service.call('resolveScan', { as, body: { scan } })).body['data'];
 
-async function announce(number: string, code = 'IEX-1001'): Promise<string> {
-  const as = code.startsWith('HRB') ? 'hrb' : 'iex';
-  const { status, body } = await service.call('createPrealert', {
-    as,
+const sendAnnouncement = (number: string, code = 'IEX-1001') =>
+  service.call('createPrealert', {
+    as: code.startsWith('HRB') ? 'hrb' : 'iex',
     body: { user_code: code, tracking_number: number, vendor: 'Example' },
   });
+
+async function announce(number: string, code?: string): Promise<string> {
+  const { status, body } = await sendAnnouncement(number, code);
   expect(status).toBe(201);
   return body['data'].prealert_id;
+}
+
+/** As releases stored it that accepted a number in several spellings. */
+async function announceAsBefore(number: string): Promise<void> {
+  const id = await announce(number);
+  await service.owner.query('update prealerts set announced_key = null where id = $1', [id]);
 }
 
 const countPackages = async () =>
@@ -65,9 +73,10 @@ describe('the number that the reader names is looked up', () => {
       matched_by: 'prealert',
     });
     expect((await receive(told)).body['data']).toMatchObject({ duplicate: true, prealert_id: prealertId });
-    const announcedLate = await announce(barcode);
-    const { rows } = await service.owner.query('select status from prealerts where id = $1', [announcedLate]);
-    expect(rows).toEqual([{ status: 'received' }]);
+    expect(await sendAnnouncement(barcode)).toMatchObject({
+      status: 409,
+      body: { code: 'duplicate_tracking_number', existing: { prealert_id: prealertId, status: 'received' } },
+    });
   });
 });
 
@@ -331,12 +340,27 @@ describe('a house number is never a new parcel', () => {
 });
 
 describe('announcements of one number in two spellings', () => {
-  test('are both accepted, and both received with the parcel', async () => {
+  test('are one: the second is refused, and names the first, which is received with the parcel', async () => {
     const number = newNumber('twice');
-    const ids = [await announce(number.toLowerCase()), await announce(number.toUpperCase())];
+    const id = await announce(number.toLowerCase());
+    expect(await sendAnnouncement(number.toUpperCase())).toMatchObject({
+      status: 409,
+      body: { code: 'duplicate_tracking_number', existing: { prealert_id: id } },
+    });
     const { prealert_id } = (await receive(`*${number.toUpperCase()}*`)).body['data'];
-    expect(prealert_id).toBe(ids[1]);
-    const { rows } = await service.owner.query('select status from prealerts where id = any($1)', [ids]);
+    expect(prealert_id).toBe(id);
+  });
+
+  test('that an earlier release accepted are both received with the parcel', async () => {
+    const number = newNumber('before');
+    await announceAsBefore(number.toLowerCase());
+    const second = await announce(number.toUpperCase());
+    const { prealert_id } = (await receive(`*${number.toUpperCase()}*`)).body['data'];
+    expect(prealert_id).toBe(second);
+    const { rows } = await service.owner.query(
+      'select status from prealerts where upper(tracking_number) = upper($1)',
+      [number],
+    );
     expect(rows).toEqual([{ status: 'received' }, { status: 'received' }]);
   });
 
@@ -355,7 +379,7 @@ describe('ResolveScan states', () => {
   test('all claims with the names of the customers, and no owner, if two customers announced a number', async () => {
     const number = newNumber();
     const other = await otherCustomer();
-    await announce(number);
+    await announceAsBefore(number);
     await announce(` ${number.toLowerCase()}`, other);
     const shown = await resolve(number);
     expect(shown).toMatchObject({ next: 'review', owner: null, kind: 'parcel' });
@@ -379,7 +403,7 @@ describe('ResolveScan states', () => {
         (n >> (at % 6)) & 1 ? letter.toUpperCase() : letter.toLowerCase(),
       ).join(''),
     );
-    for (const spelling of new Set(spellings)) await announce(spelling);
+    for (const spelling of new Set(spellings)) await announceAsBefore(spelling);
     await announce(number, 'HRB-2001');
     const shown = await resolve(number);
     expect(shown).toMatchObject({ next: 'review', owner: null });

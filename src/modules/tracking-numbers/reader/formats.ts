@@ -83,7 +83,7 @@ function readCarrier(file: string, lengths: [min: number, max: number][]): Forma
     const [min, max] = lengths[index] ?? [];
     if (min === undefined || max === undefined)
       throw new Error(
-        `data/tracking-numbers/lengths.json lacks a format of ${file}. Run npm run formats:update -- --lengths.`,
+        `data/tracking-numbers/lengths.json lacks a format of ${file}. Both are written together.`,
       );
     return toFormat(carrier, entry, { min, max });
   });

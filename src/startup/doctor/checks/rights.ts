@@ -5,7 +5,7 @@ import { orOk, problem, type Finding } from './finding.js';
 import type { Connected } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
 
-/** The schema of the queue's library. The migrations make the others, which src/startup/doctor/schema.ts compares. */
+/** The schema of the queue's library. The migrations make the others, which src/platform/db/schema-check/check-schema.ts compares. */
 const SCHEMAS = ['graphile_worker'];
 
 /** Examines the login and the role of the application: what they must be able to do, and what they must not. */

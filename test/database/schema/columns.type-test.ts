@@ -1,4 +1,4 @@
-import { columns } from '../../src/platform/db/columns.js';
+import { columns } from '../../../src/platform/db/columns.js';
 
 // Checked by `npm run types`: a renamed field breaks every statement that lists it.
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { projectRoot } from '../../src/config/project-root.js';
-import { columnOf, columns } from '../../src/platform/db/columns.js';
-import { fieldsOf } from '../../src/platform/db/models/model-scope.js';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { columnOf, columns } from '../../../src/platform/db/columns.js';
+import { fieldsOf } from '../../../src/platform/db/models/model-scope.js';
 
 const schema = readFileSync(join(projectRoot, 'prisma/schema.prisma'), 'utf8');
 
