@@ -106,9 +106,11 @@ export async function clone(
   changes: Record<string, unknown>,
 ): Promise<string> {
   const id = randomUUID();
+  // A courier announces each number once.
+  const own = table === 'prealerts' ? { id, announced_key: id } : { id };
   const { rowCount } = await owner.query(
     `insert into ${table} select (jsonb_populate_record(source, $2::jsonb)).* from ${table} source where id = $1`,
-    [sourceId, JSON.stringify({ id, ...changes })],
+    [sourceId, JSON.stringify({ ...own, ...changes })],
   );
   if (rowCount !== 1) throw new Error(`There is no row ${sourceId} in ${table}.`);
   return id;
