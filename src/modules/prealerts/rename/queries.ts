@@ -23,26 +23,24 @@ export const renameFacts = (
       and r.user_code in (${from}, ${to}) and r.customer_id <> ${customerId}::uuid) as "isBlocked"`;
 
 /**
- * Gives pre-alerts of a customer the new code, with their audit entries. Locks in order of id, like every writer of several rows, to
- * avoid deadlocks.
- *
- * @param which the open ones, or the others
+ * Gives pre-alerts of a customer the new code, with their audit entries: at most `most`, first the open ones. The status is no
+ * condition, because intake may change it meanwhile. Locks in order of id, like every writer of several rows, to avoid deadlocks.
  */
 export function changeUserCode(
   ctx: UserScope,
   { courierId, from, to }: UserCodeChange,
-  which: 'open' | 'received',
   most: number,
 ): Sql<{ count: number }> {
-  const status = which === 'open' ? sql`p.status <> 'received'` : sql`p.status = 'received'`;
+  const ofCode = sql`${ownRows(ctx, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${from}`;
   const facts = sql`select new_id() as id, 'prealert.user_code_changed' as action, 'prealert' as entity, changed.id as entity_id,
       jsonb_build_object('user_code', ${from}::text) as before, jsonb_build_object('user_code', ${to}::text) as after,
       null::text as remarks
     from changed`;
-  return sql`with found as (
-      select p.tenant_id, p.id from prealerts p
-      where ${ownRows(ctx, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${from} and ${status}
-      order by p.id limit ${most}::int for update
+  return sql`with chosen as materialized (
+      select p.id from prealerts p where ${ofCode} order by p.status = 'received', p.id limit ${most}::int
+    ), found as (
+      select p.tenant_id, p.id from prealerts p where ${ofCode} and p.id in (select id from chosen)
+      order by p.id for update
     ), changed as (
       update prealerts p set user_code = ${to}, updated_at = now()
       from found where p.tenant_id = found.tenant_id and p.id = found.id

@@ -9,7 +9,7 @@ import { changeUserCode, countUserCode, insertRename, renameFacts, type UserCode
  */
 export const MAX_OPEN = 2_000;
 
-/** The most received ones that it writes. The worker writes the others. */
+/** The most received ones that it writes beside them. The worker writes the others. */
 const MAX_RECEIVED = 500;
 
 /** A rename takes at most so much of the courier's quota, so that a customer with more pre-alerts can be renamed. */
@@ -29,12 +29,11 @@ export async function renameOnPrealerts(tx: UserTx, change: UserCodeChange): Pro
   if (!facts) throw new Error('A query of constants returned no row.');
   if (facts.isBlocked) throw new ApiError('rename_unfinished');
   if (facts.open > MAX_OPEN) throw new ApiError('too_many_open_prealerts', { args: { limit: MAX_OPEN } });
-  const [[open], [received], [left]] = await tx.query([
-    changeUserCode(tx, change, 'open', MAX_OPEN),
-    changeUserCode(tx, change, 'received', MAX_RECEIVED),
+  const [[changed], [left]] = await tx.query([
+    changeUserCode(tx, change, facts.open + MAX_RECEIVED),
     countUserCode(tx, change, MAX_COUNTED),
   ]);
   const leftCount = left?.count ?? 0;
   if (leftCount > 0) tx.later(insertRename(tx, change));
-  return Math.min(MAX_COUNTED, (open?.count ?? 0) + (received?.count ?? 0) + leftCount);
+  return Math.min(MAX_COUNTED, (changed?.count ?? 0) + leftCount);
 }
