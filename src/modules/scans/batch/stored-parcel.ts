@@ -50,8 +50,10 @@ export async function readParcels(
   const positionOf = new Map(positions.map((row) => [row.parcelKey, row]));
   return parcels.map(({ keys: own, scans: sent }) => {
     const known = own.flatMap((key) => packageOf.get(key) ?? [])[0];
+    // A short number can lead to several packages. What is stored of the others is not of this parcel.
+    const ownKeys = own.filter((key) => (packageOf.get(key) ?? known) === known);
     const fresh = sent.filter(({ isRepeated }) => !isRepeated);
-    const stored = own.flatMap((key) => scansOf.get(key) ?? []);
+    const stored = ownKeys.flatMap((key) => scansOf.get(key) ?? []);
     return {
       keys: own,
       package: known,
@@ -61,7 +63,7 @@ export async function readParcels(
       ],
       isTruncated: stored.length > MAX_SCANS,
       events: known ? (eventsOf.get(known.id) ?? []) : [],
-      positions: own.flatMap((key) => positionOf.get(key) ?? []),
+      positions: ownKeys.flatMap((key) => positionOf.get(key) ?? []),
     };
   });
 }

@@ -70,6 +70,29 @@ test('one batch receives two parcels whose numbers end in the same 12 digits', a
   ]);
 });
 
+test('a short number that leads to two packages takes nothing from the second one', async () => {
+  const { short, one, two } = makeFamily();
+  const send = (kind: 'receive' | 'hold' | 'locate', number: string, secondsAgo: number, fields: object) =>
+    sendScans(service, [deviceScan(kind, number, secondsAgo, fields)]);
+  await send('receive', one, 60, { weight: 1 });
+  await send('receive', two, 50, { weight: 2 });
+  await send('hold', two, 40, { remarks: 'Wet.' });
+  await send('locate', two, 30, { location: 'A2' });
+  const { results } = await send('locate', short, 20, { location: 'A1' });
+  expect(results).toMatchObject([{ result: 'done', parcel: { tracking_number: one, status: 'received' } }]);
+  const { rows } = await service.owner.query<{ parcel_key: string; kind: string }>(
+    'select parcel_key, kind from scans where parcel_key = any($1) order by scanned_at',
+    [[short, one, two]],
+  );
+  expect(rows.map((row) => [row.parcel_key, row.kind])).toEqual([
+    [one, 'receive'],
+    [two, 'receive'],
+    [two, 'hold'],
+    [two, 'locate'],
+    [one, 'locate'],
+  ]);
+});
+
 const ROUNDS = rounds(25, 300);
 const ROLES = ['short', 'one', 'two', 'label', 'other', 'lower'] as const;
 
