@@ -16,13 +16,15 @@ import type { SystemScope } from '../platform/db/scope.js';
  */
 export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
   await db.pool.query(DROP_SUPERSEDED);
-  for (const caller of await systemCallers(db)) {
+  const callers = await systemCallers(db);
+  for (const caller of callers) {
     const ctx = makeContext(db, caller, BACKGROUND);
     await ctx.write([wakeDeliveryQueues({ tenantId: caller.tenantId }, dueQueues(ctx))]);
     await failAbandonedRuns(makeContext(db, caller, BACKGROUND));
     await endIdleSessions(makeContext(db, caller, BACKGROUND));
-    await finishRenames(db, caller);
   }
+  // Last, because it takes seconds where a customer has many pre-alerts, and no tenant's deliveries wait for it.
+  for (const caller of callers) await finishRenames(db, caller);
 }
 
 const dueQueues = (ctx: SystemScope): Sql => sql`

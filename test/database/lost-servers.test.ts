@@ -73,6 +73,7 @@ test('errors of pgbouncer without a server become 503, and its code alone does n
   ])
     expect(of(message)).toMatchObject({ httpStatus: 503 });
   expect(of('bind message supplies 1 parameters, but prepared statement "" requires 2')).toBeUndefined();
+  expect(apiErrorOfViolation(new Error('auth failed'))).toBeUndefined();
 });
 
 test('a version of ENCRYPTION_KEYS that the process does not have becomes 503, and its message says what to do', () => {

@@ -59,7 +59,9 @@ export function meaningOfError(error: unknown): Meaning {
   const meaning = meaningOf(sqlStateOf(error) ?? '');
   if (meaning !== 'defect' || !(error instanceof Error)) return meaning;
   if (DISK_MESSAGES.test(error.message)) return 'unwritable';
-  const isAway = UNAVAILABLE_MESSAGES.test(error.message) || POOLER_MESSAGES.test(error.message);
+  // Errors of the pooler have a SQLSTATE, unlike our own, whose texts may say the same.
+  const isOfPooler = isSqlState(sqlStateOf(error) ?? '') && POOLER_MESSAGES.test(error.message);
+  const isAway = UNAVAILABLE_MESSAGES.test(error.message) || isOfPooler;
   return isAway ? 'unavailable' : 'defect';
 }
 

@@ -23,13 +23,16 @@ export const renameFacts = (
       and r.user_code in (${from}, ${to}) and r.customer_id <> ${customerId}::uuid) as "isBlocked"`;
 
 /**
- * Gives pre-alerts of a customer the new code, with their audit entries: at most `most`, first the open ones. The status is no
- * condition, because intake may change it meanwhile. Locks in order of id, like every writer of several rows, to avoid deadlocks.
+ * Gives pre-alerts of a customer the new code, with their audit entries. Chooses the open ones and received ones from one snapshot, and
+ * locks them without their status, because intake may change it meanwhile. Locks in order of id, like every writer of several rows, to
+ * avoid deadlocks.
+ *
+ * @param most the most of each
  */
 export function changeUserCode(
   ctx: UserScope,
   { courierId, from, to }: UserCodeChange,
-  most: number,
+  most: { open: number; received: number },
 ): Sql<{ count: number }> {
   const ofCode = sql`${ownRows(ctx, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${from}`;
   const facts = sql`select new_id() as id, 'prealert.user_code_changed' as action, 'prealert' as entity, changed.id as entity_id,
@@ -37,7 +40,9 @@ export function changeUserCode(
       null::text as remarks
     from changed`;
   return sql`with chosen as materialized (
-      select p.id from prealerts p where ${ofCode} order by p.status = 'received', p.id limit ${most}::int
+      (select p.id from prealerts p where ${ofCode} and p.status <> 'received' order by p.id limit ${most.open}::int)
+      union all
+      (select p.id from prealerts p where ${ofCode} and p.status = 'received' order by p.id limit ${most.received}::int)
     ), found as (
       select p.tenant_id, p.id from prealerts p where ${ofCode} and p.id in (select id from chosen)
       order by p.id for update

@@ -30,7 +30,7 @@ export async function renameOnPrealerts(tx: UserTx, change: UserCodeChange): Pro
   if (facts.isBlocked) throw new ApiError('rename_unfinished');
   if (facts.open > MAX_OPEN) throw new ApiError('too_many_open_prealerts', { args: { limit: MAX_OPEN } });
   const [[changed], [left]] = await tx.query([
-    changeUserCode(tx, change, facts.open + MAX_RECEIVED),
+    changeUserCode(tx, change, { open: MAX_OPEN, received: MAX_RECEIVED }),
     countUserCode(tx, change, MAX_COUNTED),
   ]);
   const leftCount = left?.count ?? 0;
