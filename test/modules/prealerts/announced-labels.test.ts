@@ -48,6 +48,9 @@ test('a label and the number inside it look up the keys of each other', () => {
   expect(wrong).toEqual([]);
 });
 
+/** With a right check digit, as 14 digits after 13 too. The two have different keys. */
+const FEDEX_12 = '986578788855';
+
 type Announce = (courier: 'IEX' | 'HRB', number: string) => Promise<unknown>;
 
 const OWNERS = { IEX: 'IEX-1001', HRB: 'HRB-2001' };
@@ -245,3 +248,10 @@ describe.each(Object.entries(STORIES).map(([name, tell], story) => [name, tell, 
     );
   },
 );
+
+test('a number of 12 digits finds the package that was received with 14 digits that end in it', async () => {
+  await forget();
+  await receive(`13${FEDEX_12}`, { user_code: OWNERS.IEX });
+  await create('IEX', FEDEX_12);
+  expect(await statuses()).toEqual(['IEX received']);
+});
