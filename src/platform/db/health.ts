@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { isOutdatedSession, isReadOnlySession } from './connections/lost-servers.js';
+import { END_STALE_SESSION } from './connections/stale-sessions.js';
 import { meaningOfError, sqlStateOf } from './violations.js';
 
 /** What errors have shown about a database. */
@@ -72,7 +73,7 @@ async function tryToWrite(pool: pg.Pool): Promise<'written' | 'unknown' | WriteF
   try {
     const client = await connectAnew(pool);
     try {
-      await writeAndRollBack(client);
+      await writeAndRollBack(client, `select ${END_STALE_SESSION}`);
       client.release();
       return 'written';
     } catch (error) {
@@ -101,11 +102,13 @@ const PROBE_ROWS = 4_000;
 /**
  * Writes 4 MB into a temporary table, which always needs new space on the disk, and rolls back.
  *
+ * @param before a statement that the transaction begins with
  * @throws the error of PostgreSQL if it cannot write
  */
-export async function writeAndRollBack(client: pg.ClientBase): Promise<void> {
+export async function writeAndRollBack(client: pg.ClientBase, before = 'select'): Promise<void> {
   await client.query('begin');
   try {
+    await client.query(before);
     await client.query('create temporary table crossdock_write_probe (content text) on commit drop');
     await client.query(
       `insert into crossdock_write_probe select repeat('x', 1000) from generate_series(1, ${PROBE_ROWS})`,

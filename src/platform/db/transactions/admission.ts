@@ -2,9 +2,10 @@ import type pg from 'pg';
 import type { Caller } from '../../identity/callers.js';
 import { ApiError, type PlainCode } from '../../errors/errors.js';
 import { STATEMENT_TIMEOUT_MS } from '../connections/pool.js';
+import { END_STALE_SESSION } from '../connections/stale-sessions.js';
 import type { Db } from '../database.js';
 import type { Scope } from '../scope.js';
-import { empty, once, sql, type Sql } from '../statements.js';
+import { empty, once, raw, sql, type Sql } from '../statements.js';
 import type { PlanMode } from './plans.js';
 
 /** The scope of a transaction, and its database. */
@@ -39,7 +40,7 @@ const TIMEOUT = String(STATEMENT_TIMEOUT_MS);
 
 /** Settings that a session behind a pooler does not keep. Without a pooler, pool.ts sets them once per connection. */
 const SESSION_SETTINGS = sql`, set_config('timezone', 'UTC', true),
-  set_config('statement_timeout', ${TIMEOUT}, true)`;
+  set_config('statement_timeout', ${TIMEOUT}, true), ${raw(END_STALE_SESSION)}`;
 
 /**
  * For fixed statements, whose plan suits every value. PostgreSQL would otherwise plan the first five executions with their
