@@ -1,0 +1,181 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { makeFolder, removeFolders } from '../../support/service/processes.js';
+
+// The shell blocks of the operators' pages, pasted into a terminal: no `set -e`. Every program is replaced by one that records its call,
+// and fails if it is its turn. docs/leaked-secrets.md has its own test, secrets/blocks.test.ts.
+
+const PAGES = ['deploy.md', 'restore.md', 'operations.md'];
+
+/** Blocks of several lines that are not pasted as a whole. By a text that only they contain. */
+const EXEMPT: Record<string, string> = {
+  'tenant:move -- --slug miami --undo': 'four alternatives, one per line',
+};
+
+/** What a block does after a failure, to undo what it has changed. */
+const UNDONE: Record<string, RegExp> = {
+  'crossdock-1.2.0.tar.gz': /^ln -sfn \S* \S*\/opt\/crossdock\/current$/,
+};
+
+type Block = { title: string; text: string };
+
+const blocksOf = (page: string): Block[] =>
+  [
+    ...readFileSync(join(projectRoot, 'docs', page), 'utf8').matchAll(
+      /^ *```(?:sh|bash).*\n([^]*?)^ *```$/gm,
+    ),
+  ].map(([, text = '']) => ({ title: `${page}: ${text.split('\n')[0]}`, text }));
+
+/** Whether a block has several commands: several lines, or several commands in one. */
+const isChain = ({ text }: Block): boolean => {
+  const commands = text.replaceAll('\\\n', ' ').replace(/ +# .*$/gm, '');
+  return commands.trim().includes('\n') || / (&&|\|\|) |; /.test(commands);
+};
+
+const BLOCKS = PAGES.flatMap(blocksOf).filter(
+  (block) => isChain(block) && !Object.keys(EXEMPT).some((part) => block.text.includes(part)),
+);
+
+afterAll(removeFolders);
+
+const PROGRAMS =
+  'podman podman-compose docker tar sh cat chmod chown cp mv rm ln mkdir touch install systemctl timeout sleep curl haproxy kubectl helm skopeo psql pg_restore pg_basebackup pg_dump pg_dumpall runuser readlink date crossdock npm grep';
+
+type Run = { status: number | null; lines: string[]; calls: string[] };
+
+/** Pastes a block into an empty machine. @param failing the number of the call that fails; none by default */
+async function paste({ text }: Block, failing = 0): Promise<Run> {
+  const root = await makeFolder();
+  const bin = join(root, 'bin');
+  const calls = join(root, 'calls');
+  const write = (path: string, script: string) => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, script);
+    chmodSync(path, 0o755);
+  };
+  writeFileSync(calls, '');
+  const recorder = (name: string) =>
+    `#!/bin/sh\necho "${name} $*" >>${calls}\ntest "$(/usr/bin/wc -l <${calls})" -ne ${failing}\n`;
+  for (const name of PROGRAMS.split(' ')) write(join(bin, name), recorder(name));
+  // The copy of a data folder of PostgreSQL has files.
+  const copies = `for to; do :; done; case $* in '-a '*) /bin/mkdir -p "$to/pg_wal"; : >"$to/pg_wal/00000001";; esac`;
+  write(join(bin, 'cp'), `${recorder('cp')}result=$?; ${copies}; exit $result\n`);
+  // What a block creates itself.
+  const absent = [...text.matchAll(/test ! -e (\S+) && cp/g)].map(([, path = '']) => path);
+  const isAbsent = (path: string) =>
+    absent.some((each) => path === `${root}${each}` || path.startsWith(`${root}${each}/`));
+  // Absolute paths lead into the folder, whose own folders exist.
+  const moved = text.replace(
+    /(?<![\w./:@-])\/((?:opt|etc|var|usr|backup)\/[\w./*-]+)/g,
+    (_path, rest: string) => {
+      const folder = join(root, dirname(rest));
+      if (!isAbsent(folder)) mkdirSync(folder, { recursive: true });
+      return join(root, rest);
+    },
+  );
+  for (const [, program = ''] of moved.matchAll(/(\S*\/bin\/\w+)/g)) write(program, recorder(program));
+  const home = join(root, 'home');
+  for (const [, folder = ''] of moved.matchAll(/\bcd (\S+)/g)) {
+    const path = folder.startsWith('/') ? folder : join(home, folder);
+    if (isAbsent(path)) continue;
+    mkdirSync(path, { recursive: true });
+    mkdirSync(join(path, 'secrets-staging'), { recursive: true });
+  }
+  mkdirSync(home, { recursive: true });
+  const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', `${moved}\n`], {
+    encoding: 'utf8',
+    cwd: home,
+    env: { PATH: bin },
+  });
+  const lines = `${stdout}${stderr}`.trim().split('\n');
+  return { status, lines, calls: readFileSync(calls, 'utf8').trim().split('\n') };
+}
+
+test('the pages have the blocks that are tested and exempt', () => {
+  expect(BLOCKS.length).toBeGreaterThanOrEqual(9);
+  const all = PAGES.flatMap(blocksOf).map(({ text }) => text);
+  expect(Object.keys(EXEMPT).filter((part) => !all.some((text) => text.includes(part)))).toEqual([]);
+});
+
+describe.each(BLOCKS)('the block $title', (block) => {
+  test('ends with OK if everything works', async () => {
+    const { lines } = await paste(block);
+    expect(lines.at(-1)).toMatch(/^OK: /);
+  });
+
+  test('ends with FAILED whichever command fails, and executes none after it', async () => {
+    const { calls: all } = await paste(block);
+    const [, undone] = Object.entries(UNDONE).find(([part]) => block.text.includes(part)) ?? [];
+    for (let failing = 1; failing <= all.length; failing += 1) {
+      const { lines, calls } = await paste(block, failing);
+      const later = calls.slice(failing).filter((call) => !undone?.test(call));
+      expect([failing, all[failing - 1]?.split(' ')[0], lines.at(-1), later]).toEqual([
+        failing,
+        expect.any(String),
+        expect.stringMatching(/^FAILED: /),
+        [],
+      ]);
+    }
+  });
+});
+
+describe('the upgrade with systemd', () => {
+  const UPGRADE = BLOCKS.find(({ text }) => text.includes('crossdock-migrate') && text.includes('PREVIOUS'));
+
+  /** Executes the block with releases whose crossdock is a script. Returns what it printed, and the calls of systemctl. */
+  async function upgrade(crossdock: string) {
+    const root = await makeFolder();
+    const release = (version: string) => join(root, 'opt', 'crossdock', `crossdock-${version}`);
+    const home = join(root, 'home');
+    for (const folder of [home, join(root, 'bin'), release('1.1.0'), join(home, 'crossdock-1.2.0', 'bin')])
+      mkdirSync(folder, { recursive: true });
+    const write = (path: string, script: string) => {
+      writeFileSync(path, `#!/bin/sh\n${script}\n`);
+      chmodSync(path, 0o755);
+    };
+    write(join(home, 'crossdock-1.2.0', 'bin', 'crossdock'), crossdock);
+    const current = join(root, 'opt', 'crossdock', 'current');
+    const calls = join(root, 'calls');
+    // The unit executes the migrations of the release that is current.
+    write(
+      join(root, 'bin', 'systemctl'),
+      `echo "$*" >>${calls}; case "$*" in 'start crossdock-migrate') exec ${current}/bin/crossdock migrate;; esac`,
+    );
+    write(join(root, 'bin', 'sleep'), ':');
+    write(join(root, 'bin', 'curl'), ':');
+    const setUp = `tar -czf crossdock-1.2.0.tar.gz crossdock-1.2.0 && ln -sfn crossdock-1.1.0 ${current}`;
+    const text = (UPGRADE?.text ?? '').replaceAll('/opt/crossdock', join(root, 'opt', 'crossdock'));
+    const { stdout, stderr } = spawnSync('/bin/sh', ['-c', `${setUp}\n${text}`], {
+      encoding: 'utf8',
+      cwd: home,
+      env: { PATH: `${join(root, 'bin')}:${process.env['PATH']}` },
+    });
+    return {
+      output: `${stdout}${stderr}`,
+      calls: existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [],
+      current: readlinkSync(current),
+    };
+  }
+
+  test('to a release whose migration fails restarts nothing, and the old release is current again', async () => {
+    const { output, calls, current } = await upgrade('echo "ERROR: column x does not exist" >&2; exit 1');
+    expect(output).toMatch(/ERROR: column x does not exist\nFAILED: [^\n]+\n$/);
+    expect([calls, current]).toEqual([['start crossdock-migrate'], 'crossdock-1.1.0']);
+  });
+
+  test('to a release whose migration works restarts one instance after the other', async () => {
+    const { output, calls, current } = await upgrade('test "$1" = migrate');
+    expect(output).toMatch(/^OK: upgraded\n$/);
+    expect([calls, current]).toEqual([
+      [
+        'start crossdock-migrate',
+        'restart crossdock-api@3001',
+        'restart crossdock-api@3002 crossdock-worker',
+      ],
+      'crossdock-1.2.0',
+    ]);
+  });
+});
