@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { commandLine } from '../src/config/commands.js';
 import { readOwner } from '../src/config/config.js';
+import { assertDirectClient } from '../src/platform/db/connections/pooler.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import { assertOwner, readTablesOwner } from '../src/platform/db/owner-check/check-owner.js';
 
@@ -8,13 +9,15 @@ import { assertOwner, readTablesOwner } from '../src/platform/db/owner-check/che
  * Runs `work` on a connection of the role that owns the tables.
  *
  * @param connection the URL of the connection and its setting, by default DATABASE_OWNER_URL
- * @throws Error that says which setting needs which role, when the role is another one; when the database has no tables
+ * @throws Error that says which setting needs which role, when the role is another one; when it leads to a pooler, or the database has no
+ *   tables
  */
 export async function withOwner<Result>(
   work: (client: pg.Client) => Promise<Result>,
   { url, setting } = readOwner(),
 ): Promise<Result> {
   return withClient(url, async (client) => {
+    await assertDirectClient(setting, client);
     await assertOwner(client, setting);
     if ((await readTablesOwner(client)) === null)
       throw new Error(

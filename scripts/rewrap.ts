@@ -8,10 +8,14 @@ import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { APP_ROLE } from '../src/platform/db/connections/roles.js';
 import { countUndecryptable, rewrapSecrets } from '../src/modules/tenants/rewrap.js';
 import { assertOwnDatabase } from '../src/startup/database-owner.js';
+import { findWithoutKey } from '../src/startup/announce-process.js';
 import { fingerprint, readDeployments } from '../src/startup/deployment.js';
 import { commandLine } from '../src/config/commands.js';
 import { withOwner } from './owner.js';
 import { runScript } from './script.js';
+
+const RESTART =
+  'Nothing was changed. Restart every server and every worker with the new setting, and repeat.';
 
 // npm run rewrap: encrypts secrets that use an older key with the newest key. If one cannot be decrypted, it changes nothing;
 // with --skip-undecryptable it encrypts the others.
@@ -50,10 +54,16 @@ async function assertNewestKeyUsed(client: pg.Client, { identity, secrets }: Key
   if (identity.appEnv === 'development' || !newest) return;
   const print = fingerprint(newest.key);
   const deployments = await readDeployments(client);
-  if (deployments.some(({ fingerprints }) => fingerprints['ENCRYPTION_KEYS']?.includes(print))) return;
+  if (!deployments.some(({ fingerprints }) => fingerprints['ENCRYPTION_KEYS']?.includes(print)))
+    throw new Error(
+      `No server and no worker has started with version ${newest.version} of ENCRYPTION_KEYS, so those that run could not decrypt anything afterwards. ${RESTART}`,
+    );
+  const without = await findWithoutKey(client, newest.key);
+  if (without.length === 0) return;
+  const names = without.map(({ name, startedAt }) => `${name} since ${startedAt.toISOString()}`);
   throw new Error(
-    `No server and no worker has started with version ${newest.version} of ENCRYPTION_KEYS, so those that run could not decrypt anything afterwards. ` +
-      'Nothing was changed. Restart every server and every worker with the new setting, and repeat.',
+    `These processes run without version ${newest.version} of ENCRYPTION_KEYS, so they could not decrypt anything afterwards: ${names.join(', ')}. ` +
+      `${RESTART} One that was killed is taken for ended after 45 seconds.`,
   );
 }
 

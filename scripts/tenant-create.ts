@@ -16,6 +16,7 @@ const USAGE = `${commandLine('tenant-create --slug miami --name')} "Miami Gatewa
 await runScript(async (print) => {
   const options = readOptions();
   const identity = readIdentity();
+  if (identity.appEnv !== 'development') assertReachableHosts(options.hosts);
   const ownerUrl = readOwnerUrl();
   await assertOwnDatabase(ownerUrl, identity);
   for (const { name, url } of readOtherOwnerCells()) {
@@ -60,6 +61,15 @@ function readOptions() {
     admin: rest.admin,
     generatePassword: rest['generate-password'],
   };
+}
+
+/** @throws Error when a host is the machine of each client itself */
+function assertReachableHosts(hosts: string[]): void {
+  const own = hosts.find((host) => /^(localhost|.*\.localhost|127\.[\d.]+|0\.0\.0\.0)$/.test(host));
+  if (own)
+    throw new Error(
+      `--host ${own} is each client's own machine. Name the host that clients use, for example gateway.example.com.`,
+    );
 }
 
 function parseOptions() {

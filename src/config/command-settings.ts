@@ -8,7 +8,7 @@ export type Identity = {
   /** DEPLOYMENT, if it is set. */
   name: string | undefined;
   /** The keys that are set. */
-  keys: Partial<SecretConfig>;
+  keys: Partial<SecretConfig & { tokenKeys: Config['tokens']['keys'] }>;
 };
 
 /** The settings of a command that serves nothing and encrypts. */
@@ -43,10 +43,10 @@ export function readKeyedSettings(env: NodeJS.ProcessEnv = process.env): KeyedSe
 }
 
 /** Returns for whom a server or worker runs. Its keys identify it, so that it may have a new name. */
-export const identityOfProcess = ({ appEnv, secrets }: Config): Identity => ({
+export const identityOfProcess = ({ appEnv, secrets, tokens }: Config): Identity => ({
   appEnv,
   name: undefined,
-  keys: secrets,
+  keys: { ...secrets, tokenKeys: tokens.keys },
 });
 
 function readSettings(env: NodeJS.ProcessEnv): Settings {

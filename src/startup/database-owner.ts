@@ -5,7 +5,7 @@ import { ConfigError } from '../config/config.js';
 import { packageVersion } from '../config/project-root.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkSearchPath } from '../platform/db/login-check/settings.js';
-import { fingerprint, readDeployments, type RecordedDeployment } from './deployment.js';
+import { fingerprint, otherTokenKeys, readDeployments, type RecordedDeployment } from './deployment.js';
 import { findObstacleToDevelopment } from './real-data.js';
 
 export type GuardOptions = {
@@ -63,12 +63,29 @@ export async function findRefusal(
   if (owner.appEnv !== identity.appEnv)
     return describeOtherEnvironment(owner, identity, await nameOf(client));
   const own = rows.filter(({ appEnv }) => appEnv === identity.appEnv);
-  return (
-    describeOtherName(own, identity, await nameOf(client)) ??
-    describeOtherEncryptionKeys(own, identity, await nameOf(client)) ??
-    describeOtherLookupKey(own, identity, options)
-  );
+  const database = await nameOf(client);
+  const others = [
+    describeOtherEncryptionKeys(own, identity, database),
+    describeOtherLookupKey(own, identity, options),
+    describeOtherTokenKeys(own, identity),
+  ].flatMap((other) => (other ? [other] : []));
+  const [other] = others;
+  if (other && others.length > 1)
+    return describeOtherKeys(
+      other.used,
+      others.map(({ keys }) => keys),
+    );
+  return describeOtherName(own, identity, database) ?? other?.message;
 }
+
+/** What differs from the last start, which deployment that was, and what to do if nothing else differs. */
+type OtherKeys = { keys: string; used: RecordedDeployment; message: string };
+
+const describeOtherKeys = ({ name, appEnv }: RecordedDeployment, keys: string[]): string =>
+  `The deployment ${name} (APP_ENV=${appEnv}) has used this database with ${listOf(keys)}, so the start is refused, and nothing was changed. ` +
+  "These are the settings of another deployment: correct SECRETS_DIR or the database's URL.";
+
+const listOf = (keys: string[]): string => `${keys.slice(0, -1).join(', ')} and ${keys.at(-1) ?? ''}`;
 
 /**
  * Records that the deployment of a command uses a database that nobody has used yet. Its first start adds the fingerprints. Development
@@ -128,7 +145,7 @@ function describeOtherEncryptionKeys(
   own: RecordedDeployment[],
   { keys }: Identity,
   database: string,
-): string | undefined {
+): OtherKeys | undefined {
   if (!keys.encryptionKeys) return undefined;
   const prints = keys.encryptionKeys.map(({ key }) => fingerprint(key));
   const last = newestWith(own, 'ENCRYPTION_KEYS');
@@ -136,18 +153,11 @@ function describeOtherEncryptionKeys(
     fingerprints['ENCRYPTION_KEYS']?.some((print) => prints.includes(print)),
   );
   if (!last || isShared) return undefined;
-  const used = newestWith(own, 'LOOKUP_KEY')?.fingerprints['LOOKUP_KEY'];
-  const isOtherLookupKey = keys.lookupKey && used && !used.includes(fingerprint(keys.lookupKey));
-  if (isOtherLookupKey)
-    return (
-      `The deployment ${last.name} (APP_ENV=${last.appEnv}) has used this database with other ENCRYPTION_KEYS and another LOOKUP_KEY, and nothing was changed. ` +
-      "These are the settings of another deployment: correct SECRETS_DIR or the database's URL."
-    );
-  return (
+  const message =
     `The deployment ${last.name} (APP_ENV=${last.appEnv}) has used this database with other ENCRYPTION_KEYS, and none of them is in the setting. ` +
     "Correct the database's URL, or add the key that it used after the newest. After a replacement it is in the file replaced-encryption-keys of SECRETS_DIR. " +
-    `If all its keys are lost and nothing is encrypted, ${takeOverLine(last.name, database)} checks that and records the present keys.`
-  );
+    `If all its keys are lost and nothing is encrypted, ${takeOverLine(last.name, database)} checks that and records the present keys.`;
+  return { keys: 'other ENCRYPTION_KEYS', used: last, message };
 }
 
 /** With another LOOKUP_KEY no API key is found, and one entry breaks an audit chain. */
@@ -155,18 +165,28 @@ function describeOtherLookupKey(
   own: RecordedDeployment[],
   { keys }: Identity,
   { replacedLookupKey, acceptsAnyLookupKey }: GuardOptions,
-): string | undefined {
+): OtherKeys | undefined {
   const last = newestWith(own, 'LOOKUP_KEY');
   if (!keys.lookupKey || !last || acceptsAnyLookupKey) return undefined;
   const accepted = [keys.lookupKey, ...(replacedLookupKey ? [replacedLookupKey] : [])].map(fingerprint);
   if (last.fingerprints['LOOKUP_KEY']?.some((print) => accepted.includes(print))) return undefined;
   const used = `The deployment ${last.name} (APP_ENV=${last.appEnv}) has used this database with another LOOKUP_KEY`;
-  if (replacedLookupKey)
-    return `${used} than the present and the replaced one, and nothing was changed. Give the LOOKUP_KEY that it used.`;
-  return (
-    `${used}, and nothing was changed. Correct LOOKUP_KEY or the database's URL. If LOOKUP_KEY was replaced, first run ` +
-    `${commandLine('rehash --replaced-key FILE')} with the old key, as docs/leaked-secrets.md describes.`
-  );
+  const message = replacedLookupKey
+    ? `${used} than the present and the replaced one, and nothing was changed. Give the LOOKUP_KEY that it used.`
+    : `${used}, and nothing was changed. Correct LOOKUP_KEY or the database's URL. If LOOKUP_KEY was replaced, first run ` +
+      `${commandLine('rehash --replaced-key FILE')} with the old key, as docs/leaked-secrets.md describes.`;
+  return { keys: 'another LOOKUP_KEY', used: last, message };
+}
+
+/** A rotation gives each new key a new name, so a name with another value is of another deployment. */
+function describeOtherTokenKeys(own: RecordedDeployment[], { keys }: Identity): OtherKeys | undefined {
+  const names = otherTokenKeys(own, keys.tokenKeys ?? []);
+  const last = newestWith(own, 'TOKEN_KEYS');
+  if (names.length === 0 || !last) return undefined;
+  const message =
+    `The deployment ${last.name} (APP_ENV=${last.appEnv}) has used this database with another key of the name ${names.join(', ')} in TOKEN_KEYS, so the start is refused. ` +
+    'Give the TOKEN_KEYS of this deployment. If the key is new, give it a name that was never used, for example the date.';
+  return { keys: 'other TOKEN_KEYS', used: last, message };
 }
 
 const newestWith = (rows: RecordedDeployment[], setting: string): RecordedDeployment | undefined =>

@@ -21,8 +21,33 @@ export function describeDeployment({ appEnv, tokens, secrets }: Config): Deploym
       TOKEN_KEYS: tokens.keys.map(({ secret }) => fingerprint(secret)),
       ENCRYPTION_KEYS: secrets.encryptionKeys.map(({ key }) => fingerprint(key)),
       LOOKUP_KEY: [fingerprint(secrets.lookupKey)],
+      [TOKEN_KEY_NAMES]: namedPrints(tokens.keys),
     },
   };
+}
+
+/** The record of every token key that a deployment has used, with its name. The name of a key is never used for another one (decision 0100). */
+export const TOKEN_KEY_NAMES = 'TOKEN_KEY_NAMES';
+
+export type TokenKey = { id: string; secret: string };
+
+const namedPrints = (keys: TokenKey[]): string[] =>
+  keys.map(({ id, secret }) => `${id}=${fingerprint(secret)}`);
+
+/** Returns the names of those keys that the deployments have recorded with another value. */
+export function otherTokenKeys(rows: Deployment[], keys: TokenKey[]): string[] {
+  const recorded = rows.flatMap(({ fingerprints }) => fingerprints[TOKEN_KEY_NAMES] ?? []);
+  return keys
+    .filter(({ id }) => recorded.some((named) => named.startsWith(`${id}=`)))
+    .filter((key) => !recorded.includes(namedPrints([key]).join()))
+    .map(({ id }) => id);
+}
+
+/** Returns whether none of the keys was given at the last start, as after a leak. Then no token of before is valid. */
+export function areTokenKeysNew(rows: Deployment[], { name, appEnv, fingerprints }: Deployment): boolean {
+  const before =
+    rows.find((row) => row.name === name && row.appEnv === appEnv)?.fingerprints['TOKEN_KEYS'] ?? [];
+  return before.length > 0 && !before.some((print) => fingerprints['TOKEN_KEYS']?.includes(print));
 }
 
 export const fingerprint = (secret: string | Buffer): string =>
@@ -70,8 +95,10 @@ export async function recordDeployment(client: pg.ClientBase, deployment: Deploy
   await client.query(
     `insert into installation.deployments as deployment (name, app_env, fingerprints, version) values ($1, $2, $3, $4)
      on conflict (name, app_env) do update
-     set fingerprints = excluded.fingerprints, version = excluded.version, seen_at = now()`,
-    [name, appEnv, JSON.stringify(fingerprints), packageVersion()],
+     set version = excluded.version, seen_at = now(), fingerprints = excluded.fingerprints || jsonb_build_object($5::text,
+       (select jsonb_agg(distinct named) from jsonb_array_elements(coalesce(deployment.fingerprints -> $5, '[]')
+         || coalesce(excluded.fingerprints -> $5, '[]')) named))`,
+    [name, appEnv, JSON.stringify(fingerprints), packageVersion(), TOKEN_KEY_NAMES],
   );
 }
 

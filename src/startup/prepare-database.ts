@@ -12,7 +12,13 @@ import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import { followServer, readPause } from '../platform/queue/outbound-pause.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
-import { describeChangedKeys, describeDeployment, readDeployments, recordDeployment } from './deployment.js';
+import {
+  areTokenKeysNew,
+  describeChangedKeys,
+  describeDeployment,
+  readDeployments,
+  recordDeployment,
+} from './deployment.js';
 import { assertOwn, assertOwnDatabases, messageOf } from './own-databases.js';
 import { assertSafe, assertSafeLogin } from './safe-database.js';
 import {
@@ -167,13 +173,18 @@ async function assertMigrated(url: string, owner?: string): Promise<void> {
   ]);
 }
 
+const NEW_TOKEN_KEYS =
+  'No key of TOKEN_KEYS was given at the last start, so everybody must log in again. If the keys were not replaced on purpose, the setting is that of another deployment.';
+
 /** For npm run doctor, which finds a database or a secret that two deployments share. Finds out whether a backup was restored. */
 async function recordUse(config: Config, url: string, log: Log): Promise<void> {
   await withClient(url, async (client) => {
     const deployment = describeDeployment(config);
     // Other environments have refused them already.
-    const changed = describeChangedKeys(await readDeployments(client), deployment);
+    const recorded = await readDeployments(client);
+    const changed = describeChangedKeys(recorded, deployment);
     if (changed) log(changed);
+    if (areTokenKeysNew(recorded, deployment)) log(NEW_TOKEN_KEYS);
     await recordDeployment(client, deployment);
     // A provider of PostgreSQL may not allow these functions. Then the operator pauses by hand.
     await followServer(client).catch((error: unknown) => log(`The server is unknown: ${messageOf(error)}`));

@@ -9,6 +9,9 @@ import {
 import { selectApiKeys, type StoredApiKey } from '../modules/tenants/lookup-hashes.js';
 import { openSecrets, type Secrets } from '../platform/access/secrets.js';
 import { commandLine } from '../config/commands.js';
+import { verifyEndOfChain } from '../modules/audit-log/verify-end.js';
+import { withClient } from '../platform/db/connections/roles.js';
+import { readDeployments } from './deployment.js';
 import { forEachTenant } from './doctor/scope/tenants.js';
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
@@ -42,7 +45,8 @@ export async function findUnreadable(config: Config, url: string): Promise<strin
       (rows[index] ?? []).map((stored) => ({ tenantId: ctx.tenantId, column, stored })),
     );
   });
-  const isOtherLookupKey = isMatching.length > 0 && !isMatching.includes(true);
+  const isOtherLookupKey =
+    isMatching.length > 0 ? !isMatching.includes(true) : await isChainOfOtherKey(config, url, secrets);
   const known = config.secrets.encryptionKeys.map(({ version }) => version);
   const counts = countByVersion(secrets, samples.flat());
   const unreadable = [...counts].flatMap(([version, { opened, failed }]) => {
@@ -65,8 +69,20 @@ function hasLookupHash(secrets: Secrets, tenantId: string, { id, cipher, hash }:
   }
 }
 
+/**
+ * Without an API key the audit chains show the LOOKUP_KEY. The recorded fingerprint decides if there is one, because a chain that somebody
+ * has altered does not verify either.
+ */
+async function isChainOfOtherKey(config: Config, url: string, secrets: Secrets): Promise<boolean> {
+  const recorded = await withClient(url, readDeployments);
+  if (recorded.some(({ fingerprints }) => fingerprints['LOOKUP_KEY'])) return false;
+  const ends = await forEachTenant({ config, url }, (ctx) => verifyEndOfChain(ctx, secrets, 1));
+  const chained = ends.filter(({ head }) => head > 0);
+  return chained.length > 0 && chained.every(({ flaw }) => flaw !== undefined);
+}
+
 const OTHER_LOOKUP_KEY =
-  'The API keys of couriers were stored with another LOOKUP_KEY, so none of them would be found. Correct LOOKUP_KEY. ' +
+  'The API keys of couriers or the audit chains were stored with another LOOKUP_KEY, so none of them would be found or verify. Correct LOOKUP_KEY. ' +
   `If it was replaced, run ${commandLine('rehash --replaced-key FILE')} with the old key, as docs/leaked-secrets.md describes.`;
 
 const describe = (version: string, fault: string): string =>

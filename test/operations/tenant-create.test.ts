@@ -117,6 +117,21 @@ describe('a new tenant', () => {
   });
 });
 
+test.each(['localhost', 'miami.localhost', '127.0.0.1', '0.0.0.0'])(
+  'the host %s, which leads each client to itself, is refused in staging and production',
+  async (host) => {
+    const before = await countTenants();
+    const created = await tenantCreate(['--slug', 'own', '--name', 'Own', '--host', host], ownerUrl, {
+      APP_ENV: 'production',
+    });
+    expect(created).toEqual({
+      code: 1,
+      output: expect.stringMatching(/^--host \S+ is each client's own machine\. Name the host [^\n]+\n$/),
+    });
+    expect(await countTenants()).toBe(before);
+  },
+);
+
 test('the password is hashed with the configured cost', async () => {
   const args = ['--slug', 'cost', '--name', 'Cost', '--host', 'cost.example.com'];
   const refused = await tenantCreate(args, ownerUrl, { PASSWORD_HASH_COST: '3' });

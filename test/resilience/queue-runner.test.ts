@@ -345,3 +345,25 @@ async function overdueJob(site: Site): Promise<void> {
   await until(async () => (await countJobs(site)) === 0);
   expect([work.started.get(id), work.ended.get(id), work.maxConcurrency.get(id)]).toEqual([1, 1, 1]);
 }
+
+test(
+  'a run of a repeating task removes its given-up jobs, and those of other kinds stay',
+  async () => {
+    await main.owner.query(
+      `select graphile_worker.add_job(kind, '{}', max_attempts => 1)
+       from unnest(array['sweep', 'sweep', 'sealAuditLog', 'deliver']) as kind`,
+    );
+    await main.owner.query("update graphile_worker._private_jobs set attempts = 1, last_error = 'read-only'");
+    expect(await count(main, GIVEN_UP)).toBe(4);
+    startQueue(main);
+    await main.owner.query("select graphile_worker.add_job('sweep', '{}')");
+    await until(async () => (await count(main, `${GIVEN_UP} and task_identifier = 'sweep'`)) === 0);
+    expect(await count(main, `${GIVEN_UP} and task_identifier = 'deliver'`)).toBe(1);
+    await main.owner.query("select graphile_worker.add_job('sealAuditLog', '{}')");
+    await until(async () => (await count(main, `${GIVEN_UP} and task_identifier = 'sealAuditLog'`)) === 0);
+    expect(await count(main, GIVEN_UP)).toBe(1);
+  },
+  LIMIT_MS,
+);
+
+const GIVEN_UP = 'graphile_worker.jobs where attempts >= max_attempts and locked_at is null';

@@ -50,6 +50,7 @@ export async function anonymise(client: pg.Client, options: AnonymiseOptions): P
     await rebuildTerms(client);
     await rechainAuditLogs(client, secrets);
     await client.query('delete from installation.deployments');
+    await client.query('delete from installation.processes');
     await client.query('commit');
     await removeOldVersions(client, log);
     return { rows, totpSecret };

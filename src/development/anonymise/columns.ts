@@ -235,6 +235,8 @@ const INVENTORY: Record<string, Table> = {
     json: 'fingerprints',
     keep: 'first_seen_at seen_at',
   },
+  // Its rows are deleted.
+  'installation.processes': { keep: 'id encryption_keys started_at seen_at', text: 'name' },
   'installation.outbound': { keep: 'id paused_at', text: 'server paused_because' },
   'installation.background_migrations': {
     keep: 'tenant_id rows_done rows_total batch_rows findings created_at updated_at finished_at',

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import type { Jobs } from './jobs.js';
 import { queueLogger, type QueueLine } from './log.js';
 import { followServer, readPause, withoutOutbound, type SeenServer } from './outbound-pause.js';
-import { recordHeartbeat, recoverJobs, releaseJobs } from './worker-pools.js';
+import { forgetGivenUp, recordHeartbeat, recoverJobs, releaseJobs } from './worker-pools.js';
 import { commandLine } from '../../config/commands.js';
 
 /** `attempt` counts from 1. */
@@ -160,7 +160,7 @@ async function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state:
   return run({
     pgPool: pg,
     // It takes no job without a task.
-    taskList: toTaskList(state.isPaused ? withoutOutbound(tasks) : tasks),
+    taskList: toTaskList(pg, state.isPaused ? withoutOutbound(tasks) : tasks),
     parsedCronItems: CRON_ITEMS,
     noHandleSignals: true,
     events,
@@ -179,13 +179,17 @@ async function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state:
   });
 }
 
-const toTaskList = (tasks: Partial<Tasks>): TaskList =>
+const REPEATING = new Set(CRON_ITEMS.map(({ task }) => task));
+
+const toTaskList = (pg: pg.Pool, tasks: Partial<Tasks>): TaskList =>
   Object.fromEntries(
     Object.entries(tasks).map(([kind, task]) => [
       kind,
-      (payload, { job }) =>
+      async (payload, { job }) => {
         // The library types payloads as JSON; only addJobs writes them, and it is typed by Jobs.
-        task(payload as never, { id: job.id, attempt: job.attempts, maxAttempts: job.max_attempts }),
+        await task(payload as never, { id: job.id, attempt: job.attempts, maxAttempts: job.max_attempts });
+        if (REPEATING.has(kind)) await forgetGivenUp(pg, kind);
+      },
     ]),
   );
 

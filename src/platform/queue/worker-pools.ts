@@ -38,3 +38,14 @@ export async function releaseJobs(pg: pg.Pool, poolIds: string[]): Promise<void>
   await pg.query('select graphile_worker.force_unlock_workers($1)', [poolIds]);
   await pg.query('delete from queue.worker_pools where id = any($1)', [poolIds]);
 }
+
+/** Deletes the given-up jobs of a repeating kind, after one of its later runs has succeeded: that run has done their work. */
+export async function forgetGivenUp(pg: pg.Pool, kind: string): Promise<void> {
+  await pg.query(
+    `select graphile_worker.complete_jobs(array_agg(job.id))
+     from graphile_worker._private_jobs job join graphile_worker._private_tasks task on task.id = job.task_id
+     where task.identifier = $1 and job.locked_at is null and job.attempts >= job.max_attempts
+     having count(*) > 0`,
+    [kind],
+  );
+}

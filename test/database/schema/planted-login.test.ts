@@ -3,6 +3,7 @@ import { ConfigError, readConfig } from '../../../src/config/config.js';
 import { migrate } from '../../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../../src/platform/db/migrations/migration-files.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
+import { checkLogin } from '../../../src/platform/db/login-check/check-login.js';
 import { checkRights } from '../../../src/startup/doctor/checks/rights.js';
 import { checkProtections } from '../../../src/startup/doctor/checks.js';
 import { prepareDatabase } from '../../../src/startup/prepare-database.js';
@@ -301,6 +302,32 @@ describe.each(SERVERS)('$title', ({ title, missing, start }) => {
         expect([await startOn(name), await examine(name)]).toEqual([[], []]);
       } finally {
         await runAll(name, undo);
+      }
+    },
+    LIMIT_MS,
+  );
+
+  (missing ? test.skip : test)(
+    titleWith('a session of a pooler that began before a setting: the setting is found nevertheless', [
+      missing,
+    ]),
+    async () => {
+      const name = await makeCopy();
+      try {
+        await withClient(urlOf(name), async (client) => {
+          const login = async () => (await checkLogin(client)).map(({ message }) => message);
+          expect(await login()).toEqual([]);
+          await runAll(name, 'alter role crossdock_login set row_security = off');
+          expect(await login()).toEqual([expect.stringMatching(/^row_security is off/)]);
+          // The setting of the role in the database is stronger.
+          await runAll(name, 'alter role crossdock_login in database DB set row_security = 1');
+          expect(await login()).toEqual([]);
+        });
+      } finally {
+        await runAll(
+          name,
+          'alter role crossdock_login reset all; alter role crossdock_login in database DB reset all',
+        );
       }
     },
     LIMIT_MS,

@@ -95,7 +95,10 @@ const INSTALLATIONS: Fault[][] = [
     {
       title: 'a guessable secret',
       env: () => ({ TOKEN_KEYS: `1:${'abc'.repeat(16)}` }),
-      sees: [['settings', 'problem', /^TOKEN_KEYS holds a secret of very few different characters/]],
+      sees: [
+        ['settings', 'problem', /^TOKEN_KEYS holds a secret of very few different characters/],
+        ['deployment', 'problem', /with another key of the name 1 in TOKEN_KEYS/],
+      ],
     },
     {
       title: 'a key that does not belong to the certificate',

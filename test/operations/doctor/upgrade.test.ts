@@ -156,14 +156,17 @@ describe('the decision for a real database and planted migrations', () => {
     expect(await judge(rolling, background)).toMatchObject({ code: 0 });
   });
 
-  test('is 3 for a migration that needs a stop, and for one that does not say what it is', async () => {
+  test('is 3 for a migration that needs a stop, and 5 for one that does not say what it is, which migrate refuses', async () => {
     const stop = { name: '20990101000000_stop', script: '-- upgrade: stop\n-- because: x\nselect 1' };
     expect(await judge(stop)).toEqual({
       code: 3,
       reasons: ['The running version does not survive 20990101000000_stop.'],
     });
-    expect(await judge({ name: '20990101000000_silent', script: 'select 1', isBare: true })).toMatchObject({
-      code: 3,
+    expect(await judge({ name: '20990101000000_silent', script: 'select 1', isBare: true })).toEqual({
+      code: 5,
+      reasons: [
+        expect.stringMatching(/^20990101000000_silent has no header\. Begin its migration\.sql with /),
+      ],
     });
   });
 

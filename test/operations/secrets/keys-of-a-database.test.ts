@@ -5,6 +5,10 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import pg from 'pg';
 import { DEVELOPMENT_KEYS, readConfig } from '../../../src/config/config.js';
 import { describeDeployment, fingerprint, recordDeployment } from '../../../src/startup/deployment.js';
+import { appendAllToChains } from '../../../src/modules/audit-log/append-to-chain.js';
+import { openSecrets } from '../../../src/platform/access/secrets.js';
+import { openDb } from '../../../src/platform/db/open-database.js';
+import { insertEntry } from '../../support/builders/audit.js';
 import { freshDatabase } from '../../support/service/database.js';
 import { endProcesses, makeFolder, removeFolders, run, until } from '../../support/service/processes.js';
 import {
@@ -174,11 +178,57 @@ test(
 );
 
 test(
+  'rewrap changes nothing while one process still runs without the newest key, and names it',
+  async () => {
+    const start = (ENCRYPTION_KEYS: string) =>
+      run('src/worker.js', {
+        APP_ENV: 'production',
+        TRUST_PROXY: '127.0.0.1',
+        LOG_LEVEL: 'error',
+        DATABASE_URL: production.urls.DATABASE_URL,
+        ...production.keys,
+        ENCRYPTION_KEYS,
+      });
+    const countProcesses = async (): Promise<number> => {
+      const { rows } = await production.owner.query<{ count: number }>(
+        'select count(*)::int as count from installation.processes',
+      );
+      return rows[0]?.count ?? 0;
+    };
+    const before = start(production.keys.ENCRYPTION_KEYS);
+    await until(async () => (await countProcesses()) === 1);
+    const both = `2:${hex()},${production.keys.ENCRYPTION_KEYS}`;
+    start(both);
+    await until(async () => (await countProcesses()) === 2);
+    const state = await readState(production.owner);
+    const refused = await command('rewrap', [], { ENCRYPTION_KEYS: both });
+    expect(refused).toEqual({
+      code: 1,
+      output: expect.stringMatching(
+        new RegExp(
+          `^These processes run without version 2 of ENCRYPTION_KEYS, [^\\n]+: worker \\S+ pid ${before.child.pid} since [^\\n,]+\\. Nothing was changed\\. Restart [^\\n]+\\n$`,
+        ),
+      ),
+    });
+    expect(await readState(production.owner)).toBe(state);
+    before.child.kill('SIGTERM');
+    await before.ended;
+    expect((await command('rewrap', [], { ENCRYPTION_KEYS: both })).code).toBe(0);
+    // A process that was killed leaves its row, which counts for 45 seconds.
+    await production.owner.query(
+      "update installation.processes set seen_at = now() - interval '46 s', encryption_keys = '{}'",
+    );
+    expect((await command('rewrap', [], { ENCRYPTION_KEYS: both })).code).toBe(0);
+  },
+  LIMIT_MS,
+);
+
+test(
   'a wrong LOOKUP_KEY starts nothing although the database does not remember the deployment',
   async () => {
     await production.owner.query('delete from installation.deployments');
     expect(await refusalOfWorker({ LOOKUP_KEY: hex() })).toMatch(
-      /^The API keys of couriers were stored with another LOOKUP_KEY, [^\n]+\n$/,
+      /^The API keys of couriers or the audit chains were stored with another LOOKUP_KEY, [^\n]+\n$/,
     );
     expect(await refusalOfWorker()).toBeUndefined();
   },
@@ -186,10 +236,80 @@ test(
 );
 
 test(
+  'a wrong LOOKUP_KEY starts nothing although nothing but the audit chain was made with it',
+  async () => {
+    await production.owner.query(
+      'delete from installation.deployments; update couriers set api_key_hash = null, api_key_cipher = null',
+    );
+    const { rows } = await production.owner.query<{ id: string }>('select id from tenants');
+    await insertEntry(production.owner, { tenantId: rows[0]?.id ?? '', actorKind: 'system', actorId: null });
+    expect(await refusalOfWorker()).toBeUndefined();
+    const db = openDb({
+      url: production.database.ownerUrl,
+      size: 1,
+      assumeRole: 'crossdock_app',
+      onError: () => undefined,
+    });
+    const lookupKey = Buffer.from(production.keys.LOOKUP_KEY, 'hex');
+    const secrets = openSecrets({ ...DEVELOPMENT_KEYS, lookupKey });
+    await appendAllToChains({ db, secrets, stopping: new AbortController().signal });
+    await db.close();
+    await production.owner.query('delete from installation.deployments');
+    expect(await refusalOfWorker({ LOOKUP_KEY: hex() })).toMatch(/stored with another LOOKUP_KEY/);
+    expect(await refusalOfWorker()).toBeUndefined();
+  },
+  LIMIT_MS,
+);
+
+describe('TOKEN_KEYS', () => {
+  const SERVING = { DEPLOYMENT, TRUST_PROXY: '127.0.0.1' };
+
+  test(
+    'of another deployment, which have the same names, stop the start, and doctor names them',
+    async () => {
+      expect(await refusalOfWorker(SERVING)).toBeUndefined();
+      const { TOKEN_KEYS } = newKeys();
+      const refused = await refusalOfWorker({ ...SERVING, TOKEN_KEYS });
+      expect(refused).toMatch(
+        /^The deployment crossdock-production [^\n]+ another key of the name k1 in TOKEN_KEYS, so the start is refused\. [^\n]+\n$/,
+      );
+      expect((await command('doctor', [], { ...SERVING, TOKEN_KEYS })).output).toMatch(
+        /^problem +deployment +.*another key of the name k1/m,
+      );
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'with a new name replace all others after a leak, doctor says so before the restart, and the old name stays taken',
+    async () => {
+      const TOKEN_KEYS = `k1764201600:${hex()}`;
+      expect((await command('doctor', [], { ...SERVING, TOKEN_KEYS })).output).toMatch(
+        /^warning +deployment +No key of TOKEN_KEYS was given at the last start/m,
+      );
+      expect(await refusalOfWorker({ ...SERVING, TOKEN_KEYS })).toBeUndefined();
+      expect((await command('doctor', [], { ...SERVING, TOKEN_KEYS })).output).toMatch(/^ok +deployment /m);
+      expect(await refusalOfWorker({ ...SERVING, TOKEN_KEYS: newKeys().TOKEN_KEYS })).toMatch(
+        /the name k1 in TOKEN_KEYS/,
+      );
+    },
+    LIMIT_MS,
+  );
+});
+
+test(
   'keys of another deployment are all named, and take-over does not record them while something is encrypted',
   async () => {
     const other = newKeys();
-    expect(await refusalOfWorker(other)).toMatch(/with other ENCRYPTION_KEYS and another LOOKUP_KEY/);
+    expect(await refusalOfWorker({ ...other, TOKEN_KEYS: production.keys.TOKEN_KEYS })).toMatch(
+      /^The deployment [^\n]+ with other ENCRYPTION_KEYS and another LOOKUP_KEY, so the start is refused, [^\n]+\n$/,
+    );
+    expect(await refusalOfWorker(other)).toMatch(
+      /with other ENCRYPTION_KEYS, another LOOKUP_KEY and other TOKEN_KEYS, so the start is refused/,
+    );
+    expect((await command('doctor', [], { ...other, TRUST_PROXY: '127.0.0.1' })).output).toMatch(
+      /^problem +deployment +.*other ENCRYPTION_KEYS, another LOOKUP_KEY and other TOKEN_KEYS/m,
+    );
     await production.owner.end();
     const args = ['--from', DEPLOYMENT, '--database', databaseName()];
     const given = { DEPLOYMENT, ENCRYPTION_KEYS: other.ENCRYPTION_KEYS };

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { KEYS } from '../../support/rehearsal/installation.js';
+import { PGBOUNCER, startPooler } from '../../support/harness/pgbouncer.js';
 import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
 import { endProcesses, makeFolder, removeFolders, run } from '../../support/service/processes.js';
 
@@ -80,6 +81,33 @@ test.each(COMMANDS)(
         ),
       ),
     ]);
+  },
+  LIMIT_MS,
+);
+
+const withPgbouncer = PGBOUNCER ? test : test.skip;
+
+/** `migrate --status` and `--pause` use no lock of a session. */
+const NEED_A_SESSION = COMMANDS.filter(([program, args]) => program !== 'migrate' || args().length === 0);
+
+withPgbouncer.each(NEED_A_SESSION)(
+  `%s %p through a pooler is refused with one line${PGBOUNCER ? '' : ' (skipped: pgbouncer is not installed)'}`,
+  async (program, args) => {
+    const pooler = await startPooler([database.ownerUrl]);
+    try {
+      const DATABASE_OWNER_URL = pooler.through(database.ownerUrl);
+      const DATABASE_CELLS = `b=${DATABASE_OWNER_URL}`;
+      const env = { DATABASE_OWNER_URL, DATABASE_CELLS, DATABASE_OWNER_CELLS: DATABASE_CELLS };
+      const { code, output } = await runWith(env, program, args());
+      expect([code, output]).toEqual([
+        1,
+        expect.stringMatching(
+          /^[^\n]+ leads to a connection pooler: set it to a connection to PostgreSQL itself\n$/,
+        ),
+      ]);
+    } finally {
+      await pooler.stop();
+    }
   },
   LIMIT_MS,
 );

@@ -16,7 +16,7 @@ export type InsertedEntry = {
 };
 
 /** Plants an audit entry, by default of an API key. Returns its id. */
-export async function insertEntry(owner: pg.Pool, inserted: InsertedEntry = {}): Promise<string> {
+export async function insertEntry(owner: pg.Pool | pg.Client, inserted: InsertedEntry = {}): Promise<string> {
   const {
     tenantId = DEMO.tenants.demo,
     actorKind = 'api_key',

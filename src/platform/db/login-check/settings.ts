@@ -16,7 +16,7 @@ const HARMLESS = [
   /^(timezone|synchronous_commit|default_transaction_read_only)$/i,
 ];
 
-type Setting = { name: string; value: string; statement: string };
+type Setting = { name: string; value: string; statement: string; rank: number };
 type Effective = {
   search_path: string[];
   session_replication_role: string;
@@ -39,8 +39,30 @@ export async function checkLoginSettings(client: pg.ClientBase): Promise<LoginFa
       message: `The setting ${name} = ${value} of the role or database may change what statements mean.`,
       remedy: `Run as a superuser: ${statement}`,
     }));
-  return [...unknown, ...rows.flatMap((effective) => judgeEffective(effective, settings))];
+  return [
+    ...unknown,
+    ...rows.flatMap((effective) => judgeEffective(forNewSession(effective, settings), settings)),
+  ];
 }
+
+/**
+ * Behind a pooler a session may have begun before a setting was changed. The next one has it: that of the role in the database, else of the
+ * role, of the database, or of every role. The last schemas of a search_path are found only by the connection itself.
+ */
+function forNewSession(effective: Effective, settings: Setting[]): Effective {
+  const changed = { ...effective };
+  for (const name of ['session_replication_role', 'row_security', 'role'] as const) {
+    const [strongest] = settings.filter((setting) => setting.name === name).sort((a, b) => b.rank - a.rank);
+    if (strongest) changed[name] = normal(strongest.value);
+  }
+  return changed;
+}
+
+/** The spellings of a Boolean setting. */
+const normal = (value: string): string =>
+  ({ off: 'off', false: 'off', no: 'off', '0': 'off', on: 'on', true: 'on', yes: 'on', '1': 'on' })[
+    value.toLowerCase()
+  ] ?? value;
 
 /**
  * Returns the fault of the connection's search_path. Without the right one, no table is found, not even that of the migrations, so every

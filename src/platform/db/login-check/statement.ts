@@ -114,7 +114,9 @@ export const READ_SETTINGS = `
       when s.setrole = 0 then format('alter database %I', current_database())
       when s.setdatabase = 0 then format('alter role %I', session_user)
       else format('alter role %I in database %I', session_user, current_database()) end || ' reset '
-      || quote_ident(split_part(entry, '=', 1)) || ';' as statement
+      || quote_ident(split_part(entry, '=', 1)) || ';' as statement,
+    -- The setting with the highest rank applies.
+    case when s.setrole <> 0 then 2 else 0 end + case when s.setdatabase <> 0 then 1 else 0 end as rank
   from pg_db_role_setting s, unnest(s.setconfig) as entry
   where s.setrole in (0, (select oid from pg_roles where rolname = session_user))
     and s.setdatabase in (0, (select oid from pg_database where datname = current_database()))

@@ -1,5 +1,6 @@
 import type { BackgroundRow } from './background-rows.js';
 import type { HistoryRow } from './history.js';
+import { findFaults } from './check-migrations.js';
 import { needsStop, type Migration } from './migration-files.js';
 import { migrationsOf, type Releases } from './releases.js';
 import { commandLine } from '../../../config/commands.js';
@@ -66,6 +67,10 @@ function findObstacle(
   const last = [...applied].sort().at(-1) ?? '';
   const early = [...known].filter((name) => !applied.has(name) && name < last);
   return (
+    unsupported(
+      findFaults(shipped.filter(({ name }) => !applied.has(name))),
+      `${commandLine('migrate')} refuses such a migration.`,
+    ) ??
     unsupported(
       unknown.map(({ name }) => `${name} is applied, and this version does not know it.`),
       'A database cannot be downgraded. Use the version that applied it or a later one, or restore a backup.',

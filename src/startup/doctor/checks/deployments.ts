@@ -2,7 +2,14 @@ import { identityOfProcess } from '../../../config/command-settings.js';
 import { PUBLISHED } from '../../../config/published.js';
 import { findPublished } from '../../published-credentials.js';
 import { findRefusal, nameOf, takeOverLine } from '../../database-owner.js';
-import { describeDeployment, type Deployment, type RecordedDeployment } from '../../deployment.js';
+import {
+  areTokenKeysNew,
+  describeDeployment,
+  readDeployments,
+  TOKEN_KEY_NAMES,
+  type Deployment,
+  type RecordedDeployment,
+} from '../../deployment.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected, Subject } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
@@ -16,15 +23,23 @@ export async function checkDeployments({ client, config }: Connected): Promise<F
     [own.name, own.appEnv],
   );
   const database = await nameOf(client);
-  const refusal = rows.length === 0 ? await findRefusal(client, identityOfProcess(config)) : undefined;
+  // Of another environment, the lines below say the same.
+  const isOwn = rows.every(({ appEnv }) => appEnv === own.appEnv);
+  const refusal = isOwn ? await findRefusal(client, identityOfProcess(config)) : undefined;
   return orOk(
     [
       ...rows.flatMap((other) => [describeOther(other, database), ...compareSecrets(own, other)]),
       ...(refusal ? [problem(refusal, 'Until then no server and no worker starts.')] : []),
+      ...(!refusal && areTokenKeysNew(await readDeployments(client), own) ? [OTHER_TOKEN_KEYS] : []),
     ],
     `Only the deployment ${own.name} has used this database.`,
   );
 }
+
+const OTHER_TOKEN_KEYS = warning(
+  'No key of TOKEN_KEYS was given at the last start of a server or worker.',
+  'If they were replaced after a leak, restart every server. Otherwise give the TOKEN_KEYS of this deployment.',
+);
 
 const describeOther = ({ name, appEnv, seenAt }: RecordedDeployment, database: string): Finding =>
   problem(
@@ -44,6 +59,7 @@ export function checkOther({ config, other }: Subject): Finding[] {
 
 const compareSecrets = (own: Deployment, other: Deployment): Finding[] =>
   Object.entries(own.fingerprints)
+    .filter(([setting]) => setting !== TOKEN_KEY_NAMES)
     .filter(([setting, prints]) => prints.some((print) => other.fingerprints[setting]?.includes(print)))
     .map(([setting]) =>
       problem(
