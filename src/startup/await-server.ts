@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { meaningOfError, sqlStateOf } from '../platform/db/violations.js';
+import { describeFailure, isRefusedLogin, meaningOfError, sqlStateOf } from '../platform/db/violations.js';
 import { readVersion } from '../platform/db/connections/roles.js';
 
 const PAUSE_MS = 500;
@@ -25,3 +25,29 @@ export async function awaitServer(url: string, limitMs: number): Promise<void> {
 /** A refused login (28) and a missing database (3D) may be temporary for a request, but not while a server starts. */
 const mayStart = (error: unknown): boolean =>
   meaningOfError(error) === 'unavailable' && !/^(28|3D)/.test(sqlStateOf(error) ?? '');
+
+/** Longer than the 15 seconds for which pgbouncer refuses every login after a failed one (server_login_retry). */
+const LOGIN_LIMIT_MS = 20_000;
+
+/**
+ * Returns the server's version. Repeats a login that is refused, because the password of PostgreSQL, the pooler and the setting are not
+ * changed at the same moment.
+ *
+ * @param log called once, before the first repetition
+ * @throws the last error, if the login is still refused after 20 seconds; every other error at once
+ */
+export async function awaitLogin(setting: string, url: string, log: (line: string) => void): Promise<number> {
+  const deadlineMs = performance.now() + LOGIN_LIMIT_MS;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await readVersion(url);
+    } catch (error) {
+      if (!isRefusedLogin(error) || performance.now() > deadlineMs) throw error;
+      if (attempt === 1)
+        log(
+          `${setting}: ${describeFailure(error).replace(/\.$/, '')}. Trying again for ${LOGIN_LIMIT_MS / 1_000} seconds.`,
+        );
+      await sleep(PAUSE_MS);
+    }
+  }
+}

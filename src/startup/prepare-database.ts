@@ -6,7 +6,8 @@ import {
   startEmbeddedPostgres,
   type EmbeddedServer,
 } from '../development/embedded-postgres/embedded-server.js';
-import { describeFailure } from '../platform/db/violations.js';
+import { writeAndRollBack } from '../platform/db/health.js';
+import { describeFailure, meaningOfError } from '../platform/db/violations.js';
 import { listPending } from '../platform/db/migrations/history.js';
 import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
@@ -19,6 +20,7 @@ import {
   readDeployments,
   recordDeployment,
 } from './deployment.js';
+import { awaitLogin } from './await-server.js';
 import { assertOwn, assertOwnDatabases, messageOf } from './own-databases.js';
 import { assertSafe, assertSafeLogin } from './safe-database.js';
 import {
@@ -26,7 +28,6 @@ import {
   describeExcessPrivileges,
   createServiceLogin,
   OLDEST_VERSION,
-  readVersion,
   withClient,
 } from '../platform/db/connections/roles.js';
 import { commandLine } from '../config/commands.js';
@@ -66,9 +67,9 @@ export async function prepareDatabase(
   try {
     // Together, because each connection takes 20 ms.
     await Promise.all([
-      assertReachable('DATABASE_URL', config.databaseUrl),
-      assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl),
-      assertReachable('DATABASE_DIRECT_URL', config.databaseDirectUrl),
+      assertReachable('DATABASE_URL', config.databaseUrl, log),
+      assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl, log),
+      assertReachable('DATABASE_DIRECT_URL', config.databaseDirectUrl, log),
     ]);
     await assertPoolerSettings(config, runsJobs);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
@@ -84,7 +85,9 @@ export async function prepareDatabase(
       : (config.databaseUrl ?? '');
     if (!migrates) await assertMigrated(url, ownerUrl);
     const [, role] = await allOrFaults([
-      assertSafe(config, 'DATABASE_URL', url).then(() => recordUse(config, url, log)),
+      assertSafe(config, 'DATABASE_URL', url)
+        .then(() => assertStores(url))
+        .then(() => recordUse(config, url, log)),
       roleToAssume(config, 'DATABASE_URL', url),
     ]);
     return {
@@ -111,7 +114,7 @@ export async function prepareCell(
   log: Log,
 ): Promise<Pick<PreparedDatabase, 'url' | 'assumeRole'>> {
   const setting = `DATABASE_CELLS (${name})`;
-  await assertReachable(setting, url);
+  await assertReachable(setting, url, log);
   await assertOwn(config, setting, url);
   await assertMigrated(url);
   const role = await roleToAssume(config, setting, url);
@@ -129,9 +132,9 @@ async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedSer
   }
 }
 
-async function assertReachable(setting: string, url: string | undefined): Promise<void> {
+async function assertReachable(setting: string, url: string | undefined, log: Log): Promise<void> {
   if (!url) return;
-  const version = await readVersion(url).catch((error: unknown) => {
+  const version = await awaitLogin(setting, url, log).catch((error: unknown) => {
     throw new ConfigError([`${setting}: ${messageOf(error)}`]);
   });
   if (version < OLDEST_VERSION)
@@ -175,6 +178,21 @@ async function assertMigrated(url: string, owner?: string): Promise<void> {
 
 const NEW_TOKEN_KEYS =
   'No key of TOKEN_KEYS was given at the last start, so everybody must log in again. If the keys were not replaced on purpose, the setting is that of another deployment.';
+
+/**
+ * A process that only reads would be ready until its first write.
+ *
+ * @throws ConfigError when the disk of the database is full, or the database is read-only
+ */
+async function assertStores(url: string): Promise<void> {
+  await withClient(url, (client) => writeAndRollBack(client)).catch((error: unknown) => {
+    // A login without the right to create temporary tables cannot try.
+    if (!STORES_NOTHING.includes(meaningOfError(error))) return;
+    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
+  });
+}
+
+const STORES_NOTHING = ['read_only', 'unwritable'];
 
 /** For npm run doctor, which finds a database or a secret that two deployments share. Finds out whether a backup was restored. */
 async function recordUse(config: Config, url: string, log: Log): Promise<void> {

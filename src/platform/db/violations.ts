@@ -65,6 +65,18 @@ export function meaningOfError(error: unknown): Meaning {
   return isAway ? 'unavailable' : 'defect';
 }
 
+const LOGIN_MESSAGES =
+  /server_login_retry|server login (has been failing|failed)|(SASL|password) authentication failed|no such user|auth failed|login rejected/i;
+
+/** Returns whether PostgreSQL or a pooler has refused the login, for example its password. */
+export function isRefusedLogin(error: unknown): boolean {
+  const code = sqlStateOf(error) ?? '';
+  return (
+    code.startsWith('28') ||
+    (error instanceof Error && isSqlState(code) && LOGIN_MESSAGES.test(error.message))
+  );
+}
+
 /** Returns whether work failed because the database cannot be reached or stores nothing. */
 export const isAway = (error: unknown): boolean =>
   error instanceof ApiError ? error.code === 'unavailable' : meaningOfError(error) === 'unavailable';
@@ -120,8 +132,16 @@ const READ_ONLY =
   'The database accepts no writes: its server is a standby, or default_transaction_read_only is on. ' +
   "Use the primary's URL, or reset the setting as DatabaseNotWritable in docs/operations.md describes, and repeat.";
 
-/** Returns one line for the operator. PostgreSQL's own message about a database that is read-only names neither the reason nor the remedy. */
+const UNWRITABLE =
+  'The database stores nothing, because the disk of its server is full or fails. Free space on it or enlarge it, as DatabaseNotWritable in ' +
+  'docs/operations.md describes, and repeat.';
+
+/** Returns one line for the operator. PostgreSQL's own message about a database that stores nothing has no remedy. */
 export function describeFailure(error: unknown): string {
-  if (meaningOfError(error) === 'read_only') return READ_ONLY;
-  return error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const meaning = meaningOfError(error);
+  if (meaning === 'read_only') return READ_ONLY;
+  // A file of our own machine has no SQLSTATE.
+  const isOfDatabase = isSqlState(sqlStateOf(error) ?? '');
+  return meaning === 'unwritable' && isOfDatabase ? `${message.replace(/\.$/, '')}. ${UNWRITABLE}` : message;
 }

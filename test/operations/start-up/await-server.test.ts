@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PGBOUNCER, startPooler } from '../../support/harness/pgbouncer.js';
 import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
 import { endProcesses, removeFolders, run, until } from '../../support/service/processes.js';
 
@@ -55,3 +56,73 @@ test(
   },
   LIMIT_MS,
 );
+
+describe('a worker whose login is refused', () => {
+  const LOGIN = { user: 'late_login', password: 'the new password' };
+
+  const start = (url: string, more: Record<string, string> = {}) =>
+    run('src/worker.js', { APP_ENV: 'development', DATABASE_URL: url, ...more });
+
+  /** A login whose password is not the one of the settings yet. */
+  async function createLogin(): Promise<void> {
+    await server.query(`drop role if exists ${LOGIN.user}`);
+    await server.query(`create role ${LOGIN.user} login password 'the old password' in role crossdock_app`);
+  }
+
+  const setPassword = () => server.query(`alter role ${LOGIN.user} password '${LOGIN.password}'`);
+
+  beforeAll(async () => {
+    await server.query('create database late');
+    await migrate(server.urlOf('late'), []).ended;
+  }, LIMIT_MS);
+
+  test(
+    'by PostgreSQL says that it tries again, and starts when the password is the right one',
+    async () => {
+      await createLogin();
+      const worker = start(server.urlOf('late', LOGIN));
+      await until(async () => worker.output().includes('Trying again for 20 seconds.'));
+      expect(worker.output()).toMatch(
+        /^DATABASE_URL: Cannot connect to the database: password authentication failed [^\n]+\. Trying again for 20 seconds\.\n$/,
+      );
+      await setPassword();
+      await until(async () => worker.output().includes('The Crossdock worker is running.'));
+    },
+    LIMIT_MS,
+  );
+
+  (PGBOUNCER ? test : test.skip)(
+    `by pgbouncer, which refuses every login for 15 seconds, starts too${PGBOUNCER ? '' : ' (skipped: pgbouncer is not installed)'}`,
+    async () => {
+      await createLogin();
+      const direct = server.urlOf('late', LOGIN);
+      const pooler = await startPooler([direct]);
+      try {
+        const worker = start(pooler.through(direct), {
+          DATABASE_POOLER: 'transaction',
+          DATABASE_DIRECT_URL: server.urlOf('late'),
+        });
+        await until(async () => worker.output().includes('Trying again for 20 seconds.'));
+        await setPassword();
+        await until(async () => worker.output().includes('The Crossdock worker is running.'));
+      } finally {
+        await endProcesses();
+        await pooler.stop();
+      }
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'for longer than that ends with one more line',
+    async () => {
+      await createLogin();
+      const worker = start(server.urlOf('late', LOGIN));
+      expect(await worker.ended).toMatchObject({ code: 1 });
+      expect(worker.output()).toMatch(
+        /^DATABASE_URL: [^\n]+Trying again for 20 seconds\.\nDATABASE_URL: [^\n]+password authentication failed[^\n]+\n$/,
+      );
+    },
+    LIMIT_MS,
+  );
+});

@@ -7,7 +7,7 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { checkStorage } from '../../../src/startup/doctor/storage.js';
 import { scrape } from '../../support/readers/exposition.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
-import { makeFolder, removeFolders, until } from '../../support/service/processes.js';
+import { endProcesses, makeFolder, removeFolders, run, until } from '../../support/service/processes.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 const LIMIT_MS = 60_000;
@@ -80,7 +80,10 @@ describe('a database whose disk is full', () => {
       .query(`create function no_space_for_tables() returns event_trigger language plpgsql as $$
       begin raise exception 'could not extend file' using errcode = '53100'; end $$`);
   }, LIMIT_MS);
-  afterAll(() => service.stop());
+  afterAll(async () => {
+    await endProcesses();
+    await service.stop();
+  });
 
   // PostgreSQL's own error, wherever the tests run. The next test fills a disk.
   test('is not ready while it refuses to write, and is ready again without a restart', async () => {
@@ -104,6 +107,38 @@ describe('a database whose disk is full', () => {
     await service.owner.query('drop trigger full_disk on prealerts');
     await expectRecovered(service, database.ownerUrl);
   });
+
+  test.each([
+    ['src/main.js', []],
+    ['src/worker.js', []],
+    ['scripts/tenant-create.js', ['--slug', 'new', '--name', 'New', '--host', 'new.example.com']],
+    ['scripts/reset-admin.js', ['--tenant', 'demo']],
+  ])(
+    '%s says in one line that the disk is full, and what to do',
+    async (program, args) => {
+      await service.owner.query(
+        "create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE') execute function no_space_for_tables()",
+      );
+      await service.owner.query(
+        'create trigger full_disk before insert on audit_entries for each row execute function no_space()',
+      );
+      try {
+        const urls = { DATABASE_URL: database.ownerUrl, DATABASE_OWNER_URL: database.ownerUrl };
+        const process = run(program, { APP_ENV: 'development', PORT: '0', ...urls }, args);
+        const { code } = await process.ended;
+        expect([code, process.output()]).toEqual([
+          1,
+          expect.stringMatching(
+            /^(DATABASE_URL: )?could not extend file\. The database stores nothing, because [^\n]+ DatabaseNotWritable in docs\/operations\.md describes, and repeat\.[^\n]*\n$/,
+          ),
+        ]);
+      } finally {
+        await service.owner.query('drop event trigger full_disk');
+        await service.owner.query('drop trigger full_disk on audit_entries');
+      }
+    },
+    LIMIT_MS,
+  );
 
   test('a refused write alone does not make it unready if another write succeeds', async () => {
     await service.owner.query(
