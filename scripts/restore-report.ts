@@ -14,6 +14,7 @@ import {
   couriersOf,
   doneSince,
   existingRows,
+  nameOfTenant,
   type CourierRow,
   type LostRow,
 } from './restore-report/queries.js';
@@ -66,8 +67,9 @@ async function collect(
 ): Promise<ReportLine[]> {
   for (const each of [url, ...(lostUrl ? [lostUrl] : [])]) await assertOwnDatabase(each, readIdentity());
   if (lostUrl) await assertOtherDatabase(url, lostUrl);
-  const restored = await inEachTenant(url, async (ctx) => (await ctx.read([couriersOf(ctx)]))[0]);
-  const couriers = restored.flatMap(([, rows]) => rows);
+  const restored = await inEachTenant(url, (ctx) => ctx.read([couriersOf(ctx), nameOfTenant(ctx)]));
+  const couriers = restored.flatMap(([, [rows]]) => rows);
+  const slugs = new Map(restored.map(([tenantId, [, names]]) => [tenantId, names[0]?.slug ?? tenantId]));
   const lost = lostUrl ? await readLost(lostUrl, url, since) : { couriers: [], lines: [] };
   const requests = (await Promise.all(logs.map((path) => readLog(path, since)))).flat();
   return [
@@ -85,6 +87,7 @@ async function collect(
         couriers.find(
           ({ id, keyId }) => id === request.courierId || (keyId !== null && keyId === request.keyId),
         ),
+        slugs.get(request.tenantId ?? ''),
       ),
     ),
   ];

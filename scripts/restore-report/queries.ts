@@ -75,3 +75,7 @@ export const couriersOf = (ctx: SystemContext): Sql<CourierRow> => sql`
       where ${tenantRows(ctx, 'd')} and d.courier_id = c.id and d.status = 'pending') as pending
   from couriers c join tenants t on t.id = ${ctx.tenantId}::uuid
   where ${tenantRows(ctx, 'c')} order by c.code`;
+
+/** The name of the tenant, for requests of its staff. */
+export const nameOfTenant = (ctx: SystemContext): Sql<{ slug: string }> =>
+  sql`select t.slug from tenants t where t.id = ${ctx.tenantId}::uuid`;

@@ -41,8 +41,13 @@ export const rowLine = (row: LostRow, tenant: string, courier: string): ReportLi
   note: row.note,
 });
 
-export const requestLine = (request: LoggedRequest, courier: CourierRow | undefined): ReportLine => ({
-  tenant: courier?.tenant ?? request.tenantId ?? '',
+/** @param slug of the tenant. A tenant that is lost too has only the id that the log has */
+export const requestLine = (
+  request: LoggedRequest,
+  courier: CourierRow | undefined,
+  slug: string | undefined,
+): ReportLine => ({
+  tenant: courier?.tenant ?? slug ?? request.tenantId ?? '',
   courier: courier?.code ?? '',
   kind: 'request',
   id: request.requestId,

@@ -8,6 +8,8 @@ const ALLOW = `insert into installation.deployments (name, app_env, fingerprints
 type State = {
   deployments: { name: string; app_env: string }[];
   tenants: string[];
+  /** The name of the database, if it is one that PostgreSQL creates itself and nothing of ours is in it. */
+  maintenance: string | undefined;
 };
 
 /**
@@ -21,7 +23,12 @@ export async function findObstacleToDevelopment(
   client: pg.ClientBase,
   isOwn: boolean,
 ): Promise<string | undefined> {
-  const { deployments, tenants } = await readState(client);
+  const { deployments, tenants, maintenance } = await readState(client);
+  if (maintenance !== undefined && !isOwn)
+    return (
+      `The database ${maintenance} belongs to the server's own maintenance, so APP_ENV=development, which loads demo data, is refused. ` +
+      'Create a database, for example with createdb crossdock, and name it in the URL.'
+    );
   const [real] = deployments.filter(({ app_env: appEnv }) => appEnv !== 'development');
   if (real)
     return (
@@ -40,10 +47,15 @@ export async function findObstacleToDevelopment(
 }
 
 async function readState(client: pg.ClientBase): Promise<State> {
-  const { rows } = await client.query<{ has_deployments: boolean; may_list: boolean; has_tenants: boolean }>(
+  const { rows } = await client.query<{
+    has_deployments: boolean;
+    may_list: boolean;
+    has_tenants: boolean;
+    name: string;
+  }>(
     `select to_regclass('installation.deployments') is not null as has_deployments,
        coalesce(has_function_privilege(to_regprocedure('public.all_tenants()'), 'execute'), false) as may_list,
-       to_regclass('public.tenants') is not null as has_tenants`,
+       to_regclass('public.tenants') is not null as has_tenants, current_database() as name`,
   );
   const [found] = rows;
   return {
@@ -55,6 +67,8 @@ async function readState(client: pg.ClientBase): Promise<State> {
         ).rows
       : [],
     tenants: found?.has_tenants ? await readTenants(client, found.may_list) : [],
+    maintenance:
+      found && !found.has_tenants && ['postgres', 'template1'].includes(found.name) ? found.name : undefined,
   };
 }
 

@@ -231,7 +231,10 @@ test(
           res: { statusCode: status },
         },
       });
-    await writeFile(log, ['not JSON', line(201, 'POST'), line(409, 'POST'), line(200, 'GET')].join('\n'));
+    // A request of the warehouse's staff, which belongs to no courier.
+    const ofStaff = JSON.stringify({ ...JSON.parse(line(202, 'POST')), courierId: undefined });
+    const logged = ['not JSON', line(201, 'POST'), line(409, 'POST'), line(200, 'GET'), ofStaff];
+    await writeFile(log, logged.join('\n'));
     // The service's own database is the lost one here: the database that is restored does not have these packages.
     const number = await receive();
     await eventually(async () => (await pending()) === 0);
@@ -251,6 +254,7 @@ test(
       { courier: 'IEX', kind: 'package', reference: number, note: expect.stringMatching(/^received as/) },
       { courier: 'IEX', kind: 'webhook', reference: number, note: 'delivered: package.created' },
       { courier: 'HRB', kind: 'request', id: 'r-201', reference: 'submitPrealert' },
+      { tenant: 'demo', courier: '', kind: 'request', id: 'r-202' },
       feed,
     ])
       expect(lines).toContainEqual(expect.objectContaining(expected));

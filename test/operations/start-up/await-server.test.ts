@@ -32,7 +32,8 @@ test(
     // It has tried at least once, because a process that cannot connect ends.
     await until(async () => waiting.child.pid !== undefined);
     await server.restart();
-    expect(await waiting.ended).toEqual({ code: 0, signal: null });
+    const ended = await waiting.ended;
+    expect([ended, waiting.output()]).toEqual([{ code: 0, signal: null }, expect.stringMatching(/^Applied/)]);
     expect(waiting.output()).toMatch(/^Applied \d{14}_/m);
   },
   LIMIT_MS,
@@ -61,7 +62,12 @@ describe('a worker whose login is refused', () => {
   const LOGIN = { user: 'late_login', password: 'the new password' };
 
   const start = (url: string, more: Record<string, string> = {}) =>
-    run('src/worker.js', { APP_ENV: 'development', DATABASE_URL: url, ...more });
+    run('src/worker.js', {
+      APP_ENV: 'development',
+      DATABASE_URL: url,
+      DATABASE_OWNER_URL: server.urlOf('late'),
+      ...more,
+    });
 
   /** A login whose password is not the one of the settings yet. */
   async function createLogin(): Promise<void> {
@@ -104,7 +110,12 @@ describe('a worker whose login is refused', () => {
         });
         await until(async () => worker.output().includes('Trying again for 20 seconds.'));
         await setPassword();
-        await until(async () => worker.output().includes('The Crossdock worker is running.'));
+        // Up to 15 seconds of pgbouncer, and the start.
+        await until(
+          async () => worker.output().includes('is running.') || worker.child.exitCode !== null,
+          60_000,
+        );
+        expect(worker.output()).toContain('The Crossdock worker is running.');
       } finally {
         await endProcesses();
         await pooler.stop();

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createTenant } from '../../../src/modules/tenants/tenant.js';
 import { demoDatabase, freshDatabase, type TestDatabase } from '../../support/service/database.js';
+import { startOwnServer } from '../../support/service/postgres.js';
 import { endProcesses, run, startReplica } from '../../support/service/processes.js';
 
 const LIMIT_MS = 60_000;
@@ -91,6 +92,27 @@ test.each(PROGRAMS)(
       await expectRefusal(program, { DATABASE_URL: asLogin(real.ownerUrl) }, OTHERS);
     expect((await owner.query('select slug from tenants')).rows).toEqual([{ slug: 'miami' }]);
     expect((await owner.query('select name from installation.deployments')).rows).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+test.each(['src/clone.js', 'src/main.js'])(
+  "%s in development puts nothing into the server's own database postgres",
+  async (program) => {
+    const server = await startOwnServer();
+    try {
+      const url = server.urlOf('postgres');
+      await expectRefusal(
+        program,
+        { DATABASE_URL: url },
+        /^The database postgres belongs to the server's own maintenance, [^\n]+ createdb crossdock, [^\n]+\n$/,
+      );
+      expect(await server.query("select to_regclass('public.tenants')::text as tenants")).toEqual([
+        { tenants: null },
+      ]);
+    } finally {
+      await server.stop();
+    }
   },
   LIMIT_MS,
 );

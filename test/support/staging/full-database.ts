@@ -46,6 +46,7 @@ const ROWS = [
 const ROWS_WITHOUT_TENANT = [
   `insert into installation.deployments (name, app_env, fingerprints, version)
    values ('crossdock-production', 'production', '{"LOOKUP_KEY": ["0123456789abcdef"]}', '1.0.0')`,
+  `insert into installation.processes (id, name, encryption_keys) values (gen_random_uuid(), 'worker host pid 1', '{0123456789abcdef}')`,
   `insert into installation.background_migrations (name, status, rows_total) values ('20261203010000_background', 'finished', 0)`,
   `update installation.outbound set server = '1/00000001', paused_at = now(), paused_because = 'Somebody looks into it.'`,
   `insert into installation.tenant_cells (tenant_id, state, role, other_cell) values (gen_random_uuid(), 'gone', 'source', 'cell-b')`,

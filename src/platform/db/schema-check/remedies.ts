@@ -51,7 +51,10 @@ export function describeChange(change: Change): Text {
       const [member = '', role = ''] = object.split(' in ');
       return {
         message: `The role ${member} is a member of ${role}.`,
-        remedy: `Run as a superuser: revoke ${role} from ${member}.`,
+        remedy:
+          (role === 'crossdock_lookup'
+            ? `If ${member} owns another deployment's database on this server, this one was restored without its owner: give it its owner as step 4 of docs/restore.md describes, and revoke nothing, because that deployment would fail. Otherwise run`
+            : 'Run') + ` as a superuser: revoke ${role} from ${member}.`,
       };
     }
     case 'setting':
