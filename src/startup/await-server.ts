@@ -34,7 +34,7 @@ const LOGIN_LIMIT_MS = 20_000;
  * changed at the same moment.
  *
  * @param log called once, before the first repetition
- * @throws the last error, if the login is still refused after 20 seconds; every other error at once
+ * @throws the last error, if there is still one after 20 seconds; at once if the first one is no refused login
  */
 export async function awaitLogin(setting: string, url: string, log: (line: string) => void): Promise<number> {
   const deadlineMs = performance.now() + LOGIN_LIMIT_MS;
@@ -42,7 +42,9 @@ export async function awaitLogin(setting: string, url: string, log: (line: strin
     try {
       return await readVersion(url);
     } catch (error) {
-      if (!isRefusedLogin(error) || performance.now() > deadlineMs) throw error;
+      // After the refusal, pgbouncer lets the next ones wait for a connection to the server until they time out.
+      const mayPass = attempt > 1 || isRefusedLogin(error);
+      if (!mayPass || performance.now() > deadlineMs) throw error;
       if (attempt === 1)
         log(
           `${setting}: ${describeFailure(error).replace(/\.$/, '')}. Trying again for ${LOGIN_LIMIT_MS / 1_000} seconds.`,

@@ -11,6 +11,8 @@ import { findObstacleToDevelopment } from './real-data.js';
 export type GuardOptions = {
   /** A process of development also refuses tenants of nobody. Commands leave that to the process that serves them. */
   refusesUnknownTenants?: boolean;
+  /** A process of development also refuses the empty database that PostgreSQL itself creates. */
+  refusesMaintenance?: boolean;
   /** Whether it is the embedded server of this clone. */
   isOwn?: boolean;
   /** The LOOKUP_KEY that `rehash` replaces. */
@@ -55,7 +57,7 @@ export async function findRefusal(
   });
   if (identity.appEnv === 'development')
     return rows.some(isReal) || options.refusesUnknownTenants
-      ? findObstacleToDevelopment(client, options.isOwn ?? false)
+      ? findObstacleToDevelopment(client, options)
       : undefined;
   // Development never outranks real data. The first of the others began the database.
   const owner = rows.find(isReal) ?? rows[0];

@@ -46,11 +46,13 @@ async function assertOneDatabase(url: string | undefined, ownerUrl: string | und
 /** @throws ConfigError when another deployment uses the database, or development must not */
 export async function assertOwn(config: Config, setting: string, url: string): Promise<void> {
   const { embeddedPostgres: isOwn } = config;
-  await assertOwnDatabase(url, identityOfProcess(config), { refusesUnknownTenants: true, isOwn }).catch(
-    (error: unknown) => {
-      throw error instanceof ConfigError ? error : new ConfigError([`${setting}: ${messageOf(error)}.`]);
-    },
-  );
+  await assertOwnDatabase(url, identityOfProcess(config), {
+    refusesUnknownTenants: true,
+    refusesMaintenance: true,
+    isOwn,
+  }).catch((error: unknown) => {
+    throw error instanceof ConfigError ? error : new ConfigError([`${setting}: ${messageOf(error)}.`]);
+  });
 }
 
 /**

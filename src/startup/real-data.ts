@@ -17,14 +17,15 @@ type State = {
  * it could open real data to everybody.
  *
  * @param client any connection. The database may be empty, or have an older schema
- * @param isOwn whether it is the embedded server of this clone
+ * @param options.isOwn whether it is the embedded server of this clone
+ * @param options.refusesMaintenance whether an empty database of PostgreSQL itself is refused too
  */
 export async function findObstacleToDevelopment(
   client: pg.ClientBase,
-  isOwn: boolean,
+  { isOwn = false, refusesMaintenance = false }: { isOwn?: boolean; refusesMaintenance?: boolean },
 ): Promise<string | undefined> {
   const { deployments, tenants, maintenance } = await readState(client);
-  if (maintenance !== undefined && !isOwn)
+  if (maintenance !== undefined && refusesMaintenance && !isOwn)
     return (
       `The database ${maintenance} belongs to the server's own maintenance, so APP_ENV=development, which loads demo data, is refused. ` +
       'Create a database, for example with createdb crossdock, and name it in the URL.'
