@@ -27,6 +27,42 @@ export const START_UP: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'start: a token key with the name of another one is refused',
+    file: 'src/startup/deployment.ts',
+    find: '.filter((key) => !recorded.includes(namedPrints([key]).join()))',
+    replace: '.filter(() => false)',
+    tests: [
+      {
+        file: 'test/operations/secrets/keys-of-a-database.test.ts',
+        titles: ['of another deployment, which have the same names, stop the start'],
+      },
+    ],
+  },
+  {
+    name: 'rewrap: a process that runs without the newest key stops it',
+    file: 'scripts/rewrap.ts',
+    find: 'if (without.length === 0) return;',
+    replace: 'if (without.length >= 0) return;',
+    tests: [
+      {
+        file: 'test/operations/secrets/keys-of-a-database.test.ts',
+        titles: ['rewrap changes nothing while one process still runs'],
+      },
+    ],
+  },
+  {
+    name: 'pooler: a session that stays read-only is ended',
+    file: 'src/platform/db/connections/stale-sessions.ts',
+    find: 'then pg_terminate_backend(pg_backend_pid()) end',
+    replace: 'then true end',
+    tests: [
+      {
+        file: 'test/resilience/outside/read-only-pooled.test.ts',
+        titles: ['after the setting of the database is reset'],
+      },
+    ],
+  },
+  {
     name: 'start: a replica of another database is refused',
     file: 'src/startup/own-databases.ts',
     find: 'if (replica !== primary)',
