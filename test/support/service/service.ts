@@ -128,6 +128,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     replica,
     readsWhileReadOnly: true,
   });
+  // A new connection can take longer than in production on a machine that runs several suites. It would be 503 `unavailable`.
+  if (!options.through && !options.replica) db.pool.options.connectionTimeoutMillis = 10_000;
   const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
   metrics?.watchPool('service', db);
   if (db.replica) metrics?.watchReplica(db.replica);
