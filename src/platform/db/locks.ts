@@ -118,8 +118,9 @@ function lockAlone(tenantId: string, { trackingKey, userCode }: Announced, waits
     ? sql`pg_advisory_xact_lock_shared(${kind}, ${code})::text is not null`
     : sql`pg_try_advisory_xact_lock_shared(${kind}, ${code})`;
   return taking(
-    once`select set_config(${GOT}, case when ${got} then (${code})::text else '' end, true),
-      pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text as parcel`,
+    once`select set_config(${GOT}, code, true), parcel from (
+      select case when ${got} then (${code})::text else '' end as code,
+        pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text as parcel) as taken`,
     shared('user codes', [userCode]),
     shared('parcels', [trackingKey]),
   );

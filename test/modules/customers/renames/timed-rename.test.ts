@@ -1,16 +1,19 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../src/development/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';
-import { withService } from '../../../support/fixture/with-service.js';
+import { startService, type Service } from '../../../support/service/service.js';
 
 // The original attack: a courier renames a customer with 30,000 pre-alerts while another courier announces parcels (decision 0103).
 
-const { service } = withService();
+let service: Service;
 let parcels: ReturnType<typeof makeParcels>;
 
-beforeAll(() => {
-  parcels = makeParcels(service());
+beforeAll(async () => {
+  service = await startService();
+  parcels = makeParcels(service);
 });
+
+afterAll(() => service.stop());
 
 const PREALERTS = 30_000;
 /** More open ones refuse the rename. */
@@ -20,7 +23,7 @@ const MAX_P99_MS = 1_000;
 
 async function makeCustomer(user_code: string): Promise<string> {
   const body = { user_code, first_name: 'First', last_name: 'Last' };
-  const { body: reply } = await service().call('createCustomer', { as: 'iex', body });
+  const { body: reply } = await service.call('createCustomer', { as: 'iex', body });
   await parcels.select(
     `insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, announced_key, status)
      select $1, new_id(), $2, $3, $3 || n, $3 || n, $3 || n, case when n <= $5 then 'pending' else 'received' end
@@ -47,41 +50,51 @@ async function codesOfEachLock(): Promise<string[]> {
 
 const submit = async (UserCode: string): Promise<{ status: number; ms: number }> => {
   const started = performance.now();
-  const { status } = await service().call('submitPrealert', {
+  const { status } = await service.call('submitPrealert', {
     key: DEMO.apiKeys.HRB,
     body: { UserCode, TrackingNumber: newNumber() },
   });
   return { status, ms: performance.now() - started };
 };
 
+/** Returns how long nearly all of them took. */
+function p99Of(submitted: { ms: number }[]): number {
+  const sorted = submitted.map(({ ms }) => ms).sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * 0.99)] ?? 0;
+}
+
+/** Submits with ten callers, as the courier's system has connections. */
+async function submitAll(count: number, codeOf: (n: number) => string) {
+  const done: { status: number; ms: number }[] = [];
+  const caller = async (first: number) => {
+    for (let n = first; n < count; n += 10) done.push(await submit(codeOf(n)));
+  };
+  await Promise.all(Array.from({ length: 10 }, (_, first) => caller(first)));
+  return done;
+}
+
 test('of 200 pre-alerts of another courier during the rename of a customer with 30,000, none is refused or late', async () => {
   const id = await makeCustomer('TIMED');
   const codes = await codesOfEachLock();
   expect(codes).toHaveLength(32);
-  await submit(CUSTOMERS.HRB);
+  // On a busy machine all take longer.
+  const alone = p99Of(await submitAll(OTHERS, () => CUSTOMERS.HRB));
   let isRenaming = true;
-  const rename = service()
+  const rename = service
     .call('updateCustomer', { as: 'iex', body: { courier_customer_id: id, user_code: 'TIMED-NEW' } })
     .finally(() => {
       isRenaming = false;
     });
-  const others: { status: number; ms: number }[] = [];
   let during = 0;
-  // Ten callers, as the courier's system has connections.
-  await Promise.all(
-    Array.from({ length: 10 }, async (_, caller) => {
-      for (let n = caller; n < OTHERS; n += 10) {
-        if (isRenaming) during += 1;
-        others.push(await submit(codes[n % codes.length] ?? ''));
-      }
-    }),
-  );
+  const others = await submitAll(OTHERS, (n) => {
+    if (isRenaming) during += 1;
+    return codes[n % codes.length] ?? '';
+  });
   expect((await rename).status).toBe(200);
   expect(others.filter(({ status }) => status !== 201)).toEqual([]);
   expect(during).toBeGreaterThan(10);
-  const sorted = others.map(({ ms }) => ms).sort((a, b) => a - b);
-  const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? 0;
-  expect({ p99, isInTime: p99 < MAX_P99_MS }).toEqual({ p99, isInTime: true });
+  const [p99, limit] = [p99Of(others), Math.max(MAX_P99_MS, 5 * alone)];
+  expect({ p99, limit, isInTime: p99 < limit }).toEqual({ p99, limit, isInTime: true });
   expect(
     await parcels.select(`select count(*)::int as n from prealerts where user_code = 'TIMED-NEW'`),
   ).toEqual([{ n: OPEN + 500 }]);

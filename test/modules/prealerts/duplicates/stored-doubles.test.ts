@@ -1,19 +1,21 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../src/development/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';
-import { withService } from '../../../support/fixture/with-service.js';
 import { longestBlockMs } from '../../../support/harness/event-loop-block.js';
 import { deviceScan, sendScans } from '../../../support/scans/device-scans.js';
-import type { Reply } from '../../../support/service/service.js';
+import { startService, type Reply, type Service } from '../../../support/service/service.js';
 
 // Release 1.0 stored any number of spellings of one number. What a request does for them is bounded (decision 0106).
 
-const { service } = withService();
+let service: Service;
 let parcels: ReturnType<typeof makeParcels>;
 
-beforeAll(() => {
-  parcels = makeParcels(service());
+beforeAll(async () => {
+  service = await startService();
+  parcels = makeParcels(service);
 });
+
+afterAll(() => service.stop());
 
 const DOUBLES = 20_000;
 const MAX_SETTLED = 500;
@@ -36,7 +38,7 @@ async function store(
   spellings = spellingsOf(number, 1, DOUBLES),
   userCode: string = CUSTOMERS.IEX,
 ) {
-  await service().owner.query(
+  await service.owner.query(
     `insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, status)
      select $1, new_id(), $2, $3, spelling, $4, 'pending' from unnest($5::text[]) as spelling`,
     [DEMO.tenants.demo, DEMO.couriers.IEX, userCode, number, spellings],
@@ -68,10 +70,10 @@ async function bounded(call: () => Promise<Reply>): Promise<Reply> {
 }
 
 const receive = (tracking_number: string, fields = {}) =>
-  service().call('receivePackage', { as: 'warehouse', body: { tracking_number, weight: 1, ...fields } });
-const resolve = (scan: string) => service().call('resolveScan', { as: 'warehouse', body: { scan } });
+  service.call('receivePackage', { as: 'warehouse', body: { tracking_number, weight: 1, ...fields } });
+const resolve = (scan: string) => service.call('resolveScan', { as: 'warehouse', body: { scan } });
 const update = (package_id: string, fields: object) =>
-  service().call('updatePackage', { as: 'admin', body: { package_id, ...fields } });
+  service.call('updatePackage', { as: 'admin', body: { package_id, ...fields } });
 
 describe(`a parcel with ${DOUBLES} stored pre-alerts`, () => {
   test('is resolved, received, scanned again and renumbered in bounded time', async () => {
@@ -94,7 +96,7 @@ describe(`a parcel with ${DOUBLES} stored pre-alerts`, () => {
     await store(number);
     const scans = [deviceScan('receive', number, 10, { weight: 1 })];
     const reply = await bounded(async () => {
-      const sent = await sendScans(service(), scans);
+      const sent = await sendScans(service, scans);
       expect(sent.results).toMatchObject([{ result: 'done' }]);
       return { status: 200 } as Reply;
     });
