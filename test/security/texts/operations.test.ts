@@ -34,8 +34,13 @@ const byOperation = [...new Set(texts.map(({ owner }) => owner))].map(
 );
 
 const exampleOf = ({ schema }: Input): string => {
-  const { enum: values, const: only, example } = schema as Record<string, unknown>;
-  return String(example ?? only ?? (values as unknown[] | undefined)?.[0] ?? 'Abc-12345');
+  // Texts of the contract have values of these types.
+  const {
+    enum: values,
+    const: only,
+    example,
+  } = schema as { enum?: string[]; const?: string; example?: string };
+  return example ?? only ?? values?.[0] ?? 'Abc-12345';
 };
 
 /** Returns the values that one input is sent with. The default run takes one place for each mark, in turn. */
