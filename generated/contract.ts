@@ -3225,6 +3225,20 @@ export interface components {
             email?: string;
             is_active?: components["schemas"]["ActiveFlag"];
         };
+        CustomerWarning: {
+            /**
+             * @description `like_tracking_number`: the user code has the form of a carrier's tracking number. A scan of it may be taken for a parcel, and a parcel with this number is received only if staff enter its owner.
+             * @enum {string}
+             */
+            code: "like_tracking_number";
+            /** @description Text for people. */
+            message: string;
+        };
+        /** @description What was stored although it may be wrong. Absent if there is nothing. */
+        CustomerWarnings: components["schemas"]["CustomerWarning"][];
+        UpdatedCustomer: components["schemas"]["Customer"] & {
+            warnings?: components["schemas"]["CustomerWarnings"];
+        };
         CustomerCreation: {
             /** @description The courier's code for the customer, unique within the courier account. Surrounding white space and invisible characters are removed. The comparison is case-sensitive. */
             user_code: string;
@@ -3254,6 +3268,7 @@ export interface components {
              * @description Identifier of the new record. Other operations call it `courier_customer_id`.
              */
             id: string;
+            warnings?: components["schemas"]["CustomerWarnings"];
         };
         CustomerDeletion: {
             /**
@@ -4719,10 +4734,10 @@ export interface components {
         };
         UploadWarning: {
             /**
-             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header names no known column. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them.
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header names no known column. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number.
              * @enum {string}
              */
-            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "number_rounded";
+            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "number_rounded" | "like_tracking_number";
             /** @description Text for people. */
             message: string;
             /** @description The rows that it is about, at most the first 100. */
@@ -4798,10 +4813,10 @@ export interface components {
              */
             field: "user_code" | "first_name" | "last_name" | "branch" | "email" | "is_active" | null;
             /**
-             * @description Short reason. `required`: the field is missing. `blank`: it is blank. `type`: it has the wrong type. `maxLength`: it is too long. `pattern`: it contains characters that are not allowed, or is not an e-mail address. `encoding`: it is not well-formed text. `enum`: it is not one of the known values. `repeated`: the user code appears again further down.
+             * @description Short reason. `required`: the field is missing. `blank`: it is blank. `type`: it has the wrong type. `maxLength`: it is too long. `pattern`: it contains characters that are not allowed, or is not an e-mail address. `encoding`: it is not well-formed text. `enum`: it is not one of the known values. `repeated`: the user code appears again further down. `like_tracking_number`: the record was accepted, but its user code has the form of a carrier's tracking number.
              * @enum {string}
              */
-            code: "required" | "blank" | "type" | "maxLength" | "pattern" | "encoding" | "enum" | "repeated";
+            code: "required" | "blank" | "type" | "maxLength" | "pattern" | "encoding" | "enum" | "repeated" | "like_tracking_number";
             /** @description Text for people. */
             message: string;
         };
@@ -4829,7 +4844,7 @@ export interface components {
             unchanged: number | null;
             /** @description Number of skipped records. `problems` says why. */
             skipped: number | null;
-            /** @description Problems of the skipped records, the first 100. */
+            /** @description The first 100 problems: of skipped records, and with the code `like_tracking_number` warnings about stored ones. */
             problems: components["schemas"]["CustomerSyncProblem"][];
             /** @description Why the run failed and what to change, as text for people; null if it did not fail. */
             error: string | null;
@@ -7249,7 +7264,7 @@ export interface components {
             data: components["schemas"]["CreatedCustomer"];
         };
         UpdateCustomerResult: components["schemas"]["Success"] & {
-            data: components["schemas"]["Customer"];
+            data: components["schemas"]["UpdatedCustomer"];
         };
         DeleteCustomerResult: components["schemas"]["Success"] & {
             data: components["schemas"]["CustomerKey"];

@@ -95,16 +95,23 @@ export const prealertsByKey = (ctx: UserScope, keys: string[]): Sql<PrealertRow>
 export type ClaimRow = Pick<Prealert, 'trackingKey' | 'courierId' | 'userCode'> &
   Pick<PrealertRow, 'status' | 'courierName' | 'firstName' | 'lastName'>;
 
-/** Selects what intake decides with: each customer that claims a number, however often. No limit, because each can be the second. */
+/**
+ * Selects what intake decides with: each courier that claims a number, with two of its customers, however often. No limit, because each
+ * can be the second.
+ */
 export const claimsByKey = (ctx: UserScope, keys: string[]): Sql<ClaimRow> =>
   once`select ${CLAIM}, ${COURIER}, ${OWNER}
     from (
-      select distinct a.tenant_id, a.tracking_key, a.courier_id, a.user_code, a.status from prealerts a
-      where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)}
+      select claim.*, row_number() over (partition by claim.tracking_key, claim.courier_id, claim.status order by claim.user_code) as place
+      from (
+        select distinct a.tenant_id, a.tracking_key, a.courier_id, a.user_code, a.status from prealerts a
+        where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)}
+      ) as claim
     ) as a
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = a.tenant_id and c.id = a.courier_id
     left join customers u on ${ownRows(ctx, 'u')} and u.tenant_id = a.tenant_id and u.courier_id = a.courier_id
-      and u.user_code = a.user_code and u.is_active`;
+      and u.user_code = a.user_code and u.is_active
+    where a.place <= 2`;
 
 export type ManifestRow = RowOf<typeof NUMBERED_MANIFEST> & { status: Schemas['ManifestStatus'] };
 

@@ -62,4 +62,16 @@ export function orderWarning(headerRow: number, hasNames: boolean): Warning[] {
   ];
 }
 
+export function likeNumberWarning(rows: number[]): Warning[] {
+  if (rows.length === 0) return [];
+  return [
+    {
+      code: 'like_tracking_number',
+      message:
+        'User codes have the form of a tracking number. A scan of one may be taken for a parcel, and a parcel with this number is received only if staff enter its owner. Use other codes if possible.',
+      rows: firstOf(rows),
+    },
+  ];
+}
+
 const firstOf = (rows: number[]) => rows.slice(0, MAX_ROWS);

@@ -46,14 +46,19 @@ const DATE = new RegExp(
 /** How all of them begin, for a quick check. */
 const SUSPECT = /^(?:[#='+-]|\d+[.,'’/E]|\d{4}-|NaN$|Infinity$|Err:)/i;
 
-/** A message shows no more of a text. */
+/** A message shows no more of a text. Counted in code points: half a surrogate pair cannot be stored. */
 const MAX_SHOWN_CHARS = 40;
+
+const shown = (text: string): string =>
+  Array.from(text.slice(0, 2 * MAX_SHOWN_CHARS))
+    .slice(0, MAX_SHOWN_CHARS)
+    .join('');
 
 /** Returns why a code or number cannot be what a person meant, or undefined. */
 export function damageOf(text: string): DamageProblem | undefined {
   if (!SUSPECT.test(text)) return undefined;
   const problem = problemOf(text);
-  return problem && [problem, { text: text.slice(0, MAX_SHOWN_CHARS) }];
+  return problem && [problem, { text: shown(text) }];
 }
 
 function problemOf(text: string): DamageProblem[0] | undefined {

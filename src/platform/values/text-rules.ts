@@ -1,5 +1,6 @@
 import { damageOf, type DamageProblem } from './damaged-numbers.js';
 import { isBlank, removeInvisible } from './invisible.js';
+import { NONCHARACTER } from './noncharacters.js';
 
 /**
  * The rule of a text input. The contract states it as `x-text` for every text that a caller may send:
@@ -28,10 +29,10 @@ export type ReadText = { text: string; problem?: TextRuleProblem };
 const PLAIN = /^[ -~]*$/;
 
 // As ranges: the classes of Unicode take ten times as long.
-// oxlint-disable-next-line no-control-regex -- these characters are looked for
-const ONE_LINE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
-// oxlint-disable-next-line no-control-regex -- these characters are looked for
-const SEVERAL_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
+const ONE_LINE = new RegExp(`[\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]|${NONCHARACTER}`);
+const SEVERAL_LINES = new RegExp(
+  `[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]|${NONCHARACTER}`,
+);
 
 /**
  * White space, and the invisible characters that have no meaning at the ends of a text: String.trim() removes only U+FEFF of them.
@@ -77,7 +78,7 @@ function controlCharacterIn(text: string, sent: string, forbidden: RegExp): Text
   const found = forbidden.exec(text);
   if (!found) return undefined;
   const [character] = found;
-  const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   // Trimmed characters count, because the caller sees the text as it was sent.
   const start = sent.length - sent.trimStart().length;
   const position = [...sent.slice(0, sent.indexOf(character, start))].length + 1;

@@ -97,7 +97,10 @@ function validText(schema: Schema, { field, operationId, pools }: ValueContext):
 /** Returns a text without the characters that the rule of the field forbids. */
 function allowedBy(schema: Schema, text: string): string {
   const kind = (schema['x-text'] ?? 'exact') as TextKind;
-  return readText(kind, kind === 'exact' ? text : text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')).text;
+  return readText(
+    kind,
+    kind === 'exact' ? text : text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}]/gu, ' '),
+  ).text;
 }
 
 function validId(likely: string[], foreignIds: string[]): fc.Arbitrary<string> {

@@ -113,3 +113,13 @@ test('each function of locks.ts returns a statement that names its locks', () =>
   expect(statements.length).toBeGreaterThan(14);
   expect(statements.filter(({ named }) => named.length === 0 || named.includes(false))).toEqual([]);
 });
+
+test.each([true, false])('a pre-alert that is alone takes its locks without a list, waiting %s', (waits) => {
+  const { text, locks: taken } = locks.lockTogether(tenantId, [{ trackingKey: 'P', userCode: 'A' }], waits);
+  expect(text).not.toMatch(/unnest|materialized/);
+  expect(text.includes('pg_try_advisory_xact_lock_shared')).toBe(!waits);
+  expect(taken?.map(({ kind, names, isShared }) => [kind, names, isShared])).toEqual([
+    ['user codes', ['A'], true],
+    ['parcels', ['P'], true],
+  ]);
+});

@@ -421,7 +421,7 @@ describe('package tallies', () => {
     );
     const replies = await Promise.all(
       Array.from({ length: CALLERS }, (_, index) =>
-        untilAdmitted<{ status: number }>(() => {
+        untilAdmitted<Pick<Reply, 'status' | 'body'>>(() => {
           const package_id = ids[index % 50];
           const link = index % 100 < 50 ? {} : { user_code: 'IEX-1001' };
           return index % 2

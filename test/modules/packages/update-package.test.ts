@@ -4,7 +4,7 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { rounds } from '../../support/harness/effort.js';
 import { emptyQueue, eventsOf, waitingJobs } from '../../support/receivers/outbound.js';
-import { untilAdmitted } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { unchecked } from '../../support/fixture/sent.js';
 
@@ -569,7 +569,7 @@ describe('concurrent updates', () => {
     const ids: string[] = [];
     for (let n = 0; n < 20; n += 1) ids.push(await addPackage());
     const calls = Array.from({ length: 100 }, (_, index) =>
-      untilAdmitted<{ status: number }>(() =>
+      untilAdmitted<Pick<Reply, 'status' | 'body'>>(() =>
         index % 5 === 0
           ? api.as('admin').listPackages({ action: 'queue_dispatch', package_ids: ids }).answer()
           : update('admin', String(ids[index % 20]), {

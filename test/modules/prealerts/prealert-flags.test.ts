@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
-import { untilAdmitted } from '../../support/service/service.js';
+import { untilAdmitted, type Reply } from '../../support/service/service.js';
 import { withService } from '../../support/fixture/with-service.js';
 
 const ROUNDS = Number(process.env['FLAG_ROUNDS'] ?? 20);
@@ -125,7 +125,7 @@ test(`a number that ${CALLERS_PER_ROUND} callers delete and announce at once kee
     const spellings = [contested, labelOf(contested), `420331261234${contested}`];
     await Promise.all(
       Array.from({ length: CALLERS_PER_ROUND }, (_, index) =>
-        untilAdmitted<{ status: number }>(() =>
+        untilAdmitted<Pick<Reply, 'status' | 'body'>>(() =>
           index % 3 === 0
             ? remove(id).answer()
             : parcels.submit('IEX', spellings[index % spellings.length] ?? contested),

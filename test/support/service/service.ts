@@ -128,6 +128,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     replica,
     readsWhileReadOnly: true,
   });
+  // A new connection can take longer than in production on a machine that runs several suites. It would be 503 `unavailable`.
+  if (!options.through && !options.replica) db.pool.options.connectionTimeoutMillis = 10_000;
   const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
   metrics?.watchPool('service', db);
   if (db.replica) metrics?.watchReplica(db.replica);
@@ -204,14 +206,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 /**
- * Repeats a call while the response is 503, because no connection became free within 2 seconds. A 503 changes
- * nothing, so a race's counts stay correct.
+ * Repeats a call while the response is 503 `overloaded`, because no connection became free within 2 seconds. It changes nothing, so a
+ * race's counts stay correct. Any other 503 is returned: with a healthy database it is a defect.
  */
-export async function untilAdmitted<Answer extends { status: number }>(
+export async function untilAdmitted<Answer extends { status: number; body: Record<string, unknown> }>(
   call: () => Promise<Answer>,
 ): Promise<Answer> {
   const reply = await call();
-  return reply.status === 503 ? untilAdmitted(call) : reply;
+  return reply.status === 503 && reply.body['code'] === 'overloaded' ? untilAdmitted(call) : reply;
 }
 
 async function send(

@@ -1,9 +1,10 @@
+import type { components } from '../../../../generated/contract.js';
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { Deps } from '../../dependencies.js';
+import { warnOfLikeNumber, type LikeNumber } from '../../tracking-numbers/public.js';
 import { customerChanges } from '../shared/change-quota.js';
 import { createCustomer, deleteCustomer, listBranches, listCustomers, updateCustomer } from './customer.js';
 import { countOf } from '../../../platform/values/count-of.js';
-import type { DataOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { CustomerRow } from './queries.js';
 
@@ -30,7 +31,11 @@ export function customerHandlers({ customerChangesPerDay }: Deps) {
 
     async createCustomer({ ctx, body }) {
       const id = await createCustomer(ctx, quota, body);
-      return { statusCode: 200, message: 'Customer created.', data: { id } };
+      return {
+        statusCode: 200,
+        message: 'Customer created.',
+        data: { id, ...warningsOf(body.user_code) },
+      };
     },
 
     async updateCustomer({ ctx, body }) {
@@ -38,7 +43,8 @@ export function customerHandlers({ customerChangesPerDay }: Deps) {
       const message = isChanged
         ? 'Customer updated.'
         : 'The customer already has these values. Nothing was changed.';
-      return { statusCode: 200, message, data: viewCustomer(row) };
+      const data = { ...viewCustomer(row), ...warningsOf(body.user_code) };
+      return { statusCode: 200, message, data };
     },
 
     async deleteCustomer({ ctx, query, body }) {
@@ -49,7 +55,13 @@ export function customerHandlers({ customerChangesPerDay }: Deps) {
   } satisfies Partial<Handlers>;
 }
 
-function viewCustomer(row: CustomerRow): DataOf<'updateCustomer'> {
+/** @param userCode undefined if the request does not set it */
+function warningsOf(userCode: string | undefined): { warnings?: LikeNumber[] } {
+  const warning = userCode === undefined ? undefined : warnOfLikeNumber(userCode);
+  return warning ? { warnings: [warning] } : {};
+}
+
+function viewCustomer(row: CustomerRow): components['schemas']['Customer'] {
   return {
     courier_customer_id: row.id,
     user_code: row.userCode,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describeProblem } from '../../../platform/errors/errors.js';
+import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
 import type { ReceivedList } from './queries.js';
 import { SyncResponseError, readList } from './sync-list.js';
 import { packCustomers } from './sync-pack.js';
@@ -34,6 +35,8 @@ export function readSyncResponse(bytes: Uint8Array): SyncResponse {
       if (!customer) return;
       const earlier = customers.get(customer.userCode);
       if (earlier) recordProblem(repeated(earlier.index));
+      const warning = warnOfLikeNumber(customer.userCode);
+      if (warning) recordProblem({ index, field: 'user_code', ...warning });
       customers.set(customer.userCode, customer);
     });
   } catch (error) {

@@ -1,4 +1,6 @@
 import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
+import { likeNumberWarning } from '../../../platform/files/upload-report.js';
+import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
 import { CUSTOMER_CODE_NAMES, type ColumnTable } from '../../../platform/files/columns.js';
 
 export type UploadedCustomer = {
@@ -56,14 +58,16 @@ const REQUIRED_CELLS = 3;
  */
 export async function readUpload(path: string): Promise<Upload> {
   const customers = new Map<string, UploadedCustomer>();
+  const likeNumbers: number[] = [];
   let processed = 0;
   const file = await readUploadedFile(path, {
     columns: COLUMNS,
     maxRows: MAX_ROWS,
     minCells: REQUIRED_CELLS,
     inOrder: true,
-    takeRow(_row, { user_code: userCode = '', first_name = '', last_name = '', branch }) {
+    takeRow(row, { user_code: userCode = '', first_name = '', last_name = '', branch }) {
       processed += 1;
+      if (warnOfLikeNumber(userCode)) likeNumbers.push(row);
       customers.set(userCode, {
         userCode,
         firstName: first_name,
@@ -73,5 +77,5 @@ export async function readUpload(path: string): Promise<Upload> {
       return [];
     },
   });
-  return { ...file, customers, processed };
+  return { ...file, warnings: [...file.warnings, ...likeNumberWarning(likeNumbers)], customers, processed };
 }

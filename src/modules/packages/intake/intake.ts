@@ -20,7 +20,7 @@ import {
 } from './identify-parcel.js';
 import { newHouseNumber } from './house-number.js';
 import { lockIdentified } from './lock-identified.js';
-import { settledFact, toOpenPrealert } from './open-prealerts.js';
+import { readOpenPrealerts, settledFact } from './open-prealerts.js';
 import { decideOwnership, type OpenPrealert, type Ownership } from './ownership.js';
 import { findOpenPrealerts, flagDisputes, lockOpenPrealerts } from './prealert-queries.js';
 import * as queries from './queries.js';
@@ -88,7 +88,7 @@ export async function receiveParcel(
   // exists.
   if (first) return handleRepeatedScan(tx, keys, first);
   const references = admitted?.references ?? readReferences(intake, ids, customers);
-  const prealerts = announced.map(toOpenPrealert);
+  const prealerts = await readOpenPrealerts(tx, announced, keys, trackingNumber);
   const ownership = decideOwnership(references, prealerts, trackingNumber);
   const parcel = {
     ...measures,

@@ -23,14 +23,20 @@ const CUSTOMER = columns('Customer', 'c', ['firstName', 'lastName']);
  */
 export const disagrees = sql`(a.courier_id <> p.courier_id or a.user_code <> p.user_code)`;
 
-/** Flags the pending pre-alerts that name a different owner than the package, and gives them its key. */
+/**
+ * The most pre-alerts of a parcel that one request writes, and audits. A parcel has one per courier; earlier releases stored any number
+ * of spellings of one number (decision 0106).
+ */
+export const MAX_SETTLED = 500;
+
+/** Flags the pending pre-alerts that name a different owner than the package, at most 500, and gives them its key. */
 export function flagDisputes(ctx: UserScope, packageId: string, keys: string[]): Sql<Pick<Prealert, 'id'>> {
   return once`with found as (
       select a.tenant_id, a.id, p.tracking_key
       from packages p
       join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and ${keyIn('a', keys)}
       where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid and a.status = 'pending' and ${disagrees}
-      order by a.id for update of a
+      order by a.id limit ${MAX_SETTLED}::int for update of a
     )
     update prealerts a set status = 'flagged', tracking_key = found.tracking_key, updated_at = now()
     from found where a.tenant_id = found.tenant_id and a.id = found.id
@@ -46,22 +52,39 @@ export type OpenPrealertRow = Omit<OpenPrealert, 'customer'> & {
 const areOpen = (ctx: UserScope, keys: string[]): Sql =>
   sql`${ownRows(ctx, 'a')} and ${keyIn('a', keys)} and a.status in ('pending', 'flagged')`;
 
-/** Locks the open pre-alerts of a parcel. */
+/** Locks the open pre-alerts of a parcel that `findOpenPrealerts` selects. */
 export const lockOpenPrealerts = (ctx: UserScope, keys: string[]): Sql =>
-  once`select a.id from prealerts a where ${areOpen(ctx, keys)} order by a.id for update`;
+  once`select a.id from prealerts a where ${areOpen(ctx, keys)} order by a.id limit ${MAX_SETTLED}::int for update`;
 
 /**
- * Selects the open pre-alerts of a parcel, oldest first. Not in the statement that locks them: if that one waits for a rename of the
- * customer, it reads the new user code, but still sees the customer with the old one.
+ * Selects the open pre-alerts of a parcel, oldest first, at most 500. Not in the statement that
+ * locks them: if that one waits for a rename of the customer, it reads the new user code, but still sees the customer with the old one.
  */
-export function findOpenPrealerts(ctx: UserScope, keys: string[]): Sql<OpenPrealertRow> {
-  return once`select ${PREALERT}, ${CUSTOMER}
+export const findOpenPrealerts = (ctx: UserScope, keys: string[]): Sql<OpenPrealertRow> =>
+  once`${selectClaims(ctx)} where ${areOpen(ctx, keys)} order by a.id limit ${MAX_SETTLED}::int`;
+
+const selectClaims = (ctx: UserScope): Sql =>
+  sql`select ${PREALERT}, ${CUSTOMER}
     from prealerts a
     left join customers c on ${ownRows(ctx, 'c')} and c.tenant_id = a.tenant_id
-      and c.courier_id = a.courier_id and c.user_code = a.user_code and c.is_active
-    where ${areOpen(ctx, keys)}
+      and c.courier_id = a.courier_id and c.user_code = a.user_code and c.is_active`;
+
+/**
+ * Selects open pre-alerts that tell all claims, for parcels with more than 500: of each courier and status the oldest of two customers,
+ * and the one with the number as it was scanned.
+ */
+export const claimsOfAll = (ctx: UserScope, keys: string[], scannedNumber: string): Sql<OpenPrealertRow> =>
+  once`${selectClaims(ctx)} where ${ownRows(ctx, 'a')} and a.id in (
+      select chosen.id from (
+        select oldest.id, row_number() over (partition by oldest.courier_id, oldest.status order by oldest.id) as place
+        from (
+          select distinct on (a.courier_id, a.status, a.user_code) a.id, a.courier_id, a.status from prealerts a
+          where ${areOpen(ctx, keys)} order by a.courier_id, a.status, a.user_code, a.id
+        ) as oldest
+      ) as chosen where chosen.place <= 2
+      union all
+      select a.id from prealerts a where ${areOpen(ctx, keys)} and a.tracking_number = ${scannedNumber})
     order by a.id`;
-}
 
 /**
  * Settles pre-alerts that lockOpenPrealerts has locked, and gives them the key of the package, so that they are found with

@@ -1,6 +1,6 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { settledFact, toOpenPrealert } from '../intake/open-prealerts.js';
+import { readOpenPrealerts, settledFact } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
 import { findOpenPrealerts, lockOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
 import { readScan } from '../../tracking-numbers/public.js';
@@ -26,7 +26,7 @@ export async function movePrealerts(tx: UserTx, before: Editable, after: Editabl
   ]);
   const renamed = reopened.flatMap(ownKey);
   if (renamed.length > 0) tx.later(restoreKeys(tx, renamed));
-  const prealerts = announced.map(toOpenPrealert);
+  const prealerts = await readOpenPrealerts(tx, announced, keys, after.tracking_number);
   const ownership = decideOwnership(ownerOf(after), prealerts, after.tracking_number);
   const { courierId, customer, matchedPrealert, prealertStatus } = ownership;
   // A package without a courier cannot be identified as the announced one.

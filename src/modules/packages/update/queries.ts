@@ -3,6 +3,7 @@ import type { ColumnsOf, Package, Prealert } from '../../../platform/db/models/t
 import { join, once, onceIf, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, type StoredNumber } from '../../tracking-numbers/public.js';
+import { MAX_SETTLED } from '../intake/prealert-queries.js';
 import type { Measures } from '../shared/measures.js';
 import { columns } from '../../../platform/db/columns.js';
 
@@ -117,11 +118,16 @@ export function changePackage(ctx: UserScope, id: string, changes: Partial<Edita
 
 export type ReopenedRow = RowOf<typeof PREALERT>;
 
-/** Sets the pre-alerts that the package no longer matches to pending: none without a courier. */
+/** Sets the pre-alerts that the package no longer matches to pending, at most 500: none without a courier. */
 export function reopenPrealerts(ctx: UserScope, courierId: string | null, keys: string[]): Sql<ReopenedRow> {
-  return once`update prealerts a set status = 'pending', updated_at = now()
-    where ${ownRows(ctx, 'a')} and a.courier_id = ${courierId}::uuid and ${keyIn('a', keys)}
-      and a.status = 'received'
+  return once`with found as (
+      select a.tenant_id, a.id from prealerts a
+      where ${ownRows(ctx, 'a')} and a.courier_id = ${courierId}::uuid and ${keyIn('a', keys)}
+        and a.status = 'received'
+      order by a.id limit ${MAX_SETTLED}::int for update
+    )
+    update prealerts a set status = 'pending', updated_at = now()
+    from found where a.tenant_id = found.tenant_id and a.id = found.id
     returning ${PREALERT}`;
 }
 
@@ -131,7 +137,7 @@ export const restoreKeys = (ctx: UserScope, prealerts: { id: string; key: string
     from jsonb_to_recordset(${JSON.stringify(prealerts)}::jsonb) as own (id uuid, key text)
     where ${ownRows(ctx, 'a')} and a.id = own.id`;
 
-/** Marks the courier's pending pre-alerts of a parcel for the given customer as received, with the package's key. */
+/** Marks the courier's pending pre-alerts of a parcel for the given customer as received, at most 500, with the package's key. */
 export function receivePendingPrealerts(
   ctx: UserScope,
   { courier_id, tracking_key, user_code }: Editable,
@@ -141,7 +147,7 @@ export function receivePendingPrealerts(
       select a.tenant_id, a.id from prealerts a
       where ${ownRows(ctx, 'a')} and a.courier_id = ${courier_id}::uuid and ${keyIn('a', keys)}
         and a.user_code = ${user_code} and a.status = 'pending'
-      order by a.id for update
+      order by a.id limit ${MAX_SETTLED}::int for update
     )
     update prealerts a set status = 'received', tracking_key = ${tracking_key}, updated_at = now()
     from found where a.tenant_id = found.tenant_id and a.id = found.id

@@ -25,7 +25,8 @@ export const renameFacts = (
 /**
  * Gives pre-alerts of a customer the new code, with their audit entries. Chooses the open ones and received ones from one snapshot, and
  * locks them without their status, because intake may change it meanwhile. Locks in order of id, like every writer of several rows, to
- * avoid deadlocks.
+ * avoid deadlocks. `is true` keeps PostgreSQL from finding them by the code again: after an upload its statistics know no row of the
+ * code, and it compared each pre-alert of the code with each chosen one, 15 s for 30,000.
  *
  * @param most the most of each
  */
@@ -44,8 +45,9 @@ export function changeUserCode(
       union all
       (select p.id from prealerts p where ${ofCode} and p.status = 'received' order by p.id limit ${most.received}::int)
     ), found as (
-      select p.tenant_id, p.id from prealerts p where ${ofCode} and p.id in (select id from chosen)
-      order by p.id for update
+      select p.tenant_id, p.id from chosen join prealerts p on ${ownRows(ctx, 'p')} and p.id = chosen.id
+      where (p.courier_id = ${courierId}::uuid and p.user_code = ${from}) is true
+      order by p.id for update of p
     ), changed as (
       update prealerts p set user_code = ${to}, updated_at = now()
       from found where p.tenant_id = found.tenant_id and p.id = found.id

@@ -1,6 +1,7 @@
 // What a scanner sends besides the number (docs/site: scanning).
 
 import { INVISIBLE } from '../../../platform/values/invisible.js';
+import { NONCHARACTER } from '../../../platform/values/noncharacters.js';
 
 /** Ends one read of a symbol and begins the next: CR, LF, TAB, STX, ETX and other line ends. */
 // oxlint-disable-next-line no-control-regex
@@ -23,8 +24,7 @@ const ELEMENT_ENDS = /[\u001c-\u001f\u241c-\u241f]/;
 // oxlint-disable-next-line no-control-regex
 const SURROUNDING = /[\u0000-\u0020\u007f-\u00a0\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|\s/;
 
-// oxlint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const CONTROL = new RegExp(`[\\u0000-\\u001f\\u007f-\\u009f]|${NONCHARACTER}`);
 
 /** What some labels and scanners put between the characters of a number. */
 const PADDING = /[\s|()]/g;

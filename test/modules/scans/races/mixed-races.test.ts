@@ -8,7 +8,7 @@ import { rounds } from '../../../support/harness/effort.js';
 import { changeMeanwhile, isWaitedFor } from '../../../support/harness/meanwhile.js';
 import { deviceScan } from '../../../support/scans/device-scans.js';
 import { until } from '../../../support/service/processes.js';
-import { startService, type Reply, type Service } from '../../../support/service/service.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../../support/service/service.js';
 
 // All that locks user codes, corrections and parcels, at the same time, on few of each (decision 0086).
 
@@ -140,12 +140,6 @@ const CALLS: Record<string, (stock: Stock, n: number) => Promise<Reply>> = {
 /** What a caller may learn who was too late: an unknown code, a number that another has. */
 const REFUSALS = ['unknown_user_code', 'duplicate_tracking_number'];
 
-/** The callers have more requests than the service admits at a time. Any other 503 is a failure. */
-async function untilServed(call: () => Promise<Reply>): Promise<Reply> {
-  const reply = await call();
-  return reply.status === 503 && reply.body['code'] === 'overloaded' ? untilServed(call) : reply;
-}
-
 type Outcome = { kind: string; reply: Reply };
 
 const shown = ({ kind, reply: { status, body } }: Outcome) => [kind, status, body];
@@ -160,7 +154,7 @@ function callAll(stock: Stock, round: number): Promise<Outcome[]> {
     Array.from({ length: CALLERS }, async (_, index) => {
       const [kind, call] = at(kinds, index);
       const n = round * perKind + Math.floor(index / kinds.length);
-      return { kind, reply: await untilServed(() => call(stock, n)) };
+      return { kind, reply: await untilAdmitted(() => call(stock, n)) };
     }),
   );
 }
