@@ -70,6 +70,16 @@ const errorOf = (call: PromiseLike<unknown>): Promise<Untyped> =>
     (error: unknown) => error,
   );
 
+test('a pause before a retry is never too short, also if the process was busy before it', async () => {
+  const { sleep } = await import(pathToFileURL(join(folder, 'dist', 'retry.js')).href);
+  // In one turn of the event loop, whose time the timer uses.
+  const busyUntilMs = performance.now() + 40;
+  while (performance.now() < busyUntilMs);
+  const startMs = performance.now();
+  await sleep(60, undefined);
+  expect(performance.now() - startMs).toBeGreaterThanOrEqual(60);
+});
+
 test('the scenario of twelve steps succeeds against the service', async () => {
   const results = await runScenario(typescript, service.url);
   expect(results).toEqual(STEPS.map(() => undefined));
