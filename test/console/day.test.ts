@@ -235,7 +235,7 @@ describe('every page', () => {
     ['warehouse', 1280, 'light', 'en-US'],
     ['iex', 390, 'dark', 'es-ES'],
   ] as const)(
-    titleWith('of %s has no serious finding of axe (%i pixels, %s, %s)', missing),
+    titleWith('of %s has no finding of axe (%i pixels, %s, %s)', missing),
     async (user, width, colorScheme, locale) => {
       const window = await openConsole(browser, service.url, { width, colorScheme, locale });
       const { page } = window;

@@ -102,16 +102,14 @@ const axe = () => readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 type Violation = { id: string; impact: string; nodes: { html: string }[] };
 type Axe = { run(options: object): Promise<{ violations: Violation[] }> };
 
-/** Returns the serious findings of axe: the rule and the first element of each. */
+/** Returns the findings of axe, of every severity: the rule and the first element of each. */
 export async function findingsOf(page: Page): Promise<string[]> {
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe());
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as Record<'axe', Axe>;
     // Findings of other kinds are not described, which saves most of the time.
     const { violations } = await axe.run({ resultTypes: ['violations'] });
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+    return violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html}`);
   });
 }
 
