@@ -227,6 +227,7 @@ describe('every page', () => {
       `manifests/${DEMO.manifests.draft}`,
       'flagged',
       'today',
+      'no-such-page',
     ],
     iex: ['parcels', 'announce', 'webhooks', 'bills'],
   };
