@@ -32,6 +32,7 @@ export const en = {
   'menu.account': 'Account and settings',
   'menu.logout': 'Log out',
   'menu.noPages': 'The console has no pages for your role.',
+  'menu.notices': 'Notices',
   'menu.pages': 'Pages',
   'menu.role': '{role}, user {username}',
   'menu.skip': 'Skip to the content',

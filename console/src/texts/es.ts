@@ -33,6 +33,7 @@ export const es: Texts = {
   'menu.account': 'Cuenta y ajustes',
   'menu.logout': 'Cerrar sesión',
   'menu.noPages': 'La consola no tiene páginas para su rol.',
+  'menu.notices': 'Avisos',
   'menu.pages': 'Páginas',
   'menu.role': '{role}, usuario {username}',
   'menu.skip': 'Saltar al contenido',
