@@ -59,7 +59,7 @@ export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise
     };
     const endMs = performance.now() + delayMs;
     const wait = (restMs: number) => setTimeout(onTimer, Math.ceil(restMs));
-    // A timer of Node.js counts from the last turn of the event loop, so that it fires early in a busy process.
+    // A timer can fire a millisecond early, because it counts whole milliseconds.
     const onTimer = () => {
       const restMs = endMs - performance.now();
       if (restMs > 0) timer = wait(restMs);
