@@ -170,7 +170,7 @@ describe('a login page that stays open across an upgrade', () => {
   let context: BrowserContext;
   let page: Page;
   let loads: number;
-  let close: () => Promise<void>;
+  let close: (() => Promise<void>) | undefined;
 
   beforeEach(async () => {
     if (!chromiumPath) return;
