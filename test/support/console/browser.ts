@@ -43,12 +43,18 @@ const NO_PREVIEW = '--disable-print-preview';
 /** Without it, Chromium starts a process for the next page of each context, which most contexts never open. */
 const NO_SPARE = '--renderer-process-limit=1';
 
-export function launchChromium(): Promise<Browser> {
-  return playwright().chromium.launch({
-    executablePath: chromiumPath ?? '',
-    args: ['--no-sandbox', NO_PREVIEW, NO_SPARE],
-  });
+export function launchChromium(executablePath = chromiumPath ?? ''): Promise<Browser> {
+  return playwright().chromium.launch({ executablePath, args: ['--no-sandbox', NO_PREVIEW, NO_SPARE] });
 }
+
+/**
+ * Chromium without windows. It draws no menus and tabs, which cost a third of the time of a campaign. It shows no PDF files. Where it is
+ * not installed, Chromium takes its place.
+ */
+export const launchShell = (): Promise<Browser> =>
+  launchChromium(
+    findProgram('chromium-headless-shell', 'chrome-headless-shell', 'headless_shell') ?? chromiumPath,
+  );
 
 /** A script that sets a device without sound and labels. Each label starts the browser's viewer of PDF files. */
 export const QUIET = `localStorage.setItem('crossdock-device', '{"labels":"off","hasSound":false,"language":"en"}')`;
