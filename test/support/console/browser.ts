@@ -48,7 +48,7 @@ export function launchChromium(executablePath = chromiumPath ?? ''): Promise<Bro
 }
 
 /**
- * Chromium without windows. It draws no menus and tabs, which cost a third of the time of a campaign. It shows no PDF files. Where it is
+ * Chromium without windows. It draws no menus and tabs, which cost a fifth of the CPU time of a campaign. It shows no PDF files. Where it is
  * not installed, Chromium takes its place.
  */
 export const launchShell = (): Promise<Browser> =>
