@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { newTotpSecret } from '../../modules/auth/credentials/totp.js';
-import { openPasswords } from '../../modules/auth/credentials/passwords.js';
-import type { Secrets } from '../../platform/access/secrets.js';
+import { newTotpSecret } from '../../src/modules/auth/credentials/totp.js';
+import { openPasswords } from '../../src/modules/auth/credentials/passwords.js';
+import type { Secrets } from '../../src/platform/access/secrets.js';
 import { rechainAuditLogs } from './audit-chains.js';
 import { findUndecided } from './catalogue.js';
 import { COLUMNS } from './columns.js';

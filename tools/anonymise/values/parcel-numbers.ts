@@ -2,14 +2,14 @@ import {
   checkCharacter,
   isHouseNumber,
   SERIAL_ALPHABET,
-} from '../../../modules/packages/intake/house-number.js';
-import { trackingKey } from '../../../modules/tracking-numbers/tracking-key.js';
+} from '../../../src/modules/packages/intake/house-number.js';
+import { trackingKey } from '../../../src/modules/tracking-numbers/tracking-key.js';
 import {
   withDhlCheck,
   withFedexCheck,
   withUpsCheck,
   withUspsCheck,
-} from '../../reference/tracking-numbers.js';
+} from '../../../src/development/reference/tracking-numbers.js';
 import { permute } from './permutation.js';
 import { replaceWord } from './words.js';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { SECRET_COLUMNS } from '../../modules/tenants/secret-columns.js';
-import type { EncryptionContext, Secrets } from '../../platform/access/secrets.js';
+import { SECRET_COLUMNS } from '../../src/modules/tenants/secret-columns.js';
+import type { EncryptionContext, Secrets } from '../../src/platform/access/secrets.js';
 
 type NewSecrets = {
   /** Encrypts with the keys of this deployment. */

@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { openPasswords } from '../../modules/auth/public.js';
-import type { Secrets } from '../../platform/access/secrets.js';
-import type { Db } from '../../platform/db/database.js';
-import { insertRows, type Row } from '../demo/values/rows.js';
-import { enterTenant } from '../demo/values/tenant-scope.js';
+import { openPasswords } from '../../src/modules/auth/public.js';
+import type { Secrets } from '../../src/platform/access/secrets.js';
+import type { Db } from '../../src/platform/db/database.js';
+import { insertRows, type Row } from '../../src/development/demo/values/rows.js';
+import { enterTenant } from '../../src/development/demo/values/tenant-scope.js';
 import { insertBills } from './billing.js';
 import { feedOf } from './feed.js';
 import { flightRows, planFlights } from './flights.js';

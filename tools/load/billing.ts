@@ -1,11 +1,11 @@
 import type pg from 'pg';
-import { partyOfCourier, partyOfWarehouse } from '../../modules/bills/detail/queries.js';
-import { insertDraft } from '../../modules/bills/drafts/draft-queries.js';
-import { addToSubtotal } from '../../modules/bills/payments/payment-queries.js';
-import { makeContext, type UserContext } from '../../platform/context/request-context.js';
-import type { Db } from '../../platform/db/database.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
-import { insertRows, type Row } from '../demo/values/rows.js';
+import { partyOfCourier, partyOfWarehouse } from '../../src/modules/bills/detail/queries.js';
+import { insertDraft } from '../../src/modules/bills/drafts/draft-queries.js';
+import { addToSubtotal } from '../../src/modules/bills/payments/payment-queries.js';
+import { makeContext, type UserContext } from '../../src/platform/context/request-context.js';
+import type { Db } from '../../src/platform/db/database.js';
+import { sql, type Sql } from '../../src/platform/db/statements.js';
+import { insertRows, type Row } from '../../src/development/demo/values/rows.js';
 import type { Entry } from './history.js';
 import type { PlannedCourier, TenantPlan } from './tenant-plan.js';
 import { DAY_MS, dateOf, HOUR_MS, iso } from './values/time.js';

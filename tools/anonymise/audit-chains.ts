@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { EMPTY_CHAIN_HASH } from '../../modules/audit-log/append-to-chain.js';
-import { digestOf } from '../../modules/audit-log/chain-queries.js';
-import type { Secrets } from '../../platform/access/secrets.js';
-import { sql } from '../../platform/db/statements.js';
+import { EMPTY_CHAIN_HASH } from '../../src/modules/audit-log/append-to-chain.js';
+import { digestOf } from '../../src/modules/audit-log/chain-queries.js';
+import type { Secrets } from '../../src/platform/access/secrets.js';
+import { sql } from '../../src/platform/db/statements.js';
 
 /** The links that are read, hashed and written in one statement. */
 const BATCH_LINKS = 2_000;

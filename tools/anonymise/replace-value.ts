@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { RASTER } from '../reference/logo-raster.js';
-import type { Secrets } from '../../platform/access/secrets.js';
+import { RASTER } from '../../src/development/reference/logo-raster.js';
+import type { Secrets } from '../../src/platform/access/secrets.js';
 import type { Decision } from './columns.js';
 import { replaceSecret } from './secrets.js';
 import { replaceJson, type Json } from './replace-json.js';
