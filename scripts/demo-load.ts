@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { identityOfProcess } from '../src/config/command-settings.js';
 import { readConfig, type Config } from '../src/config/config.js';
-import { DEMO } from '../src/development/demo/demo.js';
+import { DEMO } from '../fixtures/demo/demo.js';
 import { startEmbeddedPostgres } from '../src/development/embedded-postgres/embedded-server.js';
 import { loadTraffic, type LoadTools } from '../tools/load/load.js';
 import { MAX_TENANTS, type LoadOptions } from '../tools/load/tenant-plan.js';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type pg from 'pg';
 import { makeConnectionShares } from '../../src/platform/db/connections/connection-shares.js';
 import { isAway } from '../../src/platform/db/violations.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { expectSuccess } from '../support/assertions/scenario.js';
 import { rounds } from '../support/harness/effort.js';
 import { until } from '../support/service/processes.js';

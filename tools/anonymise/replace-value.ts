@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RASTER } from '../../src/development/reference/logo-raster.js';
+import { RASTER } from '../../fixtures/reference/logo-raster.js';
 import type { Secrets } from '../../src/platform/access/secrets.js';
 import type { Decision } from './columns.js';
 import { replaceSecret } from './secrets.js';

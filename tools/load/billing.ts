@@ -5,7 +5,7 @@ import { addToSubtotal } from '../../src/modules/bills/payments/payment-queries.
 import { makeContext, type UserContext } from '../../src/platform/context/request-context.js';
 import type { Db } from '../../src/platform/db/database.js';
 import { sql, type Sql } from '../../src/platform/db/statements.js';
-import { insertRows, type Row } from '../../src/development/demo/values/rows.js';
+import { insertRows, type Row } from '../../fixtures/demo/values/rows.js';
 import type { Entry } from './history.js';
 import type { PlannedCourier, TenantPlan } from './tenant-plan.js';
 import { DAY_MS, dateOf, HOUR_MS, iso } from './values/time.js';

@@ -1,7 +1,7 @@
 import { maskTrackingNumber } from '../../src/modules/tracking-numbers/public.js';
 import type { components } from '../../generated/contract.js';
 import { formatDateTime } from '../../src/platform/values/time.js';
-import type { Row } from '../../src/development/demo/values/rows.js';
+import type { Row } from '../../fixtures/demo/values/rows.js';
 import type { Parcel, Traffic } from './parcels.js';
 import type { Step } from './steps.js';
 import type { PlannedCourier, TenantPlan } from './tenant-plan.js';

@@ -1,4 +1,4 @@
-import type { Row } from '../../src/development/demo/values/rows.js';
+import type { Row } from '../../fixtures/demo/values/rows.js';
 import type { TenantPlan } from './tenant-plan.js';
 import { DAY_MS, dateOf, HOUR_MS, iso, weekdayOf } from './values/time.js';
 

@@ -1,7 +1,7 @@
 import type { Secrets } from '../../src/platform/access/secrets.js';
-import { AIRLINES, CARRIERS } from '../../src/development/reference/companies.js';
-import { globalTiers } from '../../src/development/demo/tiers.js';
-import type { Row } from '../../src/development/demo/values/rows.js';
+import { AIRLINES, CARRIERS } from '../../fixtures/reference/companies.js';
+import { globalTiers } from '../../fixtures/demo/tiers.js';
+import type { Row } from '../../fixtures/demo/values/rows.js';
 import type { PlannedCourier, TenantPlan } from './tenant-plan.js';
 import { DAY_MS, iso } from './values/time.js';
 

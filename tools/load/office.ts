@@ -1,4 +1,4 @@
-import type { Row } from '../../src/development/demo/values/rows.js';
+import type { Row } from '../../fixtures/demo/values/rows.js';
 import type { Flight } from './flights.js';
 import type { Parcel, Traffic } from './parcels.js';
 import type { TenantPlan } from './tenant-plan.js';

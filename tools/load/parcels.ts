@@ -1,7 +1,7 @@
 import { checkCharacter } from '../../src/modules/packages/intake/house-number.js';
 import { trackingKey } from '../../src/modules/tracking-numbers/tracking-key.js';
-import { CARRIERS } from '../../src/development/reference/companies.js';
-import { scannedNumber, shortNumber } from '../../src/development/reference/tracking-numbers.js';
+import { CARRIERS } from '../../fixtures/reference/companies.js';
+import { scannedNumber, shortNumber } from '../../fixtures/reference/tracking-numbers.js';
 import type { Flight } from './flights.js';
 import { stepsOf, type Step } from './steps.js';
 import type { PlannedCourier, PlannedCustomer, TenantPlan } from './tenant-plan.js';

@@ -1,5 +1,5 @@
-import { person } from '../../src/development/demo/values/names.js';
-import { cycle } from '../../src/development/demo/values/seeded-random.js';
+import { person } from '../../fixtures/demo/values/names.js';
+import { cycle } from '../../fixtures/demo/values/seeded-random.js';
 import { COURIERS, OPERATORS, type Country, type Operator } from './values/catalogue.js';
 import { loadRandom, type LoadRandom } from './values/random.js';
 import { DAY_MS } from './values/time.js';

@@ -1,5 +1,5 @@
 import { trackingKey } from '../../src/modules/tracking-numbers/tracking-key.js';
-import type { Row } from '../../src/development/demo/values/rows.js';
+import type { Row } from '../../fixtures/demo/values/rows.js';
 import type { Parcel, Prealert } from './parcels.js';
 import type { TenantPlan } from './tenant-plan.js';
 import { iso } from './values/time.js';

@@ -5,7 +5,7 @@ import { DEVELOPMENT_SECRETS } from '../../../src/config/settings.js';
 import { findUndecided } from '../../../tools/anonymise/catalogue.js';
 import { COLUMNS } from '../../../tools/anonymise/columns.js';
 import { makeReplacements } from '../../../tools/anonymise/values/replacements.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { isHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { trackingKey } from '../../../src/modules/tracking-numbers/tracking-key.js';
 import { rounds } from '../../support/harness/effort.js';

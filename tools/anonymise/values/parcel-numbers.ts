@@ -9,7 +9,7 @@ import {
   withFedexCheck,
   withUpsCheck,
   withUspsCheck,
-} from '../../../src/development/reference/tracking-numbers.js';
+} from '../../../fixtures/reference/tracking-numbers.js';
 import { permute } from './permutation.js';
 import { replaceWord } from './words.js';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
-import { AIRLINES, CARRIERS } from '../../../src/development/reference/companies.js';
+import { AIRLINES, CARRIERS } from '../../../fixtures/reference/companies.js';
 import { replaceAwbNumber, replaceHouseNumber, replaceTrackingNumber } from './parcel-numbers.js';
 import { replaceWord } from './words.js';
 

@@ -1,4 +1,4 @@
-import { cycle } from '../../../src/development/demo/values/seeded-random.js';
+import { cycle } from '../../../fixtures/demo/values/seeded-random.js';
 import { CATEGORIES, type Category } from './catalogue.js';
 import type { LoadRandom } from './random.js';
 

@@ -1,4 +1,4 @@
-import { seededRandom, type SeededRandom } from '../../../src/development/demo/values/seeded-random.js';
+import { seededRandom, type SeededRandom } from '../../../fixtures/demo/values/seeded-random.js';
 
 /** A generator with what the traffic needs in addition. Equal seeds give equal sequences. */
 export type LoadRandom = SeededRandom & {
