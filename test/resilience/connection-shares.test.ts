@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import { makeConnectionShares } from '../../src/platform/db/connections/connection-shares.js';
+import { makeConnectionShares } from '../../src/platform/limits/connection-shares.js';
 import { isAway } from '../../src/platform/db/violations.js';
 import { DEMO } from '../../fixtures/demo/seed.js';
 import { expectSuccess } from '../support/assertions/scenario.js';

@@ -1,6 +1,6 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { Deps } from '../../dependencies.js';
-import { customerChanges } from '../shared/change-quota.js';
+import { quotaOf } from '../../../platform/limits/stored/quotas.js';
 import { createCustomer, deleteCustomer, listBranches, listCustomers, updateCustomer } from './customer.js';
 import { countOf } from '../../../platform/values/count-of.js';
 import type { DataOf } from '../../../platform/contract/types.js';
@@ -8,7 +8,7 @@ import { formatDateTime } from '../../../platform/values/time.js';
 import type { CustomerRow } from './queries.js';
 
 export function customerHandlers({ customerChangesPerDay }: Deps) {
-  const quota = customerChanges(customerChangesPerDay);
+  const quota = quotaOf('customer_changes', customerChangesPerDay);
   return {
     async listCustomers({ ctx, query }) {
       if (query.action === 'branches') {

@@ -1,4 +1,4 @@
-import type { BulkLimits } from '../../../platform/concurrency/bulk-limits.js';
+import type { BulkLimits } from '../../../platform/limits/bulk-limits.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';

@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { assertQuota, remainingQuota } from '../../../platform/db/quotas.js';
+import { assertQuota, remainingQuota } from '../../../platform/limits/stored/quotas.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { targetCourierId } from '../events/target-courier.js';
 import { lockEndpoints } from './endpoints.js';

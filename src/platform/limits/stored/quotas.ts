@@ -1,8 +1,8 @@
-import { QUOTAS } from '../../../generated/bounds.js';
-import { ApiError } from '../errors/errors.js';
-import type { KeyCaller, UserCaller } from '../identity/callers.js';
-import type { ReadTx, Scope } from './scope.js';
-import { once, raw, sql, type Sql } from './statements.js';
+import { QUOTAS } from '../../../../generated/bounds.js';
+import { ApiError } from '../../errors/errors.js';
+import type { KeyCaller, UserCaller } from '../../identity/callers.js';
+import type { ReadTx, Scope } from '../../db/scope.js';
+import { once, raw, sql, type Sql } from '../../db/statements.js';
 
 /** A limit per UTC day or hour. `openapi/bounds.yaml` has the table of them. */
 export type Quota = { kind: keyof typeof QUOTAS; limit: number };

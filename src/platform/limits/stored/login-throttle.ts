@@ -1,10 +1,10 @@
-import { audit } from '../../../platform/audit/audit.js';
-import type { SystemContext } from '../../../platform/context/request-context.js';
-import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
-import { ApiError } from '../../../platform/errors/errors.js';
-import type { RateLimit } from '../../../platform/rate-limits/rate-limits.js';
-import type { Scope } from '../../../platform/db/scope.js';
+import { audit } from '../../audit/audit.js';
+import type { SystemContext } from '../../context/request-context.js';
+import { tenantRows } from '../../db/filters.js';
+import { sql, type Sql } from '../../db/statements.js';
+import { ApiError } from '../../errors/errors.js';
+import type { RateLimit } from '../headers/rate-limits.js';
+import type { Scope } from '../../db/scope.js';
 
 /**
  * Consecutive failures, counted in the database by its own clock, so that all replicas share the count. An

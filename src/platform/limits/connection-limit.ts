@@ -1,6 +1,6 @@
 // Our own: Node's own limit counts all clients together, and Fastify has no limit per address.
 import type { Server, Socket } from 'node:net';
-import { networkOf } from '../../values/network-address.js';
+import { networkOf } from '../values/network-address.js';
 
 export type ConnectionLimit = {
   /** The maximum number of connections per client. An IPv6 /64 counts as one client. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors/errors.js';
+import { ApiError } from '../errors/errors.js';
 
 const MIB = 1024 * 1024;
 /** Half of the /tmp that the files of deploy/ give to a process. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors/errors.js';
-import type { RateLimit, RateLimitUsage } from '../rate-limits/rate-limits.js';
+import type { RateLimit, RateLimitUsage } from './headers/rate-limits.js';
 import { networkOf } from '../values/network-address.js';
 
 export type RequestLimit = {

@@ -1,5 +1,5 @@
-import type { Caller } from '../../identity/callers.js';
-import { ApiError } from '../../errors/errors.js';
+import type { Caller } from '../identity/callers.js';
+import { ApiError } from '../errors/errors.js';
 
 /**
  * Limits how many of a pool's connections one courier and one tenant may use (decision 0030), so that slow queries of one

@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify';
+
 /** A limit as it is described to clients, in the terms of draft-ietf-httpapi-ratelimit-headers. */
 export type RateLimit = {
   /** The policy's name. */
@@ -15,7 +17,7 @@ export type RateLimitUsage = { remaining: number; resetSeconds: number };
 export type NotedRateLimit = RateLimit & Partial<RateLimitUsage>;
 
 /** Returns the headers RateLimit-Policy and RateLimit as Structured Fields, or none without limits. */
-export function rateLimitHeaders(limits: NotedRateLimit[]): Record<string, string> {
+function rateLimitHeaders(limits: NotedRateLimit[]): Record<string, string> {
   const used = limits.flatMap(({ policy, remaining, resetSeconds }) =>
     remaining === undefined || resetSeconds === undefined
       ? []
@@ -29,3 +31,12 @@ export function rateLimitHeaders(limits: NotedRateLimit[]): Record<string, strin
 
 const describePolicy = ({ policy, quota, unit, windowSeconds }: RateLimit) =>
   `"${policy}";q=${quota}${unit === undefined ? '' : `;qu="${unit}"`};w=${windowSeconds}`;
+
+/** Adds these headers to each response whose request was counted against a limit. */
+export function sendRateLimits(app: FastifyInstance): void {
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const limits = request.context?.rateLimits ?? [];
+    if (limits.length > 0) void reply.headers(rateLimitHeaders(limits));
+    done();
+  });
+}

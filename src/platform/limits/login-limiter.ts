@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { ApiError } from '../errors/errors.js';
-import type { RateLimit } from '../rate-limits/rate-limits.js';
-import { optionsOf } from './rate-limit.js';
+import type { RateLimit } from './headers/rate-limits.js';
+import { optionsOf } from './request-rate.js';
 import { networkOf } from '../values/network-address.js';
-import { makeKeyedLimiter } from '../concurrency/keyed-limiter.js';
+import { makeKeyedLimiter } from './keyed-limiter.js';
 
 type LimitedContext = { tenantId: string; noteRateLimit(limit: RateLimit): void };
 
@@ -33,7 +33,7 @@ const DEFAULT_CONCURRENCY = Math.max(1, availableParallelism() - 1);
 const QUEUE = { maxWaiting: 16, maxWaitMs: 3_000, retryAfterSeconds: 2 };
 
 /**
- * Limits login attempts within one process. The limits that hold across replicas are in throttle.ts.
+ * Limits login attempts within one process. The limits that hold across replicas are in login-throttle.ts.
  *
  * @param concurrency the number of password attempts that run at the same time
  */
