@@ -7,7 +7,8 @@ import {
 import { readPageBefore } from '../../../platform/context/read-page.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { type Db, systemCallers } from '../../../platform/db/database.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { targetCourierId } from '../../couriers/public.js';
 import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
 import type { Tx, UserTx } from '../../../platform/db/scope.js';
@@ -30,8 +31,7 @@ export async function requestSync(
   ctx: UserContext,
   sentCourierId: string | undefined,
 ): Promise<{ row: RunRow; isNew: boolean }> {
-  const courierId = ctx.caller.courierId ?? sentCourierId;
-  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
+  const courierId = targetCourierId(ctx.caller, sentCourierId);
   return ctx.write(async (tx) => {
     await assertHasUrl(tx, courierId);
     const { id, isNew } = await openRun(tx, courierId);

@@ -14,7 +14,7 @@ import {
 import type { Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { BulkLimits } from '../../../platform/limits/bulk-limits.js';
-import { courierOfUpload } from '../../../platform/files/uploads.js';
+import { courierOfUpload } from '../../couriers/public.js';
 import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import {
   applyUpload,
