@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { readKeyedSettings, type Identity } from '../src/config/command-settings.js';
 import { readOwner } from '../src/config/config.js';
-import { anonymise } from '../src/development/anonymise/anonymise.js';
+import { anonymise } from '../tools/anonymise/anonymise.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { assertUnused } from '../src/platform/db/connections/unused.js';
 import { openSecrets } from '../src/platform/access/secrets.js';

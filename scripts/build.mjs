@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { buildConsole } from './build-console.mjs';
 import { fingerprint, hashOf, isEqual } from './fingerprint.mjs';
 
-const SOURCES = ['src', 'scripts', 'generated'];
+const SOURCES = ['src', 'fixtures', 'tools', 'scripts', 'generated'];
 const SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json', 'scripts/build.mjs'];
 /** The format of the record. */
 const VERSION = 2;
@@ -30,7 +30,7 @@ export const PROGRAMS = [
   'scripts/tenant-move.ts',
 ];
 /** Programs of a clone, which a release does not contain: they load made-up data with published passwords (decision 0067). */
-export const CLONE_PROGRAMS = ['src/clone.ts', 'scripts/demo-load.ts'];
+export const CLONE_PROGRAMS = ['fixtures/clone.ts', 'scripts/demo-load.ts'];
 /** These load files or native code of their own, are loaded on first use, or run in threads. */
 const NOT_BUNDLED = [
   '@aws-sdk/client-ses',

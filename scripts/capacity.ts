@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { openSecrets } from '../src/platform/access/secrets.js';
 import { readConfig, type Config } from '../src/config/config.js';
-import { seedDemo } from '../src/development/demo/seed.js';
+import { seedDemo } from '../fixtures/demo/seed.js';
 import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';

@@ -6,7 +6,7 @@ import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
-import { seedDemo } from '../src/development/demo/seed.js';
+import { seedDemo } from '../fixtures/demo/seed.js';
 import { projectRoot } from '../src/config/project-root.js';
 import { runScript } from './script.js';
 import { describe, loadCustomers, measure } from './search-quality/measure.js';

@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from '../../src/development/embedded-postgres/e
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
-import { seedDemo } from '../../src/development/demo/seed.js';
+import { seedDemo } from '../../fixtures/demo/seed.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { makeNames } from '../search-quality/names.js';
 import { loadCustomers, loadTenant } from './load.js';

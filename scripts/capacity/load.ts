@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 
 /** The rows of the demo tenant that one step of the load adds: audit entries and package events `from` + 1 to `to` of `total`. */
 export type Step = {

@@ -2,7 +2,7 @@ import { audit } from '../../src/platform/audit/audit.js';
 import { randomUUID } from 'node:crypto';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import type { Config } from '../../src/config/config.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.js';
 import { pageOfEntries, type AuditQuery } from '../../src/modules/audit-log/queries.js';

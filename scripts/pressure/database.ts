@@ -1,6 +1,6 @@
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import type { Config } from '../../src/config/config.js';
-import { seedDemo } from '../../src/development/demo/seed.js';
+import { seedDemo } from '../../fixtures/demo/seed.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';

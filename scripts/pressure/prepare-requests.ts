@@ -1,4 +1,4 @@
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { fetchData } from './client.js';
 import type { PressureTenant } from './database.js';
 import { callsOf, type StreamsInput } from './streams.js';

@@ -1,4 +1,4 @@
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { makeLabelled } from '../search-quality/labelled.js';
 import { makeNames } from '../search-quality/names.js';
 import type { Call } from './client.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../src/config/config.js';
-import { seedDemo } from '../../src/development/demo/seed.js';
+import { seedDemo } from '../../fixtures/demo/seed.js';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { createServiceLogin, withClient } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../src/development/demo/values/seeded-random.js';
+import { seededRandom } from '../../fixtures/demo/values/seeded-random.js';
 import { KINDS, type Kind } from './misspell.js';
 import type { Name } from './names.js';
 

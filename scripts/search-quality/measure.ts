@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { UserCaller } from '../../src/platform/identity/callers.js';
 import { searchCustomers } from '../../src/modules/customers/search/search.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
 import type { Db } from '../../src/platform/db/database.js';
 import { makeLabelled, percentile, recallAt, type Labelled } from './labelled.js';

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/development/demo/values/seeded-random.js';
+import type { SeededRandom } from '../../fixtures/demo/values/seeded-random.js';
 import type { Name } from './names.js';
 
 /** Misspells a name; returns null if this kind does not apply to it. */

@@ -1,4 +1,4 @@
-import { seededRandom, type SeededRandom } from '../../src/development/demo/values/seeded-random.js';
+import { seededRandom, type SeededRandom } from '../../fixtures/demo/values/seeded-random.js';
 
 export type Name = { first: string; last: string };
 

@@ -13,7 +13,8 @@ import { findSplitTexts } from '../support/architecture/split-texts.js';
 
 const readSource = (path: string) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') });
 
-const sources = filesUnder('src').map(readSource);
+const sourcePaths = [...filesUnder('src'), ...filesUnder('fixtures'), ...filesUnder('tools')];
+const sources = sourcePaths.map(readSource);
 const imports = sources.flatMap(importsOf);
 
 function filesUnder(folder: string): string[] {
@@ -22,8 +23,8 @@ function filesUnder(folder: string): string[] {
     .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)));
 }
 
-/** Returns `platform`, `modules`, ..., or undefined for a file directly in src/. */
-const layerOf = (path: string) => /^src\/([^/]+)\//.exec(path)?.[1];
+/** Returns `platform`, `modules`, ..., `fixtures`, `tools`, or undefined for a file directly in src/. */
+const layerOf = (path: string) => /^(?:src\/|(?=fixtures\/|tools\/))([^/]+)\//.exec(path)?.[1];
 const moduleOf = (path: string) => /^src\/modules\/([^/]+)\//.exec(path)?.[1];
 const shown = (found: Import[]) => found.map(({ from, to }) => `${from} -> ${to}`);
 
@@ -35,6 +36,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   jobs: ['config', 'platform', 'modules'],
   development: ['config', 'platform', 'modules'],
   startup: ['config', 'platform', 'modules', 'development'],
+  fixtures: ['config', 'platform', 'modules', 'startup'],
+  tools: ['config', 'platform', 'modules', 'fixtures'],
 };
 
 describe('dependencies between layers and modules point in one direction', () => {
@@ -101,6 +104,11 @@ describe('dependencies between layers and modules point in one direction', () =>
   test('sources import neither scripts nor tests, and scripts import nothing from generated/', () => {
     const wrong = imports.filter(({ to }) => /^(scripts|test|dist)\//.test(to));
     expect(shown(wrong)).toEqual([]);
+    // A release contains src/ alone.
+    const notReleased = imports.filter(
+      ({ from, to }) => from.startsWith('src/') && /^(fixtures|tools)\//.test(to),
+    );
+    expect(shown(notReleased)).toEqual([]);
     const scripts = filesUnder('scripts').flatMap((path) => importsOf(readSource(path)));
     expect(shown(scripts.filter(({ to }) => to.startsWith('generated/')))).toEqual([]);
   });
@@ -109,12 +117,12 @@ describe('dependencies between layers and modules point in one direction', () =>
 describe('the folder tree follows the design', () => {
   test('src holds only the entry points, the composition and the handler table', () => {
     const topLevel = sources.map(({ path }) => path).filter((path) => dirname(path) === 'src');
-    const names = ['app', 'clone', 'handlers', 'main', 'serve', 'worker'];
+    const names = ['app', 'handlers', 'main', 'serve', 'worker'];
     expect(topLevel.sort()).toEqual(names.map((name) => `src/${name}.ts`));
   });
 
   test('no folder contains more than 14 files', () => {
-    const paths = [...filesUnder('src'), ...filesUnder('test'), ...filesUnder('scripts')];
+    const paths = [...sourcePaths, ...filesUnder('test'), ...filesUnder('scripts')];
     // The scripts folder has one file per command.
     const limited = paths.filter((path) => dirname(path) !== 'scripts');
     expect(findCrowdedFolders(limited, 14)).toEqual([]);
@@ -168,7 +176,7 @@ describe('each concern has one location', () => {
     const scopes = sources.filter(({ text }) => /set_config\(/.test(text)).map(({ path }) => path);
     // The schema's owner creates tenants in its own transactions.
     expect(scopes.sort()).toEqual([
-      'src/development/demo/values/tenant-scope.ts',
+      'fixtures/demo/values/tenant-scope.ts',
       'src/modules/tenants/tenant.ts',
       'src/platform/db/locks.ts',
       'src/platform/db/transactions/admission.ts',

@@ -9,7 +9,7 @@ import { prepareDatabase } from '../../src/startup/prepare-database.js';
 import { makeContext, type SystemContext } from '../../src/platform/context/request-context.js';
 import type { Db } from '../../src/platform/db/database.js';
 import { once, sql, type Sql } from '../../src/platform/db/statements.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { ask, listOf, logIn, prealertOf, type Answer } from '../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import { rounds } from '../support/harness/effort.js';

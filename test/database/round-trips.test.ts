@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { OperationId } from '../../generated/operations.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../support/builders/parcels.js';
 import { startCountingProxy, type CountingProxy, type Sent } from '../support/harness/counting-proxy.js';
 import { startService, type Call, type Service } from '../support/service/service.js';

@@ -7,7 +7,7 @@ import { FAULTS, type Fault } from '../../scripts/sdk/faults/faults.js';
 import { startFaultProxy, type FaultPlan, type FaultProxy } from '../../scripts/sdk/faults/proxy.js';
 import { RETRIES } from '../../scripts/sdk/retries.js';
 import { projectRoot } from '../../src/config/project-root.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { rounds } from '../support/harness/effort.js';
 import { inTurn } from '../support/samples/in-turn.js';
 import { findProgram, titleWith } from '../support/harness/programs.js';

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { titleWith } from '../support/harness/programs.js';
 import { accept, refuse } from '../support/receivers/receiver.js';

@@ -12,6 +12,7 @@ const ROOTS = [
   'data',
   'deploy',
   'docs',
+  'fixtures',
   'generated',
   'openapi',
   'prisma',
@@ -19,6 +20,7 @@ const ROOTS = [
   'sdk',
   'src',
   'test',
+  'tools',
 ];
 /** What the builds of the SDKs write beside their sources. */
 const BUILT =

@@ -12,7 +12,7 @@ import { runScenario } from '../../scripts/sdk/scenario/scenario.js';
 import { STEPS } from '../../scripts/sdk/scenario/steps.js';
 import { runProgram } from '../../scripts/sdk/tool.js';
 import { projectRoot } from '../../src/config/project-root.js';
-import { DEMO, DEMO_BACKUP_CODES } from '../../src/development/demo/demo.js';
+import { DEMO, DEMO_BACKUP_CODES } from '../../fixtures/demo/demo.js';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js';
 import { buildSdk } from './programs/build-sdk.js';
 import { freePort, until } from '../support/service/processes.js';

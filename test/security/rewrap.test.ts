@@ -6,7 +6,7 @@ import { openSecrets, type EncryptionContext, type Secrets } from '../../src/pla
 import { developmentConfig } from '../support/staging/development.js';
 import { signingSecrets, type SigningRow } from '../../src/modules/couriers/settings/webhook-secret.js';
 import { openDb } from '../../src/platform/db/open-database.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { ask, logIn } from '../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';

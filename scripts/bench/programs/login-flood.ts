@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 
 // Runs as a worker: sends logins with the right password at a constant rate, each on its own connection, as
 // on a busy morning. Reports the statuses and the longest response time.

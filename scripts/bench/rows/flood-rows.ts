@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import type { Bench, Row } from '../measure.js';
 import { exchange } from '../service.js';
 

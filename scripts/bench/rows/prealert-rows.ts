@@ -1,6 +1,6 @@
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import type { Config } from '../../../src/config/config.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { lockTogether } from '../../../src/platform/db/locks.js';
 import { enterScope } from '../../../src/platform/db/transactions/admission.js';
 import { newId } from '../../../src/platform/values/ids.js';

@@ -140,7 +140,7 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'keys: many wrong keys from one address get 429',
-    file: 'src/platform/access/rate-limit.ts',
+    file: 'src/platform/limits/request-rate.ts',
     find: "await consume(limiter, KEY_FAILURES, key, 'too_many_attempts');",
     replace: '{ remaining: 1, resetSeconds: 1 };',
     tests: [

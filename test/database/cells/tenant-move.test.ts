@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { migrate } from '../../../src/platform/db/migrations/migrate.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';

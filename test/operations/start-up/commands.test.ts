@@ -16,7 +16,7 @@ test('a command is named as a release runs it, and as a clone does', () => {
   expect(commandLineIn('tenant-move', false)).toBe('npm run tenant:move');
 });
 
-const sources = ['src', 'scripts']
+const sources = ['src', 'fixtures', 'tools', 'scripts']
   .flatMap((folder) =>
     readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
       join(folder, path),

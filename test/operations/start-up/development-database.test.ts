@@ -64,7 +64,7 @@ async function expectRefusal(program: string, env: Record<string, string>, line:
   ]);
 }
 
-const PROGRAMS = ['src/main.js', 'src/worker.js', 'src/clone.js', 'scripts/demo-load.js'];
+const PROGRAMS = ['src/main.js', 'src/worker.js', 'fixtures/clone.js', 'scripts/demo-load.js'];
 
 test.each(PROGRAMS.flatMap((program) => ['staging', 'production'].map((appEnv) => ({ program, appEnv }))))(
   '$program in development refuses a database that a deployment of $appEnv has used, as the owner and as the login',
@@ -120,7 +120,7 @@ test.each(['src/clone.js', 'src/main.js'])(
 test(
   'the statement of the refusal lets a copy without real data be used, and no demo data are loaded beside its tenants',
   async () => {
-    const refused = run('src/clone.js', { DATABASE_URL: real.ownerUrl });
+    const refused = run('fixtures/clone.js', { DATABASE_URL: real.ownerUrl });
     await refused.ended;
     await owner.query(/insert into installation.*/.exec(refused.output())?.[0] ?? '');
     const replica = await startReplica({ DATABASE_URL: real.ownerUrl });

@@ -72,7 +72,7 @@ const logIn = (url: string, username: string, password: string) =>
   });
 
 describe.each(['staging', 'production'])('with the demo data, %s', (APP_ENV) => {
-  test.each(['src/main.js', 'src/worker.js', 'src/clone.js'])(
+  test.each(['src/main.js', 'src/worker.js', 'fixtures/clone.js'])(
     '%s does not start, names the credentials and says how to remove them',
     async (program) => {
       const refused = run(program, { ...SETTINGS, APP_ENV, DATABASE_URL: urlOf(demo) });

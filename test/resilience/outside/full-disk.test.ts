@@ -3,7 +3,7 @@ import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { checkStorage } from '../../../src/startup/doctor/storage.js';
 import { scrape } from '../../support/readers/exposition.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';

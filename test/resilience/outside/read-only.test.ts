@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { operations } from '../../../generated/operations.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { CALLS } from '../../security/authorization/calls.js';
 import { rows } from '../../security/authorization/matrix.js';
 import { makeCouriers } from '../../support/builders/couriers.js';

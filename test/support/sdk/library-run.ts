@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { Command } from '../../../scripts/sdk/language.js';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import { until } from '../service/processes.js';
 import { startService, type Service } from '../service/service.js';
 import { startFailingService, type FailingService } from './failing-service.js';

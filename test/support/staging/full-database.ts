@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const { admin, guarded, manager } = DEMO.users;

@@ -5,7 +5,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
 import { lock } from '../../../platform/db/columns.js';
 import { lockUserCode } from '../../../platform/db/locks.js';
-import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
+import { takeQuota, type Quota } from '../../../platform/limits/stored/quotas.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';

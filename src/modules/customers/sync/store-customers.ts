@@ -1,6 +1,11 @@
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { lockUploads } from '../../../platform/db/locks.js';
-import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
+import {
+  assertQuota,
+  remainingQuota,
+  takeQuota,
+  type Quota,
+} from '../../../platform/limits/stored/quotas.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
 import type { SystemTx } from '../../../platform/db/scope.js';
 import { applySync, countSyncChanges, type AppliedSync, type ReceivedList } from './queries.js';

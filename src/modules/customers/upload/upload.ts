@@ -5,11 +5,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { lockUploads } from '../../../platform/db/locks.js';
-import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
+import {
+  assertQuota,
+  remainingQuota,
+  takeQuota,
+  type Quota,
+} from '../../../platform/limits/stored/quotas.js';
 import type { Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { BulkLimits } from '../../../platform/concurrency/bulk-limits.js';
-import { courierOfUpload } from '../../../platform/files/uploads.js';
+import type { BulkLimits } from '../../../platform/limits/bulk-limits.js';
+import { courierOfUpload } from '../../couriers/public.js';
 import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import {
   applyUpload,
