@@ -1,4 +1,4 @@
-import { sampleRequests } from '../../../scripts/samples/sample-requests.mjs';
+import { sampleRequests } from '../../../scripts/contract/samples/sample-requests.js';
 import { png } from '../readers/pictures.js';
 import { bundle } from '../service/contract.js';
 

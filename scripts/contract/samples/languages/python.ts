@@ -1,4 +1,4 @@
-import { literalWriter } from './literals.mjs';
+import { literalWriter } from './literals.js';
 
 /** Returns a Python script that needs only the package requests. */
 export function python({ method, url, headers, body, download }) {

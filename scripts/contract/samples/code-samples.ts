@@ -1,9 +1,9 @@
-import { curl } from './languages/curl.mjs';
-import { go } from './languages/go.mjs';
-import { javascript } from './languages/javascript.mjs';
-import { php } from './languages/php.mjs';
-import { python } from './languages/python.mjs';
-import { addressOf, sampleRequests, serverUrl } from './sample-requests.mjs';
+import { curl } from './languages/curl.js';
+import { go } from './languages/go.js';
+import { javascript } from './languages/javascript.js';
+import { php } from './languages/php.js';
+import { python } from './languages/python.js';
+import { addressOf, sampleRequests, serverUrl } from './sample-requests.js';
 
 /** The languages of the samples, in the order in which documentation shows them. */
 export const LANGUAGES = [

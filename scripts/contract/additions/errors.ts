@@ -1,6 +1,6 @@
 // Converts openapi/errors.yaml for `npm run generate` to the failure responses of a bundled contract, the schema FailureCode,
 // and the runtime catalogue.
-import { mapEntries, mapValues } from './records.mjs';
+import { mapEntries, mapValues } from '../document/records.js';
 
 /** Validates the source and returns each code with its variants, and each variant with the arguments of its example. */
 export function readErrors(written) {

@@ -1,6 +1,6 @@
-import { sampleRequests, serverUrl } from '../sample-requests.mjs';
-import { markdown, toItem } from './items.mjs';
-import { startFolder } from './start.mjs';
+import { sampleRequests, serverUrl } from '../sample-requests.js';
+import { markdown, toItem } from './items.js';
+import { startFolder } from './start.js';
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 

@@ -1,6 +1,6 @@
 // The index of the search in the guides: a file that the browser loads, so that no request leaves it.
 import MiniSearch from 'minisearch';
-import { urlOf } from './layout.mjs';
+import { urlOf } from './layout.js';
 
 /** docs/site/assets/search.js has the same fields. */
 const OPTIONS = { fields: ['section', 'title', 'text'], storeFields: ['title', 'section', 'excerpt'] };

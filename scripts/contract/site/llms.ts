@@ -1,9 +1,9 @@
 // The two files for language models (llmstxt.org): an index, and everything in one file.
-import { serverUrl } from '../samples/sample-requests.mjs';
-import { listOperations } from './reference/operation.mjs';
-import { fieldTables, resolve } from './reference/fields.mjs';
-import { urlOf } from './layout.mjs';
-import { publishedMarkdown } from './markdown.mjs';
+import { serverUrl } from '../samples/sample-requests.js';
+import { listOperations } from './reference/operation.js';
+import { fieldTables, resolve } from './reference/fields.js';
+import { urlOf } from './layout.js';
+import { publishedMarkdown } from './markdown.js';
 
 /** The operation that most integrators call first. */
 const FIRST = 'submitPrealert';

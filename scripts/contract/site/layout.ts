@@ -1,4 +1,4 @@
-import { escape } from './markdown.mjs';
+import { escape } from './markdown.js';
 
 /** Returns the HTML of a task page. */
 export function pageHtml(site, page) {

@@ -1,4 +1,4 @@
-import { searchOf } from '../sample-requests.mjs';
+import { searchOf } from '../sample-requests.js';
 
 /** Returns a request of `sampleRequests` as an item of the collection. */
 export function toItem(request) {

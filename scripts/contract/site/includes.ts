@@ -2,11 +2,11 @@ import { readFile, readdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { parse } from 'yaml';
-import { changesFor } from './changelog.mjs';
-import { limitTable, quotaTable, requestTable } from '../bounds.mjs';
-import { fill } from '../errors.mjs';
-import { operationTables, otherLanguages } from './operation-includes.mjs';
-import { retryRow, retrySections } from './retries.mjs';
+import { changesFor } from './changelog.js';
+import { limitTable, quotaTable, requestTable } from '../additions/bounds.js';
+import { fill } from '../additions/errors.js';
+import { operationTables, otherLanguages } from './operation-includes.js';
+import { retryRow, retrySections } from './retries.js';
 
 /** Returns what the includes need of files that are not generated. */
 export async function includeSources(root) {

@@ -1,6 +1,6 @@
 // The first folder of the collection: a courier's first requests, in an order that works, as often as it is run.
 
-import { markdown, toItem } from './items.mjs';
+import { markdown, toItem } from './items.js';
 
 /** A test of a response, whose body is `body`. Each begins with what it says when it fails. */
 const test = (title, condition) =>

@@ -3,16 +3,16 @@
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { codeSamples, toCodeSamples } from '../samples/code-samples.mjs';
-import { buildPostmanCollection } from '../samples/postman/collection.mjs';
-import { changelogFeed } from './feed.mjs';
-import { fillIncludes, includeSources, withoutFileLinks } from './includes.mjs';
-import { pageHtml, referenceHtml, urlOf } from './layout.mjs';
-import { publishedMarkdown, renderPage } from './markdown.mjs';
-import { llmsFullText, llmsText } from './llms.mjs';
-import { operationGroups, referenceMarkdown } from './reference/reference.mjs';
-import { searchIndex } from './search.mjs';
-import { mapValues } from '../records.mjs';
+import { codeSamples, toCodeSamples } from '../samples/code-samples.js';
+import { buildPostmanCollection } from '../samples/postman/collection.js';
+import { changelogFeed } from './feed.js';
+import { fillIncludes, includeSources, withoutFileLinks } from './includes.js';
+import { pageHtml, referenceHtml, urlOf } from './layout.js';
+import { publishedMarkdown, renderPage } from './markdown.js';
+import { llmsFullText, llmsText } from './llms.js';
+import { operationGroups, referenceMarkdown } from './reference/reference.js';
+import { searchIndex } from './search.js';
+import { mapValues } from '../document/records.js';
 
 /** @param {{ root: string, out: string, bundle: object, errors: object, bounds: object }} input the published contract, its error catalogue and its bounds */
 export async function buildSite({ root, out, bundle, errors, bounds }) {

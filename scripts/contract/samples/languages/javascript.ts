@@ -1,4 +1,4 @@
-import { literalWriter } from './literals.mjs';
+import { literalWriter } from './literals.js';
 
 /** Returns a JavaScript module. It runs in Node 18 and later, and in browsers unless it reads or writes a file. */
 export function javascript({ method, url, headers, body, download }) {

@@ -1,4 +1,4 @@
-import { visitSchemas } from './named-schemas.mjs';
+import { visitSchemas } from '../document/named-schemas.js';
 
 /** Marks what a generated client must not have: aliases, variants of other operations, and documents. */
 const OMITTED = 'x-sdk-omit';

@@ -1,6 +1,6 @@
 // One operation of the contract, or one request that we send, as Markdown.
-import { serverUrl } from '../../samples/sample-requests.mjs';
-import { fieldTables, parameterTable, resolve } from './fields.mjs';
+import { serverUrl } from '../../samples/sample-requests.js';
+import { fieldTables, parameterTable, resolve } from './fields.js';
 
 const METHODS = ['get', 'post', 'put', 'delete'];
 

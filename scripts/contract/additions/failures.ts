@@ -1,4 +1,4 @@
-import { failureBody } from './errors.mjs';
+import { failureBody } from './errors.js';
 
 /**
  * Adds the failure responses to every operation of a bundled contract: those that the operation lists under `x-errors`, and

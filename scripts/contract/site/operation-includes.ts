@@ -1,6 +1,6 @@
 // Parts of pages that come from the operations of the contract.
-import { LANGUAGES } from '../samples/code-samples.mjs';
-import { listOperations } from './reference/operation.mjs';
+import { LANGUAGES } from '../samples/code-samples.js';
+import { listOperations } from './reference/operation.js';
 
 /** Returns the samples of a request of the contract, without that for curl. */
 export function otherLanguages(calls, operationId, name) {

@@ -1,4 +1,4 @@
-import { literalWriter } from './literals.mjs';
+import { literalWriter } from './literals.js';
 
 /** Returns a PHP script that needs only ext-curl and ext-json. */
 export function php({ method, url, headers, body, download }) {

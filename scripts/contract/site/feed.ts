@@ -1,5 +1,5 @@
-import { versionsFor } from './changelog.mjs';
-import { escape, renderMarkdown, slugOf } from './markdown.mjs';
+import { versionsFor } from './changelog.js';
+import { escape, renderMarkdown, slugOf } from './markdown.js';
 
 // Feeds need absolute addresses. The service replaces this host by that of the request.
 const HOST = 'https://demo.crossdock.example';

@@ -1,4 +1,4 @@
-import { visitSchemas } from './named-schemas.mjs';
+import { visitSchemas } from '../document/named-schemas.js';
 
 /**
  * The contract as it is published. We may add values to an enum of a response within a version, and a generated client

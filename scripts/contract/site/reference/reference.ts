@@ -1,5 +1,5 @@
 // The reference as Markdown: a page per operation, and one page with all of them.
-import { firstSamples, listOperations, operationText } from './operation.mjs';
+import { firstSamples, listOperations, operationText } from './operation.js';
 
 /**
  * Returns a page for each operation and each request that we send, by the tags of the contract.
