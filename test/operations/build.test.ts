@@ -34,6 +34,7 @@ const FILES = {
   'scripts/demo-load.ts': 'export {};\n',
   'scripts/tenant-create.ts': 'export {};\n',
   'scripts/tenant-move.ts': 'export {};\n',
+  'scripts/contract/generate.ts': 'export {};\n',
   'generated/table.ts': 'export const table = 1;\n',
   'openapi/openapi.yaml': 'openapi: 3.1.0\n',
   'docs/site/pages/index.md': '# Start\n',
@@ -198,6 +199,7 @@ test.each([
   'docs/site/pages/index.md',
   'prisma/schema.prisma',
   'scripts/generate.mjs',
+  'scripts/contract/generate.ts',
 ])('the hash that generated/ records depends on %s', (path) => {
   const hash = () => inputsHash(copy);
   const before = hash();

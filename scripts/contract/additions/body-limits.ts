@@ -1,3 +1,5 @@
+import { operationsOf, resolve, type Contract, type Schema } from '../document/openapi.js';
+
 const KIB = 1024;
 const FLOOR = 64 * KIB;
 const CEILING = 1024 * KIB;
@@ -14,8 +16,9 @@ const BYTES_PER_CHARACTER = 12;
  * KiB and 1 MiB, that fits every body allowed by the schema. A contract may state its own limit instead, of the whole
  * body or of one media type. Forms with files have limits per file.
  */
-export function addBodyLimits(bundle) {
-  for (const { requestBody } of Object.values(bundle.paths).flatMap((item) => Object.values(item))) {
+export function addBodyLimits(bundle: Contract): Contract {
+  for (const { operation } of operationsOf(bundle.paths)) {
+    const { requestBody } = operation;
     if (!requestBody || requestBody['x-max-body-bytes']) continue;
     const media = Object.entries(requestBody.content).filter(
       ([type, { 'x-max-body-bytes': own }]) => type !== 'multipart/form-data' && own === undefined,
@@ -27,13 +30,13 @@ export function addBodyLimits(bundle) {
   return bundle;
 }
 
-const powerOfTwo = (bytes) => 2 ** Math.ceil(Math.log2(bytes));
+const powerOfTwo = (bytes: number) => 2 ** Math.ceil(Math.log2(bytes));
 
-const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
 /** Returns the size of the largest JSON value that a schema allows, in bytes. */
-function bytesOf(bundle, schema) {
-  if (schema.$ref) return bytesOf(bundle, lookUp(bundle, schema.$ref));
+function bytesOf(bundle: Contract, written: Schema): number {
+  const schema = resolve(bundle, written);
   const { oneOf = [], anyOf = [], allOf = [], properties = {} } = schema;
   const branches = [...oneOf, ...anyOf].map((branch) => bytesOf(bundle, branch));
   const parts = allOf.map((part) => bytesOf(bundle, part));
@@ -43,7 +46,10 @@ function bytesOf(bundle, schema) {
   return Math.max(0, ...branches) + sum(parts) + sum(fields) + ownBytesOf(bundle, schema);
 }
 
-function ownBytesOf(bundle, { type, format, maxLength, maxItems, items, enum: values, const: value }) {
+function ownBytesOf(
+  bundle: Contract,
+  { type, format = '', maxLength, maxItems, items = {}, enum: values, const: value }: Schema,
+): number {
   const types = [type].flat();
   if (types.includes('array')) {
     if (maxItems === undefined) throw new Error('A list of a request body needs maxItems.');
@@ -52,16 +58,12 @@ function ownBytesOf(bundle, { type, format, maxLength, maxItems, items, enum: va
   if (!types.includes('string')) return 32;
   const known = values ?? (value === undefined ? FIXED[format] && [FIXED[format]] : [value]);
   // Text in a fixed format without a limit, such as a date-time, is short.
-  const characters = known ? Math.max(...known.map((each) => each.length)) : (maxLength ?? 100);
+  const characters = known ? Math.max(...known.map((each) => String(each).length)) : (maxLength ?? 100);
   return 2 + characters * (known ? 1 : BYTES_PER_CHARACTER);
 }
 
 /** Clients do not escape the characters of these formats. */
-const FIXED = { uuid: '01930a3e-7c1d-7e11-9c5a-000000000001', date: '2026-11-21' };
-
-function lookUp(bundle, reference) {
-  return reference
-    .split('/')
-    .slice(1)
-    .reduce((node, key) => node[key], bundle);
-}
+const FIXED: Record<string, string> = {
+  uuid: '01930a3e-7c1d-7e11-9c5a-000000000001',
+  date: '2026-11-21',
+};

@@ -1,9 +1,43 @@
-// Converts openapi/errors.yaml for `npm run generate` to the failure responses of a bundled contract, the schema FailureCode,
-// and the runtime catalogue.
+// openapi/errors.yaml: reads it, words its messages, and makes the schema FailureCode of it.
+import type { NamedProblem, Schema } from '../document/openapi.js';
 import { mapEntries, mapValues } from '../document/records.js';
 
+/** The values of the placeholders of a message. */
+export type Args = Record<string, unknown>;
+
+type WrittenVariant = { message: string; example?: Args; errors?: NamedProblem[] };
+type WrittenCode = CodeTexts & { variants?: Record<string, WrittenVariant> } & Partial<WrittenVariant>;
+type CodeTexts = { status: number; description: string; cause: string; cure: string };
+type WrittenField = { code?: string; message: string; example?: Args; pattern?: string; format?: string };
+type Written = {
+  codes: Record<string, WrittenCode>;
+  fields: Record<string, WrittenField>;
+  common: Record<string, string[]>;
+  groups: Record<string, string[]>;
+};
+
+/** A message with the arguments of its example. */
+export type Message = { message: string; args: Args };
+export type Variant = Message & { errors: NamedProblem[] | undefined };
+export type ErrorCode = CodeTexts & { variants: Record<string, Variant> };
+export type FieldMessage = Message & {
+  code: string;
+  pattern: string | undefined;
+  format: string | undefined;
+};
+/** What openapi/errors.yaml says, with its defaults. */
+export type Errors = {
+  codes: Record<string, ErrorCode>;
+  fields: Record<string, FieldMessage>;
+  common: Record<string, string[]>;
+  groups: Record<string, string[]>;
+};
+
+/** A failure that an operation can have. */
+export type Failure = { code: string; variant?: string; args?: Args; errors?: NamedProblem[] };
+
 /** Validates the source and returns each code with its variants, and each variant with the arguments of its example. */
-export function readErrors(written) {
+export function readErrors(written: Written): Errors {
   for (const [code, entry] of Object.entries(written.codes)) {
     assertKeys(code, entry, ['status', 'description', 'cause', 'cure', 'variants', ...VARIANT_KEYS]);
     if (!entry.cause || !entry.cure) throw new Error(`errors.yaml, ${code}: write a cause and a cure.`);
@@ -21,46 +55,55 @@ export function readErrors(written) {
 const VARIANT_KEYS = ['message', 'example', 'errors'];
 
 /** In YAML, a comma in an unquoted text turns the rest into a key. */
-function assertKeys(name, entry, known) {
+function assertKeys(name: string, entry: object, known: string[]): void {
   const unknown = Object.keys(entry).filter((key) => !known.includes(key));
   if (unknown.length > 0) throw new Error(`errors.yaml, ${name}: unknown key ${unknown.join(', ')}`);
 }
 
-function normalise({ codes, fields, common, groups }) {
-  const read = Object.entries(codes).map(
-    ([code, { status, description, cause, cure, message, example, errors, variants }]) => {
-      const written = variants ?? { default: { message, example, errors } };
-      return [code, { status, description, cause, cure, variants: mapValues(written, readVariant) }];
-    },
-  );
-  return {
-    codes: Object.fromEntries(read),
-    fields: mapEntries(fields, (name, { code = name, message, example = {}, pattern, format }) => ({
-      ...{ code, message, args: example, pattern, format },
-    })),
-    common,
-    groups,
-  };
+const normalise = ({ codes, fields, common, groups }: Written): Errors => ({
+  codes: mapEntries(codes, readCode),
+  fields: mapEntries(fields, (name, { code = name, message, example: args = {}, pattern, format }) => ({
+    code,
+    message,
+    args,
+    pattern,
+    format,
+  })),
+  common,
+  groups,
+});
+
+function readCode(code: string, { variants, message, example, errors, ...texts }: WrittenCode): ErrorCode {
+  const { status, description, cause, cure } = texts;
+  if (!variants && message === undefined) throw new Error(`errors.yaml, ${code}: write a message.`);
+  const written = variants ?? { default: { message: message ?? '', example, errors } };
+  return { status, description, cause, cure, variants: mapValues(written, readVariant) };
 }
 
-const readVariant = ({ message, example = {}, errors }) => ({ message, args: example, errors });
+const readVariant = ({ message, example = {}, errors }: WrittenVariant): Variant => ({
+  message,
+  args: example,
+  errors,
+});
 
 /** Returns the placeholders of a message, without those that the service always fills in. */
-const placeholdersOf = (message) =>
-  [...message.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).filter((name) => !FILLED.has(name));
+export const placeholdersOf = (message: string): string[] =>
+  [...message.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).filter((name) => !FILLED.has(name));
 const FILLED = new Set(['problems', 'field']);
 
 /** Returns a message with its placeholders filled in. @throws if arguments are missing or unknown */
-export function fill(message, args, what) {
+export function fill(message: string, args: Args, what: string): string {
   const names = new Set(placeholdersOf(message));
   for (const name of [...names, ...Object.keys(args)])
     if (!names.has(name) || args[name] === undefined)
       throw new Error(`${what}: {${name}} is not both in the message and among its arguments.`);
-  return message.replace(/\{(\w+)\}/g, (whole, name) => (name in args ? String(args[name]) : whole));
+  return message.replace(/\{(\w+)\}/g, (whole, name: string) => (name in args ? String(args[name]) : whole));
 }
 
+type FieldError = { field: string; row?: number; code: string; message: string };
+
 /** Returns an entry of `errors` for `{ field, problem, row, ...args }`. */
-function fieldError({ fields }, { field, problem, row, ...given }) {
+function fieldError({ fields }: Errors, { field, problem, row, ...given }: NamedProblem): FieldError {
   const found = fields[problem];
   if (!found) throw new Error(`errors.yaml has no field problem ${problem}.`);
   const args = { ...pick(found.args, placeholdersOf(found.message)), ...given };
@@ -69,23 +112,28 @@ function fieldError({ fields }, { field, problem, row, ...given }) {
   return { field, row, code: found.code, message: `Row ${row}: ${message}` };
 }
 
-const pick = (record, names) => Object.fromEntries(names.map((name) => [name, record[name]]));
+const pick = (record: Args, names: string[]): Args =>
+  Object.fromEntries(names.map((name) => [name, record[name]]));
 
 /** Returns the text for `{problems}`, the same as src/platform/errors/errors.ts. */
-function wordProblems(errors) {
+function wordProblems(errors: FieldError[]): string {
   const more = errors.length > 3 ? [`See errors for ${errors.length - 3} more.`] : [];
   return [...errors.slice(0, 3).map(({ message }) => message), ...more].join(' ');
 }
 
 /** Returns the body of a failure response. */
-export function failureBody(source, { code, variant = 'default', args = {}, errors: named }, word) {
+export function failureBody(
+  source: Errors,
+  { code, variant = 'default', args = {}, errors: named }: Failure,
+  word: 'fail' | 'error',
+) {
   const found = source.codes[code]?.variants[variant];
   if (!found) throw new Error(`errors.yaml has no ${code} with the variant ${variant}.`);
   const errors = (named ?? found.errors)?.map((each) => fieldError(source, each));
   const message = fill(found.message, { ...found.args, ...args }, `${code} ${variant}`);
   return {
     status: word,
-    message: message.replace('{problems}', () => wordProblems(errors)),
+    message: message.replace('{problems}', () => wordProblems(errors ?? [])),
     code,
     doc_url: `/docs/errors#${code}`,
     ...(errors ? { errors } : {}),
@@ -95,7 +143,7 @@ export function failureBody(source, { code, variant = 'default', args = {}, erro
 }
 
 /** Returns the schema FailureCode: the enumeration of codes, and a table that describes them. */
-export function failureCodeSchema({ codes }) {
+export function failureCodeSchema({ codes }: Errors): Schema {
   const statuses = [...new Set(Object.values(codes).map(({ status }) => status))];
   const rows = statuses.flatMap((status) =>
     Object.entries(codes)
@@ -116,94 +164,3 @@ export function failureCodeSchema({ codes }) {
     enum: Object.keys(codes),
   };
 }
-
-/** Returns the runtime catalogue: messages, statuses, and the arguments of each message. */
-export function runtimeCatalogue({ codes, fields }) {
-  const messages = mapValues(codes, ({ status, variants }) => ({
-    status,
-    messages: mapValues(variants, ({ message }) => message),
-  }));
-  const problems = mapValues(fields, ({ code, message }) => ({ code, message }));
-  const named = (keyword) =>
-    Object.fromEntries(
-      Object.entries(fields).flatMap(([name, field]) => (field[keyword] ? [[field[keyword], name]] : [])),
-    );
-  return `import type { components } from './contract.js';
-
-type FieldEntry = components['schemas']['FieldError'];
-
-export const errorCatalogue = ${JSON.stringify(messages, null, 2)} as const;
-
-export const fieldCatalogue = ${JSON.stringify(problems, null, 2)} as const;
-
-/** The problems that explain a schema's \`pattern\`, by the pattern. */
-export const problemsOfPatterns = ${JSON.stringify(named('pattern'), null, 2)} as const;
-
-/** The problems that explain a schema's \`format\`, by the format. */
-export const problemsOfFormats = ${JSON.stringify(named('format'), null, 2)} as const;
-
-/** Codes whose default message takes no arguments. */
-export type PlainCode =${union(plainCodes(codes))};
-
-/** A code, its variant and the arguments of its message; \`Detail\` is what every failure can have besides. */
-export type ErrorSpec<Entry extends FieldEntry, Detail> =
-  | [code: PlainCode, options?: { variant?: 'default'; errors?: Entry[] } & Detail]
-${specsOf(codes).join('\n')};
-
-/** A problem of one field and the arguments of its message. */
-export type FieldProblem =
-  | [problem:${union(plainProblems(fields), '    ')}]
-${problemsOf(fields).join('\n')};
-`;
-}
-
-const isPlain = ({ message }) => placeholdersOf(message).length === 0;
-
-const plainCodes = (codes) =>
-  Object.keys(codes).filter((code) => {
-    const { default: first } = codes[code].variants;
-    return first && isPlain(first) && !first.message.includes('{problems}');
-  });
-
-/** Returns one line per group of codes and variants with the same arguments. */
-function specsOf(codes) {
-  const plain = new Set(plainCodes(codes));
-  const lines = Object.entries(codes).flatMap(([code, { variants }]) => {
-    const own = Object.entries(variants).filter(([variant]) => variant !== 'default' || !plain.has(code));
-    const byOptions = groupBy(own, ([, variant]) => optionsOf(variant));
-    return [...byOptions].map(([options, found]) => ({ code, line: `${variantType(found)}${options}` }));
-  });
-  return [...groupBy(lines, ({ line }) => line)].map(([line, found]) => {
-    const named = found.map(({ code }) => `'${code}'`).join(' | ');
-    return `  | [code: ${named}, options: { ${line} } & Detail]`;
-  });
-}
-
-function variantType(found) {
-  const names = found.map(([name]) => name);
-  return `variant${names.includes('default') ? '?' : ''}: ${names.map((name) => `'${name}'`).join(' | ')}; `;
-}
-
-const optionsOf = (variant) =>
-  [
-    ...(isPlain(variant) ? [] : [`args: ${typeOfArguments(variant)}`]),
-    `errors${variant.message.includes('{problems}') || variant.errors ? '' : '?'}: Entry[]`,
-  ].join('; ');
-
-function groupBy(items, keyOf) {
-  const groups = new Map();
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
-  return groups;
-}
-
-const plainProblems = (fields) => Object.keys(fields).filter((name) => isPlain(fields[name]));
-
-const problemsOf = (fields) =>
-  Object.entries(fields)
-    .filter(([, field]) => !isPlain(field))
-    .map(([name, field]) => `  | [problem: '${name}', args: ${typeOfArguments(field)}]`);
-
-const typeOfArguments = ({ message, args }) =>
-  `{ ${[...new Set(placeholdersOf(message))].map((name) => `${name}: ${typeof args[name]}`).join('; ')} }`;
-
-const union = (names, indent = '  ') => names.map((name) => `\n${indent}| '${name}'`).join('');

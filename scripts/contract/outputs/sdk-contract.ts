@@ -1,4 +1,14 @@
 import { visitSchemas } from '../document/named-schemas.js';
+import {
+  jsonOf,
+  nameOfRef,
+  operationsOf,
+  refTo,
+  resolve,
+  type Components,
+  type Contract,
+  type Schema,
+} from '../document/openapi.js';
 
 /** Marks what a generated client must not have: aliases, variants of other operations, and documents. */
 const OMITTED = 'x-sdk-omit';
@@ -8,7 +18,7 @@ const OMITTED = 'x-sdk-omit';
  * `x-sdk-omit`, each of which has a plain operation instead. The payloads of webhooks stay as schemas. Not Redocly's
  * decorators: `remove-unused-components` keeps every unused schema that has `allOf`.
  */
-export function toSdkContract(published, description) {
+export function toSdkContract(published: Contract, description: string): Contract {
   const { webhooks, ...contract } = structuredClone(published);
   contract.info.description = description;
   withoutOmitted(contract);
@@ -21,19 +31,22 @@ export function toSdkContract(published, description) {
   return contract;
 }
 
-const isOmitted = (node) => node?.[OMITTED] === true;
+const isOmitted = (node: unknown) =>
+  typeof node === 'object' && node !== null && OMITTED in node && node[OMITTED] === true;
 
-function withoutOmitted(node) {
+function withoutOmitted(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
-  for (const [key, child] of Object.entries(node)) {
-    if (Array.isArray(child)) node[key] = child.filter((each) => !isOmitted(each));
-    else if (isOmitted(child)) delete node[key];
-    withoutOmitted(node[key]);
+  // Any object or list of the contract.
+  const parts = node as Record<string, unknown>;
+  for (const [key, child] of Object.entries(parts)) {
+    if (Array.isArray(child)) parts[key] = child.filter((each) => !isOmitted(each));
+    else if (isOmitted(child)) delete parts[key];
+    withoutOmitted(parts[key]);
   }
 }
 
 /** Replaces a `oneOf` that has one branch left by the branch. */
-function unwrapSingle(schema) {
+function unwrapSingle(schema: Schema): void {
   if (schema.oneOf?.length !== 1 || schema.discriminator) return;
   const [branch] = schema.oneOf;
   delete schema.oneOf;
@@ -41,36 +54,40 @@ function unwrapSingle(schema) {
 }
 
 /** The generator for Go counts the characters of a file, which does not compile. */
-function removeFileLimit(schema) {
+function removeFileLimit(schema: Schema): void {
   if (schema.format === 'binary') delete schema.maxLength;
 }
 
 /** Some generators reject a named schema that is only a reference to another. */
-function inlineAliases(schemas) {
+function inlineAliases(schemas: Record<string, Schema>): void {
   for (const [name, { $ref, ...rest }] of Object.entries(schemas))
-    if ($ref) schemas[name] = { ...schemas[$ref.split('/').at(-1)], ...rest };
+    if ($ref) schemas[name] = { ...schemas[nameOfRef($ref)], ...rest };
 }
 
-const payloadsOf = (webhooks) =>
-  Object.values(webhooks).map(({ post }) => post.requestBody.content['application/json'].schema);
+const payloadsOf = (webhooks: Contract['webhooks']) =>
+  operationsOf(webhooks).map(({ operation: { requestBody } }) => requestBody && jsonOf(requestBody)?.schema);
 
 /** Returns the components that the roots use, directly or through others, and the security schemes. */
-function referencedComponents({ components }, roots) {
-  const { securitySchemes, ...kinds } = components;
-  const used = new Set();
-  const follow = (node) => {
+function referencedComponents(contract: Contract, roots: unknown[]): Components {
+  const { securitySchemes, schemas, headers, parameters, responses, examples } = contract.components;
+  const used = new Set<string>();
+  const follow = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
-    if (typeof node.$ref === 'string' && !used.has(node.$ref)) {
+    if ('$ref' in node && typeof node.$ref === 'string' && !used.has(node.$ref)) {
       used.add(node.$ref);
-      const [kind, name] = node.$ref.split('/').slice(2);
-      follow(components[kind][name]);
+      follow(resolve(contract, { $ref: node.$ref }));
     }
     Object.values(node).forEach(follow);
   };
   roots.forEach(follow);
-  const kept = Object.entries(kinds).map(([kind, named]) => [
-    kind,
-    Object.fromEntries(Object.entries(named).filter(([name]) => used.has(`#/components/${kind}/${name}`))),
-  ]);
-  return { securitySchemes, ...Object.fromEntries(kept) };
+  const usedOf = <Part>(kind: keyof Components, named: Record<string, Part> = {}) =>
+    Object.fromEntries(Object.entries(named).filter(([name]) => used.has(refTo(kind, name).$ref)));
+  return {
+    securitySchemes,
+    schemas: usedOf('schemas', schemas),
+    headers: usedOf('headers', headers),
+    parameters: usedOf('parameters', parameters),
+    responses: usedOf('responses', responses),
+    examples: usedOf('examples', examples),
+  };
 }

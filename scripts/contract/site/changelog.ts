@@ -2,14 +2,15 @@
 
 const FOR_OPERATORS = 'For operators';
 
+export type Readers = 'integrators' | 'operators';
+
 /**
  * Returns the changes of each version for one kind of reader, without the title and the first paragraph of the file.
  *
- * @param {string} text CHANGELOG.md
- * @param {string} version that of the contract, which unreleased changes will have
- * @param {'integrators' | 'operators'} readers
+ * @param text CHANGELOG.md
+ * @param version that of the contract, which unreleased changes will have
  */
-export function changesFor(text, version, readers) {
+export function changesFor(text: string, version: string, readers: Readers): string {
   return versionsFor(text, readers)
     .map(({ title, changes }) => {
       const heading = title === 'Unreleased' ? `${version}, not released yet` : title;
@@ -18,16 +19,15 @@ export function changesFor(text, version, readers) {
     .join('\n\n');
 }
 
-/**
- * Returns the versions that concern one kind of reader, newest first.
- *
- * @returns {{ title: string, changes: string }[]} the titles as in the file, such as `1.0.0 (2026-11-23)`
- */
-export function versionsFor(text, readers) {
+/** The title is that of the file, such as `1.0.0 (2026-11-23)`. */
+export type Version = { title: string; changes: string };
+
+/** Returns the versions that concern one kind of reader, newest first. */
+export function versionsFor(text: string, readers: Readers): Version[] {
   const [, ...versions] = text.split(/^## /m);
   return versions
     .map((written) => {
-      const [title, ...rest] = written.split('\n');
+      const [title = '', ...rest] = written.split('\n');
       const groups = rest.join('\n').split(/^(?=\*\*[^*]+\*\*$)/m);
       const shown = groups.filter(
         (group) => group.startsWith(`**${FOR_OPERATORS}**`) === (readers === 'operators'),

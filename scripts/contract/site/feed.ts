@@ -1,4 +1,4 @@
-import { versionsFor } from './changelog.js';
+import { versionsFor, type Version } from './changelog.js';
 import { escape, renderMarkdown, slugOf } from './markdown.js';
 
 // Feeds need absolute addresses. The service replaces this host by that of the request.
@@ -11,9 +11,9 @@ const PAGE = `${HOST}/docs/changelog`;
  *
  * A library such as `feed` would write the same 15 elements, and needs the same escaped HTML and absolute links.
  *
- * @param {string} changelog CHANGELOG.md
+ * @param changelog CHANGELOG.md
  */
-export function changelogFeed(changelog) {
+export function changelogFeed(changelog: string): string {
   const entries = versionsFor(changelog, 'integrators').flatMap(entryOf);
   const [newest] = entries;
   if (!newest)
@@ -33,8 +33,8 @@ ${entries.map(({ xml }) => xml).join('\n')}
 }
 
 /** Returns the entry of a released version, or nothing. */
-function entryOf({ title, changes }) {
-  const [, version, date] = /^(\S+) \((\d{4}-\d\d-\d\d)\)$/.exec(title) ?? [];
+function entryOf({ title, changes }: Version): { updated: string; xml: string }[] {
+  const [, version = '', date] = /^(\S+) \((\d{4}-\d\d-\d\d)\)$/.exec(title) ?? [];
   if (!date) return [];
   const url = `${PAGE}#${slugOf(title)}`;
   const html = renderMarkdown(changes).replaceAll(/ (href|src)="\//g, ` $1="${HOST}/`);

@@ -1,58 +1,84 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { parse } from 'yaml';
-import { changesFor } from './changelog.js';
-import { limitTable, quotaTable, requestTable } from '../additions/bounds.js';
-import { fill } from '../additions/errors.js';
+import { changesFor, type Readers } from './changelog.js';
+import { limitTable, quotaTable, requestTable, type Bounds } from '../additions/bounds.js';
+import { fill, type ErrorCode, type Errors } from '../additions/errors.js';
+import { readYaml } from '../document/bundle.js';
+import { nameOfRef, type Contract, type Schema } from '../document/openapi.js';
+import type { Samples } from '../samples/code-samples.js';
 import { operationTables, otherLanguages } from './operation-includes.js';
-import { retryRow, retrySections } from './retries.js';
+import { retryRow, retrySections, type Retries } from './retries.js';
+
+/** What every include has: folders, and files that are not generated. */
+type FileSources = { samples: string; sdk: string; retries: Retries };
+/** What the includes of pages have besides. */
+export type PageSources = FileSources & {
+  bundle: Contract;
+  errors: Errors;
+  bounds: Bounds;
+  changelog: string;
+  calls: Samples;
+};
 
 /** Returns what the includes need of files that are not generated. */
-export async function includeSources(root) {
-  return {
-    samples: join(root, 'docs', 'site', 'samples'),
-    sdk: join(root, 'sdk'),
-    retries: parse(await readFile(join(root, 'sdk', 'retries.yaml'), 'utf8')),
-  };
-}
+export const includeSources = async (root: string): Promise<FileSources> => ({
+  samples: join(root, 'docs', 'site', 'samples'),
+  sdk: join(root, 'sdk'),
+  retries: await readYaml<Retries>(root, 'sdk/retries.yaml'),
+});
 
 /** Replaces each line `{{name argument}}` by the part that the function of this name returns. */
-export async function fillIncludes(text, sources) {
+export async function fillIncludes(text: string, sources: FileSources | PageSources): Promise<string> {
   const found = [...text.matchAll(/^\{\{(\w+)(?: (.+))?\}\}$/gm)];
   const parts = await Promise.all(
-    found.map(([line, name, argument]) => {
-      if (!Object.hasOwn(INCLUDES, name)) throw new Error(`There is no include ${line}.`);
-      return INCLUDES[name](sources, argument);
+    found.map(async ([line, name = '', argument = '']) => {
+      const text = await partOf(name, argument, sources);
+      if (text === undefined) throw new Error(`There is no include ${line}.`);
+      return { line, text };
     }),
   );
   // A function, because a replacement text would interpret `$`.
-  return found.reduce((whole, [line], index) => whole.replace(line, () => parts[index]), text);
+  return parts.reduce((whole, part) => whole.replace(part.line, () => part.text), text);
 }
 
-const INCLUDES = {
+async function partOf(name: string, argument: string, sources: FileSources | PageSources) {
+  if (Object.hasOwn(FILE_INCLUDES, name)) return FILE_INCLUDES[name]?.(sources, argument);
+  return 'bundle' in sources ? PAGE_INCLUDES[name]?.(sources, argument) : undefined;
+}
+
+type Includes<Sources> = Record<string, (sources: Sources, argument: string) => string | Promise<string>>;
+
+const PAGE_INCLUDES: Includes<PageSources> = {
   errors: ({ errors }) => errorSections(errors),
   quotas: ({ bounds }) => quotaTable(bounds),
   requests: ({ bounds }) => requestTable(bounds),
   limits: ({ bounds }) => limitTable(bounds, false),
-  changelog: ({ changelog, bundle }, readers) => changelogText(changelog, bundle, readers),
+  // The pages name one of the two.
+  changelog: ({ changelog, bundle }, readers) => changelogText(changelog, bundle, readers as Readers),
   fields: ({ bundle }, name) => fieldTable(bundle, name),
-  sample: ({ samples }, path) => codeOf(samples, path),
   /** The other languages of a request whose curl command the page shows. */
-  languages: ({ calls }, argument) => otherLanguages(calls, ...argument.split(' ')),
+  languages({ calls }, argument) {
+    const [operationId = '', name] = argument.split(' ');
+    return otherLanguages(calls, operationId, name);
+  },
   operations: ({ bundle }) => operationTables(bundle),
+};
+
+const FILE_INCLUDES: Includes<FileSources> = {
+  sample: ({ samples }, path) => codeOf(samples, path),
   retries: ({ retries }) => retrySections(retries),
   retryRow: ({ retries }) => retryRow(retries),
   sdks: ({ sdk }) => sdkSections(sdk),
   /** The same sample in several languages: a folder, and a file for each language. */
   async samples({ samples }, argument) {
-    const [folder, ...files] = argument.split(' ');
+    const [folder = '', ...files] = argument.split(' ');
     const blocks = files.map((file) => codeOf(samples, `${folder}/${file}`, LABELS[extname(file)]));
     return (await Promise.all(blocks)).join('\n\n');
   },
 };
 
-const LANGUAGES = {
+const LANGUAGES: Record<string, string> = {
   '.mjs': 'javascript',
   '.py': 'python',
   '.php': 'php',
@@ -60,7 +86,7 @@ const LANGUAGES = {
   '.java': 'java',
   '.sh': 'sh',
 };
-const LABELS = {
+const LABELS: Record<string, string> = {
   '.mjs': 'JavaScript',
   '.py': 'Python',
   '.php': 'PHP',
@@ -69,21 +95,21 @@ const LABELS = {
   '.sh': 'curl',
 };
 
-async function codeOf(folder, path, label) {
+async function codeOf(folder: string, path: string, label?: string): Promise<string> {
   const code = await readFile(join(folder, path), 'utf8');
   return `\`\`\`${LANGUAGES[extname(path)]}${label ? ` tab=${label}` : ''}\n${code.trimEnd()}\n\`\`\``;
 }
 
 /** Returns a section per client library: the beginning of its README, and how to install it. */
-async function sdkSections(folder) {
+async function sdkSections(folder: string): Promise<string> {
   const names = existsSync(folder) ? (await readdir(folder)).sort() : [];
   const files = names.map((name) => join(folder, name, 'README.md')).filter((file) => existsSync(file));
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   return texts.map(sdkSection).join('\n\n');
 }
 
-function sdkSection(readme) {
-  const [beginning, ...sections] = withoutFileLinks(readme).split(/^(?=## )/m);
+function sdkSection(readme: string): string {
+  const [beginning = '', ...sections] = withoutFileLinks(readme).split(/^(?=## )/m);
   const shown = [beginning, ...sections.filter((section) => section.startsWith('## Install\n'))].join('');
   // One level lower. A `#` in code is not a heading.
   const parts = shown.split(/^(```[^]*?^```)$/m);
@@ -93,7 +119,7 @@ function sdkSection(readme) {
     .trim();
 }
 
-const STATUS_TEXTS = {
+const STATUS_TEXTS: Record<number, string> = {
   400: 'Bad request',
   401: 'Not authenticated',
   403: 'Not allowed',
@@ -111,7 +137,7 @@ const STATUS_TEXTS = {
 };
 
 /** Returns a section per HTTP status, and in it a section per code with its cause, its cure and its messages. */
-function errorSections({ codes }) {
+function errorSections({ codes }: Errors): string {
   const statuses = [...new Set(Object.values(codes).map(({ status }) => status))].sort();
   return statuses
     .map((status) => {
@@ -122,7 +148,7 @@ function errorSections({ codes }) {
     .join('\n\n');
 }
 
-function errorSection(name, { description, cause, cure, variants }) {
+function errorSection(name: string, { description, cause, cure, variants }: ErrorCode): string {
   const messages = Object.values(variants)
     .map(({ message, args }) => fill(message, args, name))
     .filter((message) => message !== '{problems}')
@@ -132,18 +158,20 @@ function errorSection(name, { description, cause, cure, variants }) {
   );
 }
 
-const changelogText = (text, { info }, readers) => withoutFileLinks(changesFor(text, info.version, readers));
+const changelogText = (text: string, { info }: Contract, readers: Readers) =>
+  withoutFileLinks(changesFor(text, info.version, readers));
 
 /** Links to files of the repository become plain text, because the site does not have these files. */
-export const withoutFileLinks = (text) => text.replace(/\[([^\]]+)\]\((?!https:|\/)[^)]*\)/g, '$1');
+export const withoutFileLinks = (text: string): string =>
+  text.replace(/\[([^\]]+)\]\((?!https:|\/)[^)]*\)/g, '$1');
 
 /** Returns a table of the fields of a schema of the contract. */
-function fieldTable({ components }, name) {
+function fieldTable({ components }: Contract, name: string): string {
   const schema = components.schemas[name];
   if (!schema) throw new Error(`The contract has no schema ${name}.`);
-  const resolve = (node) =>
-    node.$ref ? { ...components.schemas[node.$ref.split('/').at(-1)], ...node } : node;
-  const rows = Object.entries(schema.properties).map(([field, written]) => {
+  const resolve = (node: Schema): Schema =>
+    node.$ref ? { ...components.schemas[nameOfRef(node.$ref)], ...node } : node;
+  const rows = Object.entries(schema.properties ?? {}).map(([field, written]) => {
     const { type, description = '' } = resolve(written);
     const cell = `${description} ${exampleOf(resolve(written))}`
       .replace(/\s+/g, ' ')
@@ -154,7 +182,8 @@ function fieldTable({ components }, name) {
   return ['| Field | Type | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
-const exampleOf = ({ const: constant, examples = [] }) => {
-  const value = constant ?? examples[0];
+const exampleOf = ({ const: constant, examples = [] }: Schema) => {
+  // Each example of a field in a table is a text or a number.
+  const value = (constant ?? examples[0]) as string | number | undefined;
   return value === undefined || value === '' ? '' : `Example: \`${value}\`.`;
 };

@@ -1,7 +1,15 @@
-import { escape } from './markdown.js';
+import { escape, type Rendered } from './markdown.js';
+
+/** A page of the site. Its name is its path below /docs. */
+export type Page = Rendered & { name: string; text: string };
+export type Group<Listed = Page> = { title: string; pages: Listed[] };
+export type Site = { groups: Group[] };
+/** What the head of a document shows. */
+type Document = Pick<Page, 'name' | 'title' | 'summary'>;
+type Link = Pick<Page, 'name' | 'title'>;
 
 /** Returns the HTML of a task page. */
-export function pageHtml(site, page) {
+export function pageHtml(site: Site, page: Page): string {
   const all = site.groups.flatMap(({ pages }) => pages);
   const position = all.findIndex(({ name }) => name === page.name);
   return documentHtml({
@@ -26,7 +34,7 @@ ${contents(page)}
 }
 
 /** Returns the HTML of the reference. Its script draws the content from /docs/json. */
-export function referenceHtml(page) {
+export function referenceHtml(page: Document): string {
   return documentHtml({
     page,
     head: `    <link rel="stylesheet" href="/docs/static/reference.css">
@@ -40,7 +48,7 @@ export function referenceHtml(page) {
   });
 }
 
-function documentHtml({ page, head = '', body }) {
+function documentHtml({ page, head = '', body }: { page: Document; head?: string; body: string }): string {
   const title = page.name === 'index' ? 'Crossdock documentation' : `${page.title} - Crossdock documentation`;
   return `<!DOCTYPE html>
 <html lang="en">
@@ -68,12 +76,12 @@ ${body}
 `;
 }
 
-const isOperation = ({ name }) => name.startsWith('reference/');
+const isOperation = ({ name }: { name: string }) => name.startsWith('reference/');
 
-function header(page) {
+function header(page: Document): string {
   const { name } = page;
   const isReference = name === 'reference' || isOperation(page);
-  const link = (url, text, isCurrent) =>
+  const link = (url: string, text: string, isCurrent: boolean) =>
     `<a href="${url}"${isCurrent ? ' aria-current="true"' : ''}>${text}</a>`;
   return `    <header class="top">
       <a class="brand" href="/docs"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 7.5 12 3l9 4.5v9L12 21l-9-4.5z"/><path d="m3 7.5 9 4.5 9-4.5M12 12v9"/></svg>Crossdock<span>Docs</span></a>
@@ -87,10 +95,10 @@ function header(page) {
     </header>`;
 }
 
-function navigation({ groups }, page) {
-  const item = ({ name, title }) =>
+function navigation({ groups }: Site, page: Page): string {
+  const item = ({ name, title }: Link) =>
     `<li><a href="${urlOf({ name })}"${name === page.name ? ' aria-current="page"' : ''}>${escape(title)}</a></li>`;
-  const group = ({ title, pages }) =>
+  const group = ({ title, pages }: Group) =>
     `          <p>${escape(title)}</p>\n          <ul>${pages.map(item).join('')}</ul>`;
   return `      <nav id="navigation" class="pages" aria-label="Pages">
 ${isOperation(page) ? ALL_OPERATIONS : ''}${groups.map(group).join('\n')}
@@ -101,7 +109,7 @@ const ALL_OPERATIONS = `          <ul><li><a href="/docs/operations">All operati
 `;
 
 /** Returns the table of contents, if the page has enough sections for one. */
-function contents({ headings }) {
+function contents({ headings }: Page): string {
   const shown = headings.filter(({ level }) => level === 2);
   if (shown.length < 2) return '';
   const items = shown.map(({ id, text }) => `<li><a href="#${id}">${escape(text)}</a></li>`).join('');
@@ -111,8 +119,8 @@ function contents({ headings }) {
       </nav>`;
 }
 
-function neighbours(previous, next) {
-  const link = (page, rel, word) =>
+function neighbours(previous: Link | undefined, next: Link | undefined): string {
+  const link = (page: Link | undefined, rel: string, word: string) =>
     page ? `<a rel="${rel}" href="${urlOf(page)}"><span>${word}</span>${escape(page.title)}</a>` : '<i></i>';
   return `        <nav class="neighbours" aria-label="Previous and next page">
           ${link(previous, 'prev', 'Previous')}
@@ -120,8 +128,8 @@ function neighbours(previous, next) {
         </nav>`;
 }
 
-/** Returns the path of a page. @param {'md'} [extension] for the page as Markdown */
-export function urlOf({ name }, extension) {
+/** Returns the path of a page. @param extension for the page as Markdown */
+export function urlOf({ name }: { name: string }, extension?: 'md'): string {
   if (extension) return `/docs/${name}.${extension}`;
   return name === 'index' ? '/docs' : `/docs/${name}`;
 }

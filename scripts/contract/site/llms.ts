@@ -1,20 +1,30 @@
 // The two files for language models (llmstxt.org): an index, and everything in one file.
+import { jsonOf, resolve, type Contract } from '../document/openapi.js';
+import type { Samples } from '../samples/code-samples.js';
 import { serverUrl } from '../samples/sample-requests.js';
 import { listOperations } from './reference/operation.js';
-import { fieldTables, resolve } from './reference/fields.js';
-import { urlOf } from './layout.js';
+import { fieldTables } from './reference/fields.js';
+import { urlOf, type Group, type Page } from './layout.js';
+import type { OperationPage } from './reference/reference.js';
 import { publishedMarkdown } from './markdown.js';
 
 /** The operation that most integrators call first. */
 const FIRST = 'submitPrealert';
 
+type Listed = Pick<Page, 'name' | 'title' | 'summary' | 'text'>;
+type ListedOperation = Page & OperationPage;
+
 /**
  * Returns the index: what the first call needs, then every page and every operation.
- *
- * @param {{ groups: object[], operations: object[] }} site
  */
-export function llmsText(bundle, { groups, operations }, index, reference, samples) {
-  const line = (page) => `- [${page.title}](${urlOf(page, 'md')}): ${page.summary}`;
+export function llmsText(
+  bundle: Contract,
+  { groups, operations }: { groups: Group[]; operations: Group<ListedOperation>[] },
+  index: Page,
+  reference: Listed,
+  samples: Samples,
+): string {
+  const line = (page: Listed) => `- [${page.title}](${urlOf(page, 'md')}): ${page.summary}`;
   const guides = groups.map(({ title, pages }) => `## ${title}\n\n${pages.map(line).join('\n')}`);
   const listed = operations.flatMap(({ pages }) => pages);
   const operationLines = listed.map((page) => `- [${page.title}](${urlOf(page, 'md')}): ${page.address}`);
@@ -39,12 +49,12 @@ ${operationLines.join('\n')}
 `;
 }
 
-function firstCall(bundle, samples) {
-  const { path, method, operation } = listOperations(bundle).find(
-    ({ operation: { operationId } }) => operationId === FIRST,
-  );
-  const { schema } = resolve(bundle, operation.requestBody).content['application/json'];
-  const [sample] = samples[FIRST];
+function firstCall(bundle: Contract, samples: Samples): string {
+  const found = listOperations(bundle).find(({ operation: { operationId } }) => operationId === FIRST);
+  const json = found?.operation.requestBody && jsonOf(resolve(bundle, found.operation.requestBody));
+  const sample = samples[FIRST]?.[0];
+  if (!found || !json || !sample) throw new Error(`The contract has no operation ${FIRST} with a JSON body.`);
+  const { path, method } = found;
   return `## The first call
 
 - Host: ${serverUrl(bundle)}. Each warehouse has its own. Keys, users and tokens belong to one host.
@@ -54,7 +64,7 @@ function firstCall(bundle, samples) {
 
 The fields of a pre-alert:
 
-${fieldTables(bundle, schema)}
+${fieldTables(bundle, json.schema)}
 
 \`\`\`sh
 ${sample.samples.curl}
@@ -62,7 +72,7 @@ ${sample.samples.curl}
 }
 
 /** Returns all pages and the reference, one after another. */
-export function llmsFullText({ groups }, index, reference) {
+export function llmsFullText({ groups }: { groups: Group[] }, index: Listed, reference: Listed): string {
   const pages = [index, ...groups.flatMap(({ pages: each }) => each), reference];
   return pages
     .map(({ text }) => publishedMarkdown(text).trim())

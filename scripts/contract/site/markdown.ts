@@ -1,9 +1,16 @@
-import hljs from 'highlight.js/lib/common';
-import MarkdownIt from 'markdown-it';
+import { createRequire } from 'node:module';
+import MarkdownIt, { type Token } from 'markdown-it';
 import anchor from 'markdown-it-anchor';
 
+// Its own types load those of the DOM, which would hide errors in all other files.
+const require = createRequire(import.meta.url);
+const hljs = require('highlight.js/lib/common') as {
+  getLanguage(name: string): unknown;
+  highlight(code: string, options: { language: string }): { value: string };
+};
+
 /** Returns the id of a heading. Error codes keep their underscores, so that `doc_url` can name them. */
-export const slugOf = (text) =>
+export const slugOf = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[^a-z0-9_]+/g, '-')
@@ -19,31 +26,37 @@ const escape = markdown.utils.escapeHtml;
 markdown.renderer.rules.table_open = () => '<div class="table" tabindex="0">\n<table>\n';
 markdown.renderer.rules.table_close = () => '</table>\n</div>\n';
 markdown.renderer.rules.fence = (tokens, index) => {
-  const { info, content } = tokens[index];
+  const { info = '', content = '' } = tokens[index] ?? {};
   const [, language = '', label] = /^(\w*)(?: tab=(.+))?$/.exec(info.trim()) ?? [];
   const block = `<pre tabindex="0"><code class="language-${language}">${highlight(content, language)}</code></pre>\n`;
   return label ? `<section class="tab" data-label="${escape(label)}">\n${block}</section>\n` : block;
 };
 
-function highlight(code, language) {
+function highlight(code: string, language: string): string {
   if (!hljs.getLanguage(language)) return escape(code);
   return hljs.highlight(code, { language }).value;
 }
 
 /** Returns the HTML of a text that is not a page. */
-export const renderMarkdown = (text) => markdown.render(text);
+export const renderMarkdown = (text: string): string => markdown.render(text);
 
-/**
- * Returns a page's parts: the title is the first heading, the summary the first paragraph.
- *
- * @returns {{ title: string, summary: string, html: string, headings: { id: string, text: string, level: number }[] }}
- */
-export function renderPage(text) {
+export type Heading = { id: string; text: string; level: number };
+/** The title is the first heading, the summary the first paragraph. */
+export type Rendered = { title: string; summary: string; html: string; headings: Heading[] };
+
+/** Returns the parts of a page. */
+export function renderPage(text: string): Rendered {
   const tokens = markdown.parse(text, {});
-  const textAfter = (type) => tokens[tokens.findIndex((token) => token.type === type) + 1];
+  const textAfter = (type: string) => tokens[tokens.findIndex((token) => token.type === type) + 1];
   const headings = tokens.flatMap((token, index) =>
     token.type === 'heading_open' && token.tag !== 'h1'
-      ? [{ id: token.attrGet('id'), text: plainText(tokens[index + 1]), level: Number(token.tag.slice(1)) }]
+      ? [
+          {
+            id: String(token.attrGet('id')),
+            text: plainText(tokens[index + 1]),
+            level: Number(token.tag.slice(1)),
+          },
+        ]
       : [],
   );
   return {
@@ -55,13 +68,14 @@ export function renderPage(text) {
 }
 
 /** Returns the text of an inline token without its markup. */
-const plainText = ({ children }) =>
-  children
+const plainText = (token: Token | undefined): string =>
+  (token?.children ?? [])
     .map(({ type, content }) => (type === 'softbreak' ? ' ' : content))
     .join('')
     .trim();
 
 /** Returns the Markdown as it is published: the label of a tab becomes a line above its code. */
-export const publishedMarkdown = (text) => text.replace(/^```(\w*) tab=(.+)$/gm, '$2:\n\n```$1');
+export const publishedMarkdown = (text: string): string =>
+  text.replace(/^```(\w*) tab=(.+)$/gm, '$2:\n\n```$1');
 
 export { escape };

@@ -1,5 +1,8 @@
+import type { Body } from '../sample-requests.js';
+import type { Call } from './call.js';
+
 /** Returns a curl command. */
-export function curl({ method, url, headers, body, download }) {
+export function curl({ method, url, headers, body, download }: Call): string {
   const verb = method === (body ? 'POST' : 'GET') ? [] : [`--request ${method}`];
   const options = [
     ...verb,
@@ -10,7 +13,7 @@ export function curl({ method, url, headers, body, download }) {
   return [`curl ${quote(url)}`, ...options].join(' \\\n  ');
 }
 
-function bodyOptions(body) {
+function bodyOptions(body: Body | undefined): string[] {
   switch (body?.type) {
     case 'json':
       return [`--data-raw ${quote(JSON.stringify(body.value, null, 2))}`];
@@ -30,4 +33,4 @@ function bodyOptions(body) {
   }
 }
 
-const quote = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,8 +1,11 @@
+import type { Body, FormBody, MultipartBody } from '../sample-requests.js';
+import type { Call } from './call.js';
+
 /** Returns a Go program that needs only the standard library. */
-export function go({ method, url, headers, body, download }) {
+export function go({ method, url, headers, body, download }: Call): string {
   const { packages, lines, reader, contentType } = bodyParts(body);
   const imports = ['fmt', 'io', 'log', 'net/http', ...packages, ...(download ? ['os'] : [])];
-  const all = [...headers.map(([name, value]) => [quote(name), quote(value)])];
+  const all = headers.map(([name, value]) => [quote(name), quote(value)]);
   if (contentType) all.push([quote('Content-Type'), contentType]);
   const main = [
     ...lines,
@@ -33,12 +36,15 @@ ${main.map((line) => `\t${line}\n`).join('')}}`;
 
 const FAIL = ['if err != nil {', '\tlog.Fatal(err)', '}'];
 
-const quote = (text) => JSON.stringify(text);
+const quote = (text: string) => JSON.stringify(text);
 
 // A raw string shows JSON as it is sent, but cannot contain a backquote.
-const raw = (text) => (text.includes('`') ? quote(text) : `\`${text}\``);
+const raw = (text: string) => (text.includes('`') ? quote(text) : `\`${text}\``);
 
-function bodyParts(body) {
+/** The imports and lines that make the body, its reader, and its type if it is a form. */
+type Parts = { packages: string[]; lines: string[]; reader: string; contentType: string | undefined };
+
+function bodyParts(body: Body | undefined): Parts {
   switch (body?.type) {
     case 'json':
       return readerOf(raw(JSON.stringify(body.value, null, 2)));
@@ -53,14 +59,14 @@ function bodyParts(body) {
   }
 }
 
-const readerOf = (text) => ({
+const readerOf = (text: string): Parts => ({
   packages: ['strings'],
   lines: [`body := strings.NewReader(${text})`],
   reader: 'body',
   contentType: undefined,
 });
 
-function formParts({ fields }) {
+function formParts({ fields }: FormBody): Parts {
   const entries = fields.map(({ name, value }) => `${quote(name)}: {${quote(value)}}`);
   return {
     packages: ['net/url', 'strings'],
@@ -70,7 +76,7 @@ function formParts({ fields }) {
   };
 }
 
-function multipartParts({ fields, files }) {
+function multipartParts({ fields, files }: MultipartBody): Parts {
   const fileLines = files.flatMap(({ name, fileName, contentType }) => [
     `header := textproto.MIMEHeader{}`,
     `header.Set("Content-Disposition", ${raw(`form-data; name="${name}"; filename="${fileName}"`)})`,

@@ -1,8 +1,10 @@
+import type { Body } from '../sample-requests.js';
+import type { Call } from './call.js';
 import { literalWriter } from './literals.js';
 
 /** Returns a JavaScript module. It runs in Node 18 and later, and in browsers unless it reads or writes a file. */
-export function javascript({ method, url, headers, body, download }) {
-  const reads = body?.files?.length > 0;
+export function javascript({ method, url, headers, body, download }: Call): string {
+  const reads = body?.type === 'multipart' && body.files.length > 0;
   const names = [...(reads ? ['readFile'] : []), ...(download ? ['writeFile'] : [])];
   const imports = names.length > 0 ? `import { ${names.join(', ')} } from 'node:fs/promises';\n\n` : '';
   const values = headers.map(([name, value]) => `${fieldName(name)}: ${quote(value)}`);
@@ -20,12 +22,12 @@ console.log(response.status);
 ${shown}`;
 }
 
-const quote = (text) => {
+const quote = (text: string) => {
   const [, inner = ''] = /^"(.*)"$/s.exec(JSON.stringify(text)) ?? [];
   return `'${inner.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 };
 
-const fieldName = (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : quote(name));
+const fieldName = (name: string) => (/^[A-Za-z_]\w*$/.test(name) ? name : quote(name));
 
 const write = literalWriter({
   text: quote,
@@ -36,7 +38,7 @@ const write = literalWriter({
   indent: '  ',
 });
 
-function bodyOption(body) {
+function bodyOption(body: Body): string {
   switch (body.type) {
     case 'json':
       return `body: JSON.stringify(${write(body.value, '  ')})`;
@@ -51,7 +53,7 @@ function bodyOption(body) {
   }
 }
 
-function formLines(body) {
+function formLines(body: Body | undefined): string {
   if (body?.type !== 'multipart') return '';
   const files = body.files.map(
     ({ name, fileName, contentType }) =>

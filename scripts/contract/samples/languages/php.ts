@@ -1,7 +1,9 @@
+import type { Body } from '../sample-requests.js';
+import type { Call } from './call.js';
 import { literalWriter } from './literals.js';
 
 /** Returns a PHP script that needs only ext-curl and ext-json. */
-export function php({ method, url, headers, body, download }) {
+export function php({ method, url, headers, body, download }: Call): string {
   const lines = headers.map(([name, value]) => quote(`${name}: ${value}`));
   const options = [
     `CURLOPT_CUSTOMREQUEST => ${quote(method)}`,
@@ -22,10 +24,10 @@ echo curl_getinfo($curl, CURLINFO_RESPONSE_CODE), PHP_EOL;
 ${shown}`;
 }
 
-const quote = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 // Only double quotes have escapes for line breaks.
-const text = (value) =>
+const text = (value: string) =>
   /[\r\n\t]/.test(value) ? JSON.stringify(value).replaceAll('$', '\\$').replaceAll('\\/', '/') : quote(value);
 
 const write = literalWriter({
@@ -37,8 +39,9 @@ const write = literalWriter({
   indent: '    ',
 });
 
-function bodyExpression(body) {
-  const pairs = body.fields?.map(({ name, value }) => [quote(name), quote(value)]) ?? [];
+function bodyExpression(body: Body): string {
+  const fields = 'fields' in body ? body.fields : [];
+  const pairs = fields.map(({ name, value }) => [quote(name), quote(value)]);
   switch (body.type) {
     case 'json':
       return `json_encode(${write(body.value, '    ')})`;

@@ -1,9 +1,11 @@
+import type { Body, SampleFile } from '../sample-requests.js';
+import type { Call } from './call.js';
 import { literalWriter } from './literals.js';
 
 /** Returns a Python script that needs only the package requests. */
-export function python({ method, url, headers, body, download }) {
+export function python({ method, url, headers, body, download }: Call): string {
   // requests sets the type of a JSON body itself.
-  const own = headers.filter(([name]) => name !== 'Content-Type' || body.type !== 'json');
+  const own = headers.filter(([name]) => name !== 'Content-Type' || body?.type !== 'json');
   const values = own.map(([name, value]) => `${text(name)}: ${text(value)}`);
   const options = [
     text(url),
@@ -23,19 +25,20 @@ ${shown}`;
 }
 
 // JSON's escapes of strings are also Python's.
-const text = (value) => JSON.stringify(value);
+const text = (value: string) => JSON.stringify(value);
 
 const write = literalWriter({
   text,
-  word: (value) => ({ true: 'True', false: 'False', null: 'None' })[String(value)],
+  word: (value) => (value === null ? 'None' : value ? 'True' : 'False'),
   object: ['{', '}'],
   entry: (name, value) => `${name}: ${value}`,
   emptyObject: '{}',
   indent: '    ',
 });
 
-function bodyOptions(body) {
-  const data = Object.fromEntries(body?.fields?.map(({ name, value }) => [name, value]) ?? []);
+function bodyOptions(body: Body | undefined): string[] {
+  const given = body && 'fields' in body ? body.fields : [];
+  const data = Object.fromEntries(given.map(({ name, value }) => [name, value]));
   const fields = Object.keys(data).length > 0 ? [`data=${write(data, '    ')}`] : [];
   switch (body?.type) {
     case 'json':
@@ -51,7 +54,7 @@ function bodyOptions(body) {
   }
 }
 
-function filesOption(files, data) {
+function filesOption(files: SampleFile[], data: Record<string, string>): string[] {
   const parts = files.map(
     ({ name, fileName, contentType }) =>
       `${text(name)}: (${text(fileName)}, open(${text(fileName)}, "rb"), ${text(contentType)})`,

@@ -1,6 +1,15 @@
+import type { Contract } from '../../document/openapi.js';
 import { sampleRequests, serverUrl } from '../sample-requests.js';
-import { markdown, toItem } from './items.js';
+import { markdown, toItem, type PostmanDescription, type PostmanEvent, type PostmanItem } from './items.js';
 import { startFolder } from './start.js';
+
+export type PostmanCollection = {
+  info: { name: string; description: PostmanDescription; schema: string };
+  auth: unknown;
+  variable: { key: string; value: string; type: string }[];
+  event: PostmanEvent[];
+  item: PostmanItem[];
+};
 
 const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
 
@@ -10,13 +19,11 @@ const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.
  * the token. Numbers of new parcels and idempotency keys are new in each run.
  *
  * Our own, because openapi-to-postmanv2 makes one request per operation and leaves bodies with actions empty.
- *
- * @param {object} bundle the published contract
  */
-export function buildPostmanCollection(bundle) {
+export function buildPostmanCollection(bundle: Contract): PostmanCollection {
   const requests = sampleRequests(bundle);
   const folders = bundle.tags
-    .map(({ name, description = '' }) => ({
+    .map(({ name, description }) => ({
       name,
       description: markdown(description),
       item: requests.filter(({ tag }) => tag === name).map(toItem),
@@ -52,10 +59,10 @@ export function buildPostmanCollection(bundle) {
   };
 }
 
-const isNotLast = ({ name }) => name !== 'Users';
+const isNotLast = ({ name }: PostmanItem) => name !== 'Users';
 
 /** Runs after every request. */
-const CHECK_RESPONSE = {
+const CHECK_RESPONSE: PostmanEvent = {
   listen: 'test',
   script: {
     type: 'text/javascript',

@@ -1,7 +1,36 @@
-import { searchOf } from '../sample-requests.js';
+import { searchOf, type Body, type SampleRequest } from '../sample-requests.js';
+
+export type PostmanDescription = { content: string; type: string };
+export type PostmanEvent = {
+  listen: 'test' | 'prerequest';
+  script: { type: 'text/javascript'; exec: string[] };
+};
+/** A request, or a folder of them. */
+export type PostmanItem = {
+  name: string;
+  description?: PostmanDescription;
+  item?: PostmanItem[];
+  request?: PostmanRequest;
+  response?: never[];
+  event?: PostmanEvent[];
+};
+type PostmanRequest = {
+  method: string;
+  description: PostmanDescription;
+  url: {
+    raw: string;
+    host: string[];
+    path: string[];
+    query: object[];
+    variable: { key: string; value: string }[];
+  };
+  header?: { key: string; value: string }[];
+  auth?: object;
+  body?: object;
+};
 
 /** Returns a request of `sampleRequests` as an item of the collection. */
-export function toItem(request) {
+export function toItem(request: SampleRequest & { idempotencyKey?: string }): PostmanItem {
   const { operationId, title, method, credential, body, description, grantsToken } = request;
   const types = body?.type === 'json' || body?.type === 'text' ? [body.mediaType] : [];
   const headers = types.map((value) => ({ key: 'Content-Type', value }));
@@ -31,21 +60,26 @@ const CREATES_PARCEL = new Set([
 ]);
 
 /** Returns a body with variables for what differs between users and runs. */
-function withVariables(operationId, body) {
-  if (operationId === 'login' && 'username' in body.value)
-    return { ...body, value: { ...body.value, username: '{{username}}', password: '{{password}}' } };
+function withVariables(operationId: string, body: Body): Body {
+  const value = valueOf(body);
+  if (operationId === 'login' && 'username' in value)
+    return { ...body, type: 'json', value: { ...value, username: '{{username}}', password: '{{password}}' } };
   if (!CREATES_PARCEL.has(operationId)) return body;
   if (body.type === 'text') return { ...body, text: body.text.replace(NUMBER_IN_LINE, '$1PM-{{$guid}}') };
-  const names = ['TrackingNumber', 'tracking_number'].filter((name) => name in body.value);
+  const names = ['TrackingNumber', 'tracking_number'].filter((name) => name in value);
   const numbers = Object.fromEntries(
-    names.map((name) => [name, body.value[name].includes('{{') ? body.value[name] : 'PM-{{$guid}}']),
+    names.map((name) => [name, String(value[name]).includes('{{') ? value[name] : 'PM-{{$guid}}']),
   );
-  return { ...body, value: { ...body.value, ...numbers } };
+  return { ...body, type: 'json', value: { ...value, ...numbers } };
 }
+
+/** Returns the fields of a JSON body. */
+const valueOf = (body: Body): Record<string, unknown> =>
+  body.type === 'json' ? { ...(body.value as object) } : {};
 
 const NUMBER_IN_LINE = /("TrackingNumber":")[^"]+/g;
 
-export const markdown = (content) => ({ content, type: 'text/markdown' });
+export const markdown = (content: string): PostmanDescription => ({ content, type: 'text/markdown' });
 
 const AUTHS = {
   // Requests inherit the token from the collection.
@@ -63,7 +97,7 @@ const AUTHS = {
   },
 };
 
-const STORE_TOKEN = {
+const STORE_TOKEN: PostmanEvent = {
   listen: 'test',
   script: {
     type: 'text/javascript',
@@ -75,9 +109,9 @@ const STORE_TOKEN = {
 };
 
 /** Postman replaces variables before it encodes the address. */
-const withPlainVariables = (search) => search.replaceAll('%7B%7B', '{{').replaceAll('%7D%7D', '}}');
+const withPlainVariables = (search: string) => search.replaceAll('%7B%7B', '{{').replaceAll('%7D%7D', '}}');
 
-function toUrl({ template, pathParameters, query }) {
+function toUrl({ template, pathParameters, query }: SampleRequest): PostmanRequest['url'] {
   const path = template.replace(/\{(\w+)\}/g, ':$1');
   return {
     raw: `{{baseUrl}}${path}${withPlainVariables(searchOf(query))}`,
@@ -94,8 +128,9 @@ function toUrl({ template, pathParameters, query }) {
   };
 }
 
-function toBody(body) {
-  const fields = body.fields?.map(({ name, value }) => ({ key: name, value }));
+function toBody(body: Body): object {
+  const given = 'fields' in body ? body.fields : [];
+  const fields = given.map(({ name, value }) => ({ key: name, value }));
   switch (body.type) {
     case 'json':
       return {

@@ -1,16 +1,27 @@
 // The first folder of the collection: a courier's first requests, in an order that works, as often as it is run.
 
-import { markdown, toItem } from './items.js';
+import type { SampleRequest } from '../sample-requests.js';
+import { markdown, toItem, type PostmanEvent, type PostmanItem } from './items.js';
 
 /** A test of a response, whose body is `body`. Each begins with what it says when it fails. */
-const test = (title, condition) =>
+const test = (title: string, condition: string) =>
   `pm.test(${JSON.stringify(title)}, () => { if (!(${condition})) throw new Error(pm.response.text()); });`;
-const store = (variable, value) => `pm.collectionVariables.set('${variable}', ${value});`;
+const store = (variable: string, value: string) => `pm.collectionVariables.set('${variable}', ${value});`;
 
 const BODY = 'const body = pm.response.json();';
 
-/** Each request: its operation, its query and JSON body, and the lines of its scripts. */
-const REQUESTS = [
+/** A request: its operation, its query and JSON body, and the lines of its scripts. */
+type FirstRequest = {
+  name: string;
+  operationId: string;
+  query?: [field: string, value: string][];
+  body?: object;
+  key?: string;
+  before?: string[];
+  tests: string[];
+};
+
+const REQUESTS: FirstRequest[] = [
   {
     name: 'Log in',
     operationId: 'login',
@@ -95,25 +106,19 @@ const REQUESTS = [
   },
 ];
 
-/**
- * Returns the folder.
- *
- * @param {object[]} requests those of `sampleRequests`
- */
-export function startFolder(requests) {
+/** Returns the folder. Its requests are some of `requests`, with other values. */
+export function startFolder(requests: SampleRequest[]): PostmanItem {
   const items = REQUESTS.map(({ name, operationId, query = [], body, key, before, tests }) => {
     const found = requests.find((each) => each.operationId === operationId);
-    const request = {
+    if (!found) throw new Error(`The contract has no operation ${operationId}.`);
+    const request: SampleRequest = {
       ...found,
       title: name,
       grantsToken: false,
       query: query.map(([field, value]) => ({ name: field, value, isShown: true, description: '' })),
       body: body && { type: 'json', mediaType: 'application/json', value: body },
     };
-    const events = [
-      ...(before ? [{ listen: 'prerequest', script: { type: 'text/javascript', exec: before } }] : []),
-      { listen: 'test', script: { type: 'text/javascript', exec: [BODY, ...tests] } },
-    ];
+    const events = [...(before ? [event('prerequest', before)] : []), event('test', [BODY, ...tests])];
     return { ...toItem(key ? { ...request, idempotencyKey: key } : request), event: events };
   });
   return {
@@ -124,3 +129,8 @@ export function startFolder(requests) {
     item: items,
   };
 }
+
+const event = (listen: PostmanEvent['listen'], exec: string[]): PostmanEvent => ({
+  listen,
+  script: { type: 'text/javascript', exec },
+});

@@ -1,18 +1,33 @@
 // One operation of the contract, or one request that we send, as Markdown.
+import {
+  credentialOf,
+  DOCUMENTED_METHODS,
+  operationsOf,
+  resolve,
+  type Contract,
+  type Located,
+  type Media,
+  type Operation,
+  type RequestBody,
+  type Response,
+} from '../../document/openapi.js';
+import { mapValues } from '../../document/records.js';
+import type { Samples } from '../../samples/code-samples.js';
 import { serverUrl } from '../../samples/sample-requests.js';
-import { fieldTables, parameterTable, resolve } from './fields.js';
-
-const METHODS = ['get', 'post', 'put', 'delete'];
+import { fieldTables, parameterTable } from './fields.js';
 
 /** Returns the operations and the requests that we send, in the order of the contract. */
-export function listOperations({ paths, webhooks = {} }) {
-  return [...Object.entries(paths), ...Object.entries(webhooks)].flatMap(([path, item]) =>
-    METHODS.filter((method) => item[method]).map((method) => ({ path, method, operation: item[method] })),
-  );
-}
+export const listOperations = ({ paths, webhooks }: Contract): Located[] => [
+  ...operationsOf(paths, DOCUMENTED_METHODS),
+  ...operationsOf(webhooks, DOCUMENTED_METHODS),
+];
 
-/** @param {string} sample the operation's first sample for the shell, if it has one */
-export function operationText(bundle, { path, method, operation }, sample) {
+/** @param sample the operation's first sample for the shell, if it has one */
+export function operationText(
+  bundle: Contract,
+  { path, method, operation }: Located,
+  sample: string | undefined,
+): string {
   const { summary, description = '', parameters = [], requestBody, responses } = operation;
   const isOurs = !path.startsWith('/');
   const parts = [
@@ -30,27 +45,27 @@ export function operationText(bundle, { path, method, operation }, sample) {
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
 
-function facts(bundle, { path, method, operation }) {
+function facts(bundle: Contract, { path, method, operation }: Located): string {
   const { operationId, requestBody, 'x-permission': permission } = operation;
   if (!path.startsWith('/')) return `A request that we send to you. Operation \`${operationId}\`.`;
   const types = Object.keys(requestBody?.content ?? {}).map((type) => `\`${type}\``);
   const facts = [
     `\`${method.toUpperCase()} ${serverUrl(bundle)}${path}\``,
     `Operation \`${operationId}\`.`,
-    credentialOf(operation.security ?? bundle.security),
+    CREDENTIALS[credentialOf(operation.security ?? bundle.security)],
     permission ? `Permission \`${permission}\`.` : '',
     types.length > 0 ? `Body: ${types.join(' or ')}.` : '',
   ];
   return facts.filter(Boolean).join(' ');
 }
 
-function credentialOf(security) {
-  const schemes = security.flatMap((requirement) => Object.keys(requirement));
-  if (schemes.includes('bearerAuth')) return 'Header `Authorization: Bearer <token>`.';
-  return schemes.length > 0 ? 'Header `X-API-KEY: <key>`.' : 'No credential.';
-}
+const CREDENTIALS = {
+  token: 'Header `Authorization: Bearer <token>`.',
+  key: 'Header `X-API-KEY: <key>`.',
+  none: 'No credential.',
+};
 
-function bodySections(bundle, requestBody) {
+function bodySections(bundle: Contract, requestBody: RequestBody | undefined): string[] {
   const content = Object.entries(requestBody?.content ?? {});
   return content.map(([type, { schema }]) => {
     const title = content.length > 1 ? `## Body as \`${type}\`` : '## Body';
@@ -62,7 +77,7 @@ function bodySections(bundle, requestBody) {
 const ENVELOPE = ['status', 'message', 'timestamp'];
 
 /** Returns the sections of a response that is a success. */
-function successSections(bundle, status, written) {
+function successSections(bundle: Contract, status: string, written: Response): string[] {
   if (Number(status) >= 400) return [];
   const { description, content = {} } = resolve(bundle, written);
   const fields = Object.entries(content).map(([type, media]) => {
@@ -75,27 +90,28 @@ function successSections(bundle, status, written) {
   return [[`## Response ${status}`, description, ...fields].join('\n\n')];
 }
 
-const json = (value) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+const json = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 
-function examplesOf(bundle, { example, examples = {} }) {
+function examplesOf(bundle: Contract, { example, examples = {} }: Partial<Media>): unknown[] {
   const named = Object.values(examples).map((each) => resolve(bundle, each).value);
   return [example, ...named].filter((value) => value !== undefined);
 }
 
 /** Returns the table of the codes that the operation can return. */
-function failureSection(bundle, responses) {
+function failureSection(bundle: Contract, responses: Operation['responses']): string {
   const rows = Object.entries(responses)
     .filter(([status]) => Number(status) >= 400)
     .map(([status, written]) => `| ${status} | ${codesOf(bundle, written).join(', ')} |`);
   return rows.length > 0 ? ['## Failures', '', '| Status | `code` |', '|---|---|', ...rows].join('\n') : '';
 }
 
-function codesOf(bundle, written) {
+function codesOf(bundle: Contract, written: Response): string[] {
   const media = resolve(bundle, written).content?.['application/json'] ?? {};
-  const codes = examplesOf(bundle, media).map(({ code }) => code);
+  const codes = // Each is a failure.
+    examplesOf(bundle, media).map((value) => (value as { code: string }).code);
   return [...new Set(codes)].map((code) => `[\`${code}\`](/docs/errors#${code})`);
 }
 
 /** Returns the first sample of each operation for the shell, by operationId. */
-export const firstSamples = (samples) =>
-  Object.fromEntries(Object.entries(samples).map(([id, [first]]) => [id, first.samples.curl]));
+export const firstSamples = (samples: Samples): Record<string, string | undefined> =>
+  mapValues(samples, ([first]) => first?.samples.curl);
