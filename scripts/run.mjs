@@ -1,4 +1,4 @@
-// Runs a script of scripts/*.ts from its build: node scripts/run.mjs <name> [arguments].
+// Runs a TypeScript program of scripts/ from its build: node scripts/run.mjs <path without extension> [arguments].
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';

@@ -1,5 +1,5 @@
-import { go } from './go.js';
-import { java } from './java.js';
+import { go } from './go/language.js';
+import { java } from './java/language.js';
 import type { Language } from './language.js';
 import { php } from './php/language.js';
 import { python } from './python/language.js';

@@ -5,8 +5,8 @@ import { openSecrets } from '../../src/platform/access/secrets.js';
 import { createServiceLogin, withClient } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
-import { openScratchServer } from '../bench/scratch.js';
-import { startBenchService } from '../bench/service.js';
+import { openScratchServer } from '../measure/rig/scratch.js';
+import { startBenchService } from '../measure/rig/service.js';
 
 /** Starts the built service on a free port, with the demo data in a temporary database, and stops it after `work`. */
 export async function withService(work: (url: string) => Promise<void>): Promise<void> {

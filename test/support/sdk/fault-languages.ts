@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLASS_PATH } from '../../../scripts/sdk/java.js';
+import { CLASS_PATH } from '../../../scripts/sdk/java/language.js';
 import type { Command } from '../../../scripts/sdk/language.js';
 import { php } from '../../../scripts/sdk/php/language.js';
 import { isBuilt, python } from '../../../scripts/sdk/python/language.js';

@@ -1,0 +1,123 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { projectRoot } from '../../../src/config/project-root.js';
+
+export type BenchService = { port: number; pid: number; stop(): Promise<void> };
+
+/** The port of the service that the run measures. */
+let servicePort = 0;
+
+/** Starts the built service as a separate process, as an operator does, without its log. */
+export async function startBenchService(databaseUrl: string, ownerUrl: string): Promise<BenchService> {
+  servicePort = await freePort();
+  const child = spawn(process.execPath, [join(projectRoot, 'dist/src/main.js')], {
+    env: {
+      PATH: process.env['PATH'],
+      APP_ENV: 'development',
+      DATABASE_URL: databaseUrl,
+      DATABASE_OWNER_URL: ownerUrl,
+      PORT: String(servicePort),
+      POOL_SIZE: '10',
+      OUTBOUND_ALLOW_LOOPBACK: 'true',
+      OUTBOUND_REQUESTS_PER_SECOND: '1000000',
+      CUSTOMER_CHANGES_PER_DAY: '100000000',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  await waitUntilReady(child, servicePort);
+  return {
+    port: servicePort,
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+export async function waitUntilReady(child: ChildProcess, port: number): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    try {
+      if ((await fetch(`http://127.0.0.1:${port}/ready`)).ok) return;
+    } catch (error) {
+      if (child.exitCode !== null) throw new Error('The service ended instead of serving.', { cause: error });
+      if (Date.now() > deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('A TCP server has no port.');
+  return address.port;
+}
+
+const agent = new Agent({ keepAlive: true });
+
+export type Exchange = {
+  method: string;
+  path: string;
+  host: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+};
+
+/**
+ * Sends a request on a kept-alive connection and returns the parsed body. @throws unless the status is 2xx
+ */
+export async function exchange(call: Exchange): Promise<Record<string, unknown>> {
+  // The service returns JSON objects for these calls.
+  return JSON.parse((await fetchBytes(call)).toString()) as Record<string, unknown>;
+}
+
+/** The same for a response that is a file. A Buffer is sent unchanged, with the given headers. */
+export function fetchBytes({ method, path, host, headers = {}, body }: Exchange): Promise<Buffer> {
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body === undefined ? '' : JSON.stringify(body));
+  const type =
+    body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(bytes.length) };
+  return new Promise((resolve, reject) => {
+    const options = {
+      port: servicePort,
+      host: '127.0.0.1',
+      method,
+      path,
+      agent,
+      headers: { host, ...type, ...headers },
+    };
+    const request = httpRequest(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const reply = Buffer.concat(chunks);
+        const status = response.statusCode ?? 0;
+        if (status < 200 || status > 299)
+          reject(new Error(`${method} ${path} returned ${status}: ${reply.toString()}`));
+        else resolve(reply);
+      });
+    });
+    request.on('error', reject);
+    request.end(bytes);
+  });
+}
+
+/** Logs in as the tenant's administrator. */
+export async function logIn(host: string): Promise<string> {
+  const reply = await exchange({
+    method: 'POST',
+    path: '/api/login.php',
+    host,
+    body: { action: 'login', username: 'admin', password: 'crossdock-demo' },
+  });
+  // The contract defines this response to a login without a second factor.
+  return (reply['data'] as { access_token: string }).access_token;
+}
