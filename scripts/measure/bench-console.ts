@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../../src/config/config.js';
-import { createServiceLogin } from '../../src/platform/db/connections/roles.js';
-import { openBenchDatabase } from './rig/database.js';
-import { FULL, rowCount, SMOKE } from './bench/scale.js';
-import { startBenchService } from './rig/service.js';
+import { withBenchDatabase } from './rig/tenants.js';
+import { FULL, rowCount, SMOKE } from './rig/scale.js';
+import { withService } from './rig/service.js';
 import { describeTimes, missedTargets } from './bench-console/report.js';
 import { measureScans } from './bench-console/scans.js';
 import { openStation } from './bench-console/station.js';
@@ -22,12 +20,10 @@ await runScript(async (print) => {
   });
   const scans = Number(values.scans);
   if (!(Number.isInteger(scans) && scans > 0)) throw new Error('--scans must be a positive number.');
-  const database = await openBenchDatabase(readConfig(), values.smoke ? SMOKE : FULL, print);
-  try {
-    const servingUrl = await createServiceLogin(database.ownerUrl, randomBytes(24).toString('base64url'));
-    const service = await startBenchService(servingUrl, database.ownerUrl);
-    try {
-      const station = await openStation(`http://${database.large.host}:${service.port}`);
+  const scale = values.smoke ? SMOKE : FULL;
+  await withBenchDatabase(readConfig(), scale, print, (database) =>
+    withService(database.ownerUrl, async ({ port }) => {
+      const station = await openStation(`http://${database.large.host}:${port}`);
       try {
         print(`${rowCount(database.large.size)} packages, ${scans} scans per line`);
         const measured = await measureScans(station, database, scans);
@@ -37,10 +33,6 @@ await runScript(async (print) => {
       } finally {
         await station.close();
       }
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    await database.stop();
-  }
+    }),
+  );
 });

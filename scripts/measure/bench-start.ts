@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../../src/config/project-root.js';
 import { treeCpuMs } from './rig/cpu.js';
-import { median } from './rig/median.js';
+import { median } from './rig/statistics.js';
 import { freePort } from './rig/service.js';
 import { runScript } from '../script.js';
 

@@ -1,13 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../../src/config/config.js';
-import { createServiceLogin } from '../../src/platform/db/connections/roles.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { compareRuns, lastRecorded, lineOfComparison, stillWorse, type Comparison } from './bench/compare.js';
+import type { Print } from './rig/database.js';
 import { makeCpuMeter } from './rig/cpu.js';
-import { openBenchDatabase } from './rig/database.js';
+import { withBenchDatabase } from './rig/tenants.js';
 import type { Bench, Row } from './bench/measure.js';
 import {
   describeYardsticks,
@@ -19,8 +18,8 @@ import {
 } from './bench/report.js';
 import { waitForVacuums } from './bench/postgres.js';
 import { planRows, type PlannedRow } from './bench/rows/rows.js';
-import { FULL, rowCount, SMOKE, type Scale } from './bench/scale.js';
-import { startBenchService } from './rig/service.js';
+import { FULL, rowCount, SMOKE, type Scale } from './rig/scale.js';
+import { withService } from './rig/service.js';
 import { measureYardsticks, type Yardsticks } from './bench/yardsticks.js';
 import { runScript } from '../script.js';
 
@@ -28,8 +27,6 @@ const HISTORY = join(projectRoot, 'docs', 'bench-history.jsonl');
 
 /** How often a row is measured before it counts as more expensive. */
 const ROUNDS = 3;
-
-type Print = (line: string) => void;
 
 // npm run bench: measures what users wait for, in rates and CPU time, beside PostgreSQL alone in the same run, and adds a line
 // to docs/bench-history.jsonl. `npm run bench -- list export` measures only rows whose names contain one of these words, and records nothing.
@@ -64,16 +61,12 @@ type Choices = {
 async function run({ isSmoke, words, before }: Choices, print: Print): Promise<HistoryEntry> {
   const scale = isSmoke ? SMOKE : FULL;
   const config = readConfig();
-  const database = await openBenchDatabase(config, scale, print);
-  try {
-    const password = randomBytes(24).toString('base64url');
-    const servingUrl = await createServiceLogin(database.ownerUrl, password);
-    const service = await startBenchService(servingUrl, database.ownerUrl);
-    try {
-      const meter = await makeCpuMeter(service.pid, database.ownerUrl);
+  return withBenchDatabase(config, scale, print, (database) =>
+    withService(database.ownerUrl, async ({ servingUrl, port, pid }) => {
+      const meter = await makeCpuMeter(pid, database.ownerUrl);
       if (!meter)
         print('The CPU times of PostgreSQL are not visible here. Only rates and times are measured.');
-      const bench: Bench = { ...database, servingUrl, port: service.port, scale, meter };
+      const bench: Bench = { ...database, servingUrl, port, scale, meter };
       const planned = planRows(config, bench, print).filter(
         ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
       );
@@ -86,12 +79,8 @@ async function run({ isSmoke, words, before }: Choices, print: Print): Promise<H
       );
       if (before) await compare(before, round, { bench, print });
       return entryOfRound(round);
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    await database.stop();
-  }
+    }),
+  );
 }
 
 function printGrowth(rows: Row[], { small, large }: Scale, print: Print): void {

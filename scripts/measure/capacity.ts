@@ -1,20 +1,14 @@
 import { parseArgs } from 'node:util';
-import { openSecrets } from '../../src/platform/access/secrets.js';
 import { readConfig, type Config } from '../../src/config/config.js';
-import { seedDemo } from '../../src/development/demo/seed.js';
-import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
-import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
-import { rowCount } from './bench/scale.js';
-import { openScratchServer } from './rig/scratch.js';
+import { withDatabase, type Print } from './rig/database.js';
+import { rowCount } from './rig/scale.js';
 import { lineOfOperation, lineOfSize, operationHeadings, SIZE_HEADING } from './capacity/report.js';
 import { sizesOf } from './capacity/sizes.js';
 import { measureStep, type Measured } from './capacity/step.js';
 import { runScript } from '../script.js';
 
 const AMOUNTS = { times: 500, rounds: 3 };
-
-type Print = (line: string) => void;
 
 // npm run capacity: what inserts, pages and the retention cost PostgreSQL with a million and with ten million audit entries, and
 // the bytes per row, in a temporary database. `--rows 1000000` measures with a tenth of both.
@@ -27,22 +21,17 @@ await runScript(async (print) => {
 });
 
 async function run(config: Config, total: number, print: Print): Promise<void> {
-  const server = await openScratchServer(config);
-  try {
-    await migrate(server.url, MIGRATIONS);
-    await withClient(server.url, (client) => seedDemo(client, openSecrets(config.secrets), new Date()));
+  await withDatabase(config, { place: 'temporary', print }, async (ownerUrl) => {
     const measureAt = (from: number, to: number) => {
       print(`Loading ${to - from} audit entries and package events, and their packages ...`);
-      return measureStep(server.url, { from, to, total, expired: total / 1000 }, config, AMOUNTS);
+      return measureStep(ownerUrl, { from, to, total, expired: total / 1000 }, config, AMOUNTS);
     };
     const small = await measureAt(0, total / 10);
     const large = await measureAt(total / 10, total);
     reportOperations(small, large, total, print);
     print(SIZE_HEADING);
-    for (const size of await withClient(server.url, sizesOf)) print(lineOfSize(size));
-  } finally {
-    await server.stop();
-  }
+    for (const size of await withClient(ownerUrl, sizesOf)) print(lineOfSize(size));
+  });
 }
 
 function reportOperations(small: Measured[], large: Measured[], total: number, print: Print): void {

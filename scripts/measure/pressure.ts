@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../../src/config/config.js';
-import { createServiceLogin } from '../../src/platform/db/connections/roles.js';
 import { makeCpuMeter } from './rig/cpu.js';
+import type { Print } from './rig/database.js';
+import { createLogin } from './rig/service.js';
 import { fill, send } from './pressure/client.js';
-import { openPressureDatabase, type PressureDatabase } from './pressure/database.js';
+import { withPressureDatabase, type PressureDatabase } from './pressure/database.js';
 import { prepareRequests } from './pressure/prepare-requests.js';
 import { startProcesses } from './pressure/processes.js';
 import type { Stream } from './pressure/programs/mixed-load.js';
@@ -17,8 +17,6 @@ import { runScript } from '../script.js';
 
 /** A long run compares the memory at its end with the memory after these minutes. */
 const WARM_UP_SECONDS = 300;
-
-type Print = (line: string) => void;
 
 // npm run pressure: 150 light requests per second, and at the same time a flood of logins, exports, uploads and reconciliations.
 // Reports latencies, failures, event loop, waits for connections, memory and CPU. Fails if a target is missed. `--minutes 30` runs
@@ -71,22 +69,18 @@ function kindsOf(text: string | undefined, usual: readonly BulkKind[]): readonly
 
 /** @throws Error that lists the missed targets */
 async function run(scale: Scale, print: Print): Promise<void> {
-  const database = await openPressureDatabase(readConfig(), scale, print);
-  try {
-    const phases = await measure(database, scale, print);
-    const [first, last] = [phases[0], phases.at(-1)];
-    const missed = phases.flatMap((phase) => missedTargets(phase, scale));
-    if (first && last && first !== last) missed.push(...grownMemory(first, last));
-    if (missed.length > 0) throw new Error(missed.join('\n'));
-    print('All targets are met.');
-  } finally {
-    await database.stop();
-  }
+  const phases = await withPressureDatabase(readConfig(), scale, print, (database) =>
+    measure(database, scale, print),
+  );
+  const [first, last] = [phases[0], phases.at(-1)];
+  const missed = phases.flatMap((phase) => missedTargets(phase, scale));
+  if (first && last && first !== last) missed.push(...grownMemory(first, last));
+  if (missed.length > 0) throw new Error(missed.join('\n'));
+  print('All targets are met.');
 }
 
 async function measure({ ownerUrl, tenant }: PressureDatabase, scale: Scale, print: Print): Promise<Phase[]> {
-  const servingUrl = await createServiceLogin(ownerUrl, randomBytes(24).toString('base64url'));
-  const processes = await startProcesses(servingUrl, ownerUrl);
+  const processes = await startProcesses(await createLogin(ownerUrl), ownerUrl);
   try {
     const requests = await prepareRequests(processes.port, tenant);
     const streams = [...lightStreams(requests, scale), ...loginStreams(requests, scale)].filter(

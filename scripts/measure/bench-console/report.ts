@@ -1,11 +1,7 @@
+import { quantile } from '../rig/statistics.js';
+
 /** What was scanned, and the milliseconds of each scan. */
 export type Times = { name: string; timesMs: number[] };
-
-/** Returns the value below which this share of the times is. */
-function quantile(timesMs: number[], share: number): number {
-  const sorted = timesMs.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-}
 
 export function describeTimes(measured: Times[]): string[] {
   const columns = (name: string, figures: string[]) =>

@@ -1,5 +1,5 @@
 import { withClient } from '../../../src/platform/db/connections/roles.js';
-import type { BenchDatabase } from '../rig/database.js';
+import type { BenchDatabase } from '../rig/tenants.js';
 import type { Times } from './report.js';
 import type { Station } from './station.js';
 

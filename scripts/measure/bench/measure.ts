@@ -5,12 +5,12 @@ import type { Db } from '../../../src/platform/db/database.js';
 import type { Sql } from '../../../src/platform/db/statements.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { cpuBetween, type CpuMeter, type CpuTime } from '../rig/cpu.js';
-import type { BenchTenant } from '../rig/database.js';
-import { median, medianOrNone } from '../rig/median.js';
+import type { BenchTenant } from '../rig/tenants.js';
+import { median, medianOrNone } from '../rig/statistics.js';
 import { costOfTransaction, inline, timeTransaction, type TransactionCost } from './postgres.js';
 import type { Load, LoadResult, RequestTemplate } from './programs/request-load.js';
 import { runLoad } from './run-load.js';
-import type { Scale } from './scale.js';
+import type { Scale } from '../rig/scale.js';
 import { exchange, logIn, type Exchange } from '../rig/service.js';
 import type { BareName } from './yardsticks.js';
 

@@ -9,7 +9,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { Sql } from '../../../src/platform/db/statements.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import type { CpuMeter } from '../rig/cpu.js';
-import type { Scale } from './scale.js';
+import type { Scale } from '../rig/scale.js';
 
 /** A vacuum of the largest table takes about a minute. */
 const MAX_VACUUM_MS = 180_000;

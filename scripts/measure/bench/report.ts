@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { figure as withDigits } from '../rig/figure.js';
 import type { Row } from './measure.js';
 import type { Yardsticks } from './yardsticks.js';
 
@@ -94,8 +95,4 @@ function recorded({ measured, unit, cpu, against, bare, latency }: Row): Recorde
   };
 }
 
-function figure(value: number | undefined): string {
-  if (value === undefined) return '-';
-  if (value >= 100) return value.toFixed(0);
-  return value.toFixed(value < 10 ? 3 : 1);
-}
+const figure = (value: number | undefined) => withDigits(value, 3);

@@ -2,11 +2,11 @@ import { fork, type ForkOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
-import { medianOrNone } from '../rig/median.js';
+import { medianOrNone } from '../rig/statistics.js';
 import { cpuBetween, makeCpuMeter, processCpuMs, type CpuMeter } from '../rig/cpu.js';
 import { runLoad } from './run-load.js';
 import { costOfTransaction, timeCopyFrom } from './postgres.js';
-import type { Scale } from './scale.js';
+import type { Scale } from '../rig/scale.js';
 
 /**
  * The least that any service needs, measured in the same run, so that figures of different machines and hours can be compared.

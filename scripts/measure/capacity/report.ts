@@ -1,3 +1,4 @@
+import { figure as withDigits } from '../rig/figure.js';
 import type { Measured } from './step.js';
 import type { TableSize } from './sizes.js';
 
@@ -19,5 +20,4 @@ export const SIZE_HEADING = `${'bytes per row'.padEnd(NAME)}${['rows', 'heap', '
 export const lineOfSize = ({ table, rows, heap, indexes, toast }: TableSize): string =>
   table.padEnd(NAME) + [rows, heap, indexes, toast].map((value) => right(value.toFixed(0))).join('');
 
-const figure = (value: number | undefined): string =>
-  value === undefined ? '-' : value.toFixed(value < 100 ? 1 : 0);
+const figure = (value: number | undefined) => withDigits(value, 1);

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeNames } from '../search-quality/names.js';
+import { makeNames } from '../rig/names.js';
 import { send, type Call } from './client.js';
 import type { PressureTenant } from './database.js';
 import type { BulkKind, Scale } from './scale.js';

@@ -1,11 +1,7 @@
-import { openSecrets } from '../../../src/platform/access/secrets.js';
 import type { Config } from '../../../src/config/config.js';
-import { seedDemo } from '../../../src/development/demo/seed.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
-import { migrate } from '../../../src/platform/db/migrations/migrate.js';
-import { MIGRATIONS } from '../../../src/platform/db/migrations/migration-files.js';
-import { ensureTenant, openPersistentServer } from '../rig/database.js';
-import { openScratchServer } from '../rig/scratch.js';
+import { placeOf, withDatabase, type Print } from '../rig/database.js';
+import { ensureTenant } from '../rig/tenants.js';
 import type { Scale } from './scale.js';
 
 export type PressureTenant = {
@@ -22,26 +18,22 @@ export type PressureTenant = {
   usernames: string[];
 };
 
-export type PressureDatabase = { ownerUrl: string; tenant: PressureTenant; stop(): Promise<void> };
+export type PressureDatabase = { ownerUrl: string; tenant: PressureTenant };
 
 const SLUG = 'pressure';
 const USERS = 20;
 /** More than a minute's single writes change, so that these seldom change the same package twice. */
 const PACKAGES = 20_000;
 
-/** Prepares the demo data and one tenant. A full run keeps them for the next run, a smoke run removes them. */
-export async function openPressureDatabase(
+/** Prepares the demo data and one tenant for `work`. A full run keeps them for the next run, a smoke run removes them. */
+export function withPressureDatabase<Result>(
   config: Config,
   { name, size, manifestPackages }: Scale,
-  print: (line: string) => void,
-): Promise<PressureDatabase> {
-  const server = await (name === 'smoke'
-    ? openScratchServer(config)
-    : openPersistentServer(config, SLUG, print));
-  try {
-    await migrate(server.url, MIGRATIONS);
-    const tenant = await withClient(server.url, async (client) => {
-      await seedDemo(client, openSecrets(config.secrets), new Date());
+  print: Print,
+  work: (database: PressureDatabase) => Promise<Result>,
+): Promise<Result> {
+  return withDatabase(config, { place: placeOf(name, SLUG), print }, async (ownerUrl) => {
+    const tenant = await withClient(ownerUrl, async (client) => {
       const loaded = await ensureTenant(client, SLUG, { size, manifestPackages }, print);
       const read = async (text: string) => {
         const { rows } = await client.query<{ value: string }>(text, [loaded.id]);
@@ -64,11 +56,8 @@ export async function openPressureDatabase(
         ),
       };
     });
-    return { ownerUrl: server.url, tenant, stop: () => server.stop() };
-  } catch (error) {
-    await server.stop();
-    throw error;
-  }
+    return work({ ownerUrl, tenant });
+  });
 }
 
 const ADD_USERS = `insert into users (tenant_id, id, username, full_name, role, password_hash)

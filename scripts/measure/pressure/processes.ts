@@ -1,9 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { projectRoot } from '../../../src/config/project-root.js';
-import { freePort, waitUntilReady } from '../rig/service.js';
+import { environmentOf, freePort, startProgram, waitUntilReady } from '../rig/service.js';
 import type { Probed, ProbeRequest } from './programs/probe.js';
 
 /** The service or the worker in a process of its own, with a probe. */
@@ -28,13 +26,7 @@ export async function startProcesses(databaseUrl: string, ownerUrl: string): Pro
   const port = await freePort();
   const metricsPort = await freePort();
   const env = {
-    PATH: process.env['PATH'],
-    APP_ENV: 'development',
-    DATABASE_URL: databaseUrl,
-    DATABASE_OWNER_URL: ownerUrl,
-    OUTBOUND_ALLOW_LOOPBACK: 'true',
-    // The upload is repeated more often than the quota of a day allows.
-    CUSTOMER_CHANGES_PER_DAY: '100000000',
+    ...environmentOf(databaseUrl, ownerUrl),
     // As in every deployment (docs/operations.md, Memory).
     MALLOC_ARENA_MAX: '2',
     // The flood's logins come from many addresses.
@@ -53,9 +45,7 @@ export async function startProcesses(databaseUrl: string, ownerUrl: string): Pro
 }
 
 function start(program: string, env: NodeJS.ProcessEnv): { child: ChildProcess; probed: ProbedProcess } {
-  const args = ['--expose-gc', '--import', PROBE, join(projectRoot, 'dist/src', program)];
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const { child, exited, stop } = startProgram(program, env, PROBE);
   return {
     child,
     probed: {
@@ -67,10 +57,7 @@ function start(program: string, env: NodeJS.ProcessEnv): { child: ChildProcess; 
         const [probed] = (await Promise.race([once(child, 'message'), ended])) as [Probed];
         return probed;
       },
-      async stop() {
-        child.kill('SIGTERM');
-        await exited;
-      },
+      stop,
     },
   };
 }

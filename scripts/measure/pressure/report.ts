@@ -1,3 +1,4 @@
+import { figure as withDigits } from '../rig/figure.js';
 import type { BulkResult } from './bulk.js';
 import type { Latency, MixedLoadResult, StreamResult } from './programs/mixed-load.js';
 import type { Probed } from './programs/probe.js';
@@ -77,7 +78,4 @@ function describeMemory(name: string, memory: Probed['memory']): string {
 
 export const megabytes = (bytes: number) => (bytes / 1024 / 1024).toFixed(1);
 
-export function figure(value: number | undefined): string {
-  if (value === undefined) return '-';
-  return value >= 100 ? value.toFixed(0) : value.toFixed(value < 10 ? 2 : 1);
-}
+export const figure = (value: number | undefined): string => withDigits(value, 2);

@@ -1,6 +1,6 @@
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeLabelled } from '../search-quality/labelled.js';
-import { makeNames } from '../search-quality/names.js';
+import { makeNames } from '../rig/names.js';
 import type { Call } from './client.js';
 import type { PressureTenant } from './database.js';
 import type { Stream } from './programs/mixed-load.js';

@@ -8,16 +8,16 @@ import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 
 /** `url` connects as the owner. */
-export type BenchServer = { url: string; stop(): Promise<void> };
+export type ScratchServer = { url: string; stop(): Promise<void> };
 
 const FOLDER = join(projectRoot, '.data', 'bench-smoke');
 
 /** Creates a temporary database that stop() removes: on the operator's server, or on a new one. */
-export function openScratchServer({ databaseOwnerUrl }: Config): Promise<BenchServer> {
+export function openScratchServer({ databaseOwnerUrl }: Config): Promise<ScratchServer> {
   return databaseOwnerUrl ? createDatabase(databaseOwnerUrl) : startScratchServer();
 }
 
-async function createDatabase(adminUrl: string): Promise<BenchServer> {
+async function createDatabase(adminUrl: string): Promise<ScratchServer> {
   const name = `crossdock_bench_smoke_${process.pid}`;
   const run = (statement: string) => withClient(adminUrl, (client) => client.query(statement));
   await run(`create database ${pg.escapeIdentifier(name)}`);
@@ -32,12 +32,12 @@ async function createDatabase(adminUrl: string): Promise<BenchServer> {
 }
 
 /** The folder is named after the process, so that two runs do not share a server. */
-async function startScratchServer(): Promise<BenchServer> {
+async function startScratchServer(): Promise<ScratchServer> {
   await removeServersOfDeadRuns();
   return start(String(process.pid));
 }
 
-async function start(name: string): Promise<BenchServer> {
+async function start(name: string): Promise<ScratchServer> {
   const folder = join(FOLDER, name);
   const server = await startEmbeddedPostgres({
     dataDir: folder,

@@ -1,37 +1,66 @@
+import { randomBytes } from 'node:crypto';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { createServiceLogin } from '../../../src/platform/db/connections/roles.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 
-export type BenchService = { port: number; pid: number; stop(): Promise<void> };
+export type BenchService = { port: number; pid: number; servingUrl: string };
 
 /** The port of the service that the run measures. */
 let servicePort = 0;
 
-/** Starts the built service as a separate process, as an operator does, without its log. */
-export async function startBenchService(databaseUrl: string, ownerUrl: string): Promise<BenchService> {
+/** Starts the built service as a separate process for `work`, and stops it whatever happens. */
+export async function withService<Result>(
+  ownerUrl: string,
+  work: (service: BenchService) => Promise<Result>,
+): Promise<Result> {
+  const servingUrl = await createLogin(ownerUrl);
   servicePort = await freePort();
-  const child = spawn(process.execPath, [join(projectRoot, 'dist/src/main.js')], {
-    env: {
-      PATH: process.env['PATH'],
-      APP_ENV: 'development',
-      DATABASE_URL: databaseUrl,
-      DATABASE_OWNER_URL: ownerUrl,
-      PORT: String(servicePort),
-      POOL_SIZE: '10',
-      OUTBOUND_ALLOW_LOOPBACK: 'true',
-      OUTBOUND_REQUESTS_PER_SECOND: '1000000',
-      CUSTOMER_CHANGES_PER_DAY: '100000000',
-    },
-    stdio: ['ignore', 'ignore', 'inherit'],
+  const { child, stop } = startProgram('main.js', {
+    ...environmentOf(servingUrl, ownerUrl),
+    PORT: String(servicePort),
+    POOL_SIZE: '10',
+    OUTBOUND_REQUESTS_PER_SECOND: '1000000',
+  });
+  try {
+    await waitUntilReady(child, servicePort);
+    return await work({ port: servicePort, pid: child.pid ?? 0, servingUrl });
+  } finally {
+    await stop();
+  }
+}
+
+/** Returns the URL of a new login of the service. */
+export const createLogin = (ownerUrl: string): Promise<string> =>
+  createServiceLogin(ownerUrl, randomBytes(24).toString('base64url'));
+
+/** The settings that every measured process has. */
+export const environmentOf = (databaseUrl: string, ownerUrl: string): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  APP_ENV: 'development',
+  DATABASE_URL: databaseUrl,
+  DATABASE_OWNER_URL: ownerUrl,
+  OUTBOUND_ALLOW_LOOPBACK: 'true',
+  // Runs change more customers than the quota of a day allows.
+  CUSTOMER_CHANGES_PER_DAY: '100000000',
+});
+
+type Started = { child: ChildProcess; exited: Promise<void>; stop(): Promise<void> };
+
+/** Starts a built program as an operator does, without its log. */
+export function startProgram(program: string, env: NodeJS.ProcessEnv, probe?: string): Started {
+  const options = probe === undefined ? [] : ['--expose-gc', '--import', probe];
+  const child = spawn(process.execPath, [...options, join(projectRoot, 'dist/src', program)], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit', ...(probe === undefined ? [] : ['ipc' as const])],
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  await waitUntilReady(child, servicePort);
   return {
-    port: servicePort,
-    pid: child.pid ?? 0,
+    child,
+    exited,
     async stop() {
       child.kill('SIGTERM');
       await exited;

@@ -1,6 +1,6 @@
 import { seededRandom } from '../../../src/development/demo/values/seeded-random.js';
 import { KINDS, type Kind } from './misspell.js';
-import type { Name } from './names.js';
+import type { Name } from '../rig/names.js';
 
 /** A query and the name that it refers to. */
 export type Labelled = { kind: Kind; query: string; wanted: Name };
@@ -28,9 +28,4 @@ export function recallAt(depth: number, results: { wanted: Name; found: Name[] }
     found.slice(0, depth).some(({ first, last }) => first === wanted.first && last === wanted.last),
   );
   return hits.length / results.length;
-}
-
-export function percentile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }

@@ -4,8 +4,9 @@ import { searchCustomers } from '../../../src/modules/customers/search/search.js
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import type { Db } from '../../../src/platform/db/database.js';
-import { makeLabelled, percentile, recallAt, type Labelled } from './labelled.js';
-import { makeNames, type Name } from './names.js';
+import { quantile } from '../rig/statistics.js';
+import { makeLabelled, recallAt, type Labelled } from './labelled.js';
+import { makeNames, type Name } from '../rig/names.js';
 
 export type Result = Labelled & { found: Name[]; ms: number };
 
@@ -55,7 +56,7 @@ export async function measure(
 }
 
 export const latency = (results: Result[], share: number): number =>
-  percentile(
+  quantile(
     results.map(({ ms }) => ms),
     share,
   );

@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../../src/development/demo/values/seeded-random.js';
-import type { Name } from './names.js';
+import type { Name } from '../rig/names.js';
 
 /** Misspells a name; returns null if this kind does not apply to it. */
 export type Misspelling = (name: Name, dice: SeededRandom) => string | null;

@@ -6,7 +6,7 @@ import {
   type Measured,
 } from '../../../scripts/measure/search-quality/measure.js';
 import { recallAt } from '../../../scripts/measure/search-quality/labelled.js';
-import { makeNames } from '../../../scripts/measure/search-quality/names.js';
+import { makeNames } from '../../../scripts/measure/rig/names.js';
 import { KINDS } from '../../../scripts/measure/search-quality/misspell.js';
 import { rounds } from '../../support/harness/effort.js';
 import { withService } from '../../support/fixture/with-service.js';

@@ -1,6 +1,6 @@
 import { previewStatements } from '../../../../src/modules/invoices/queries.js';
 import { enterScope } from '../../../../src/platform/db/transactions/admission.js';
-import type { BenchTenant } from '../../rig/database.js';
+import type { BenchTenant } from '../../rig/tenants.js';
 import {
   administrator,
   adminOf,
@@ -13,7 +13,7 @@ import {
   type Row,
 } from '../measure.js';
 import { inline } from '../postgres.js';
-import { digits } from '../scale.js';
+import { digits } from '../../rig/scale.js';
 import { fetchBytes, logIn } from '../../rig/service.js';
 
 /** All packages of a bench tenant were received in this year. */

@@ -4,11 +4,11 @@ import { substringMatches } from '../../../../src/modules/customers/search/queri
 import { withClient } from '../../../../src/platform/db/connections/roles.js';
 import { newId } from '../../../../src/platform/values/ids.js';
 import { makeLabelled } from '../../search-quality/labelled.js';
-import { makeNames } from '../../search-quality/names.js';
-import type { BenchTenant } from '../../rig/database.js';
+import { makeNames } from '../../rig/names.js';
+import type { BenchTenant } from '../../rig/tenants.js';
 import { administrator, callRow, contextOf, readRow, timeCalls, type Bench, type Row } from '../measure.js';
 import { timeCopyFrom, timeTransaction } from '../postgres.js';
-import { digits, rowCount } from '../scale.js';
+import { digits, rowCount } from '../../rig/scale.js';
 import { exchange, logIn } from '../../rig/service.js';
 
 /** The default page of customers with its total. */

@@ -1,4 +1,4 @@
-import type { BenchTenant } from '../../rig/database.js';
+import type { BenchTenant } from '../../rig/tenants.js';
 import { rateRow, templateOf, type Bench, type Row } from '../measure.js';
 
 /** The newest page of the demo tenant's audit log, which has an entry for each pre-alert that the run submitted. */

@@ -6,10 +6,10 @@ import {
 import { pageOfManifests } from '../../../../src/modules/manifests/list/queries.js';
 import { withClient } from '../../../../src/platform/db/connections/roles.js';
 import { enterScope } from '../../../../src/platform/db/transactions/admission.js';
-import type { BenchTenant } from '../../rig/database.js';
+import type { BenchTenant } from '../../rig/tenants.js';
 import { administrator, adminOf, callRow, contextOf, readRow, type Bench, type Row } from '../measure.js';
 import { inline, timeTransaction } from '../postgres.js';
-import { digits } from '../scale.js';
+import { digits } from '../../rig/scale.js';
 import { freePackages } from './package-rows.js';
 
 export const getManifestRow = (bench: Bench, tenant: BenchTenant): Promise<Row> =>

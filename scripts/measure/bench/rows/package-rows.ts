@@ -6,7 +6,7 @@ import {
   totalPackages,
 } from '../../../../src/modules/packages/list/queries.js';
 import { enterScope } from '../../../../src/platform/db/transactions/admission.js';
-import type { BenchTenant } from '../../rig/database.js';
+import type { BenchTenant } from '../../rig/tenants.js';
 import {
   administrator,
   adminOf,
@@ -19,7 +19,7 @@ import {
   type Row,
 } from '../measure.js';
 import { inline, timeTransaction } from '../postgres.js';
-import { digits, rowCount } from '../scale.js';
+import { digits, rowCount } from '../../rig/scale.js';
 import { fetchBytes, logIn } from '../../rig/service.js';
 
 export const listPackagesRow = (bench: Bench, tenant: BenchTenant): Promise<Row> =>

@@ -6,10 +6,10 @@ import { enterScope } from '../../../../src/platform/db/transactions/admission.j
 import { newId } from '../../../../src/platform/values/ids.js';
 import { pageOfPrealerts, statsOfPrealerts } from '../../../../src/modules/prealerts/list-queries.js';
 import { insertPrealertsWithKey } from '../../../../src/modules/prealerts/queries.js';
-import type { BenchTenant } from '../../rig/database.js';
+import type { BenchTenant } from '../../rig/tenants.js';
 import { contextOf, rateRow, readRow, type Bench, type Row } from '../measure.js';
 import { inline } from '../postgres.js';
-import { digits, rowCount } from '../scale.js';
+import { digits, rowCount } from '../../rig/scale.js';
 
 const SUBMIT = {
   method: 'POST',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { countLoad, findManifest, loadedParcels } from '../../../../src/modules/scans/loading/queries.js';
-import type { BenchTenant } from '../../rig/database.js';
+import type { BenchTenant } from '../../rig/tenants.js';
 import { withClient } from '../../../../src/platform/db/connections/roles.js';
 import {
   administrator,
@@ -13,7 +13,7 @@ import {
   type Row,
 } from '../measure.js';
 import { runLoad } from '../run-load.js';
-import { digits, rowCount } from '../scale.js';
+import { digits, rowCount } from '../../rig/scale.js';
 
 /** The most that a station sends in one call. */
 const SCANS = 500;

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Agent, request } from 'undici';
 import { withClient } from '../../../../src/platform/db/connections/roles.js';
-import type { BenchTenant } from '../../rig/database.js';
+import type { BenchTenant } from '../../rig/tenants.js';
 import type { CpuTime } from '../../rig/cpu.js';
 import { cpuSince, medianCpu, type Bench, type Row } from '../measure.js';
-import { median } from '../../rig/median.js';
+import { median } from '../../rig/statistics.js';
 
 /** Far more than the slowest machine needed. Without the limit a lost delivery would hang the run. */
 const DELIVERY_LIMIT_MS = 60_000;
