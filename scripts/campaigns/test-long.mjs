@@ -14,10 +14,10 @@ const CAMPAIGNS = [
   {
     name: 'pressure',
     script: 'run.mjs',
-    args: ['measure/pressure', '--minutes', '15', '--rate', '50', '--pause', '20', '--p99', '1500'],
+    args: ['scripts/measure/pressure', '--minutes', '15', '--rate', '50', '--pause', '20', '--p99', '1500'],
   },
-  { name: 'sdk', script: 'run.mjs', args: ['sdk/sdk-test'] },
-  { name: 'generators', script: 'run.mjs', args: ['sdk/sdk-generators'] },
+  { name: 'sdk', script: 'run.mjs', args: ['scripts/sdk/sdk-test'] },
+  { name: 'generators', script: 'run.mjs', args: ['scripts/sdk/sdk-generators'] },
 ];
 
 prepare();

@@ -1,7 +1,7 @@
 import { readChangelog, readCurrent, readLastRelease } from './released.js';
 import { describeVerdict } from './report.js';
 import { judge } from './verdict.js';
-import { runScript } from '../script.js';
+import { runScript } from '../../src/commands/run/script.js';
 
 // npm run contract:diff: compares generated/openapi.json with the last release. Fails on a change that breaks
 // integrators, on a version that is too low, and on a change that the changelog does not mention.

@@ -1,7 +1,7 @@
 import { readChangelog, readCurrent, readLastRelease, storeRelease } from './released.js';
 import { releaseMigrations } from './release-migrations.js';
 import { judge } from './verdict.js';
-import { runScript } from '../script.js';
+import { runScript } from '../../src/commands/run/script.js';
 
 /** The date of the release, as CHANGELOG.md has it. */
 const today = () => new Date().toISOString().slice(0, 10);

@@ -6,7 +6,7 @@ import { withClient } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { listMigrations, MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
 import { describeSchema, EXPECTED, formatExpected } from '../../src/platform/db/schema-check/schema-lines.js';
-import { runScript } from '../script.js';
+import { runScript } from '../../src/commands/run/script.js';
 
 // npm run schema:describe: applies the migrations to a new database, and writes what they make to generated/schema.json. Each start
 // compares the database with it.

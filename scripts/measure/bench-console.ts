@@ -6,7 +6,7 @@ import { withService } from './rig/service.js';
 import { describeTimes, missedTargets } from './bench-console/report.js';
 import { measureScans } from './bench-console/scans.js';
 import { openStation } from './bench-console/station.js';
-import { runScript } from '../script.js';
+import { runScript } from '../../src/commands/run/script.js';
 
 /** A person at a station notices a longer wait. */
 const TARGET_MS = 150;

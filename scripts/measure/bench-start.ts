@@ -7,7 +7,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { treeCpuMs } from './rig/cpu.js';
 import { median } from './rig/statistics.js';
 import { freePort } from './rig/service.js';
-import { runScript } from '../script.js';
+import { runScript } from '../../src/commands/run/script.js';
 
 const POLL_MS = 5;
 const LIMIT_MS = 300_000;

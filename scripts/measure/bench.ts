@@ -21,7 +21,7 @@ import { planRows, type PlannedRow } from './bench/rows/rows.js';
 import { FULL, rowCount, SMOKE, type Scale } from './rig/scale.js';
 import { withService } from './rig/service.js';
 import { measureYardsticks, type Yardsticks } from './bench/yardsticks.js';
-import { runScript } from '../script.js';
+import { runScript } from '../../src/commands/run/script.js';
 
 const HISTORY = join(projectRoot, 'docs', 'bench-history.jsonl');
 

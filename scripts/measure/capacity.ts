@@ -6,7 +6,7 @@ import { rowCount } from './rig/scale.js';
 import { lineOfOperation, lineOfSize, operationHeadings, SIZE_HEADING } from './capacity/report.js';
 import { sizesOf } from './capacity/sizes.js';
 import { measureStep, type Measured } from './capacity/step.js';
-import { runScript } from '../script.js';
+import { runScript } from '../../src/commands/run/script.js';
 
 const AMOUNTS = { times: 500, rounds: 3 };
 

@@ -13,7 +13,7 @@ import { runPhase } from './pressure/run-phase.js';
 import { BULK_KINDS, FULL, SMOKE, type BulkKind, type Scale } from './pressure/scale.js';
 import { loginStreams, lightStreams } from './pressure/streams.js';
 import { grownMemory, missedTargets } from './pressure/verdict.js';
-import { runScript } from '../script.js';
+import { runScript } from '../../src/commands/run/script.js';
 
 /** A long run compares the memory at its end with the memory after these minutes. */
 const WARM_UP_SECONDS = 300;

@@ -2,7 +2,7 @@ import { readConfig } from '../../src/config/config.js';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { APP_ROLE, withClient } from '../../src/platform/db/connections/roles.js';
 import { withDatabase } from './rig/database.js';
-import { runScript } from '../script.js';
+import { runScript } from '../../src/commands/run/script.js';
 import { describe, loadCustomers, measure } from './search-quality/measure.js';
 import { makeNames } from './rig/names.js';
 

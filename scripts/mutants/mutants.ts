@@ -5,7 +5,7 @@ import { startServer, type Server } from './server.js';
 import { problemsOf } from './stale.js';
 import { MUTANTS } from './table.js';
 import { openWorkingCopy } from './working-copy.js';
-import { runScript } from '../script.js';
+import { runScript } from '../../src/commands/run/script.js';
 
 // npm run mutants: removes the guards in the table one by one, in a copy of the project, and runs the tests
 // that must detect it. `-- --only name` selects guards by part of their name, `--jobs 2` runs two in

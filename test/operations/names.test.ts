@@ -15,6 +15,7 @@ const ROOTS = [
   'generated',
   'openapi',
   'prisma',
+  'print-bridge',
   'scripts',
   'sdk',
   'src',

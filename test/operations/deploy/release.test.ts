@@ -66,7 +66,11 @@ describe('the application of a release', () => {
   test('contains no demo data and no program that loads them', () => {
     const dist = join(installed, 'dist');
     const paths = readdirSync(dist, { recursive: true }).map(String).sort();
-    const ofDevelopment = matching(/development|demo|clone|seed-/, 'src/clone.js', 'scripts/demo-load.js');
+    const ofDevelopment = matching(
+      /development|demo|clone|seed-/,
+      'src/clone.js',
+      'scripts/develop/demo-load.js',
+    );
     expect(paths.length).toBeGreaterThan(300);
     expect(paths.filter((path) => path.search(ofDevelopment) !== -1)).toEqual([]);
     const scripts = paths

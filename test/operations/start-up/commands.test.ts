@@ -16,7 +16,7 @@ test('a command is named as a release runs it, and as a clone does', () => {
   expect(commandLineIn('tenant-move', false)).toBe('npm run tenant:move');
 });
 
-const sources = ['src', 'scripts']
+const sources = ['src', 'print-bridge', 'scripts']
   .flatMap((folder) =>
     readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
       join(folder, path),
@@ -57,7 +57,9 @@ test('no message of a program of a release names npm', () => {
   ).toEqual([]);
 });
 
-const programs = PROGRAMS.filter((path) => path.startsWith('scripts/')).map((path) => basename(path, '.ts'));
+const programs = PROGRAMS.filter((path) => !/^src\/(main|worker)\.ts$/.test(path)).map((path) =>
+  basename(path, '.ts'),
+);
 
 const run = (...args: string[]) =>
   spawnSync(process.execPath, [...args, '--help'], {

@@ -1,11 +1,11 @@
 import { isHelpAsked } from '../src/config/commands.js';
 import { ConfigError } from '../src/config/config.js';
-import { readPrintBridgeConfig } from '../src/config/print-bridge.js';
-import { runBridge } from './print-bridge/bridge.js';
-import { openJournal } from './print-bridge/journal.js';
-import { logToOutput as log } from './print-bridge/log.js';
-import { makePrinter } from './print-bridge/make-printer.js';
-import { openService, RefusedError } from './print-bridge/service.js';
+import { readPrintBridgeConfig } from './config.js';
+import { runBridge } from './bridge.js';
+import { openJournal } from './journal.js';
+import { logToOutput as log } from './log.js';
+import { makePrinter } from './make-printer.js';
+import { openService, RefusedError } from './service.js';
 
 const HELP = `Prints the labels of one station. It asks the service for label jobs and sends them to a printer.
 

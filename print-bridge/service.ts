@@ -1,6 +1,6 @@
 import { Agent, request, type Dispatcher } from 'undici';
-import type { BodyOf, DataOf } from '../../src/platform/contract/types.js';
-import type { PrintBridgeConfig } from '../../src/config/print-bridge.js';
+import type { BodyOf, DataOf } from '../src/platform/contract/types.js';
+import type { PrintBridgeConfig } from './config.js';
 import { waitBeforeRetry } from './backoff.js';
 import type { Log } from './log.js';
 

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { readIdentity } from '../src/config/command-settings.js';
-import { commandLine } from '../src/config/commands.js';
-import { readOwnerUrl } from '../src/config/config.js';
-import { withClient } from '../src/platform/db/connections/roles.js';
-import { takeOver } from '../src/startup/take-over.js';
-import { runScript } from './script.js';
+import { readIdentity } from '../config/command-settings.js';
+import { commandLine } from '../config/commands.js';
+import { readOwnerUrl } from '../config/config.js';
+import { withClient } from '../platform/db/connections/roles.js';
+import { takeOver } from '../startup/take-over.js';
+import { runScript } from './run/script.js';
 
 // npm run take-over: gives a database that another deployment has used to this one, for example after the deployment got a new name
 // (docs/deploy.md, "One deployment per database").

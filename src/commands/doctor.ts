@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { surveyConfig } from '../src/config/config.js';
-import { UPGRADE_CODES } from '../src/platform/db/migrations/upgrade.js';
-import type { Deployment } from '../src/startup/deployment.js';
-import { examine } from '../src/startup/doctor/doctor.js';
-import { toJson, toLines } from '../src/startup/doctor/report.js';
-import { describeMissingSettings } from '../src/startup/doctor/missing-settings.js';
-import { examineUpgrade } from '../src/startup/doctor/upgrade.js';
-import { commandLine, isHelpAsked } from '../src/config/commands.js';
+import { environment } from '../config/command-settings.js';
+import { surveyConfig } from '../config/config.js';
+import { UPGRADE_CODES } from '../platform/db/migrations/upgrade.js';
+import type { Deployment } from '../startup/deployment.js';
+import { examine } from '../startup/doctor/doctor.js';
+import { toJson, toLines } from '../startup/doctor/report.js';
+import { describeMissingSettings } from '../startup/doctor/missing-settings.js';
+import { examineUpgrade } from '../startup/doctor/upgrade.js';
+import { commandLine, isHelpAsked } from '../config/commands.js';
 
 // npm run doctor: examines the installation that the settings describe. Exit code 0 without a problem, 1 with one, 2 if it
 // cannot run. With --upgrade: 0 rolling, 3 needs a stop, 4 wait for a background migration, 5 unsupported.
@@ -58,7 +59,7 @@ function readOptions() {
 async function reportState({ json, servers, workers, compare, thorough, proxy }: Options): Promise<number> {
   const other = compare === undefined ? undefined : await readDeployment(compare);
   const survey = surveyConfig();
-  const missing = await describeMissingSettings(process.env, survey.config.dataDir);
+  const missing = await describeMissingSettings(environment(), survey.config.dataDir);
   if (missing) throw new Error(missing);
   const report = await examine({
     ...survey,

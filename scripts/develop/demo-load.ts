@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
-import { identityOfProcess } from '../src/config/command-settings.js';
-import { readConfig, type Config } from '../src/config/config.js';
-import { DEMO } from '../src/development/demo/demo.js';
-import { startEmbeddedPostgres } from '../src/development/embedded-postgres/embedded-server.js';
-import { loadTraffic, type LoadTools } from '../src/development/load/load.js';
-import { MAX_TENANTS, type LoadOptions } from '../src/development/load/tenant-plan.js';
-import { appendAllToChains } from '../src/modules/audit-log/append-to-chain.js';
-import { checkPassword } from '../src/modules/tenants/tenant.js';
-import { openSecrets } from '../src/platform/access/secrets.js';
-import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
-import { analyzeNonEmptyTables } from '../src/platform/db/migrations/analyze.js';
-import { listPending } from '../src/platform/db/migrations/history.js';
-import { migrate } from '../src/platform/db/migrations/migrate.js';
-import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
-import { openDb } from '../src/platform/db/open-database.js';
-import { describeDeployment, recordDeployment } from '../src/startup/deployment.js';
-import { findRefusal } from '../src/startup/database-owner.js';
-import { runScript } from './script.js';
-import { commandLine } from '../src/config/commands.js';
+import { identityOfProcess } from '../../src/config/command-settings.js';
+import { readConfig, type Config } from '../../src/config/config.js';
+import { DEMO } from '../../src/development/demo/demo.js';
+import { startEmbeddedPostgres } from '../../src/development/embedded-postgres/embedded-server.js';
+import { loadTraffic, type LoadTools } from '../../src/development/load/load.js';
+import { MAX_TENANTS, type LoadOptions } from '../../src/development/load/tenant-plan.js';
+import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.js';
+import { checkPassword } from '../../src/modules/tenants/tenant.js';
+import { openSecrets } from '../../src/platform/access/secrets.js';
+import { assertDirect } from '../../src/platform/db/connections/pooler.js';
+import { APP_ROLE, withClient } from '../../src/platform/db/connections/roles.js';
+import { analyzeNonEmptyTables } from '../../src/platform/db/migrations/analyze.js';
+import { listPending } from '../../src/platform/db/migrations/history.js';
+import { migrate } from '../../src/platform/db/migrations/migrate.js';
+import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
+import { openDb } from '../../src/platform/db/open-database.js';
+import { describeDeployment, recordDeployment } from '../../src/startup/deployment.js';
+import { findRefusal } from '../../src/startup/database-owner.js';
+import { runScript } from '../../src/commands/run/script.js';
+import { commandLine } from '../../src/config/commands.js';
 
 // npm run demo:load: fills a database with tenants and months of traffic (docs/staging.md).
 

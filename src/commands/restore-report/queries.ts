@@ -1,6 +1,6 @@
-import type { SystemContext } from '../../src/platform/context/request-context.js';
-import { tenantRows } from '../../src/platform/db/filters.js';
-import { sql, type Sql } from '../../src/platform/db/statements.js';
+import type { SystemContext } from '../../platform/context/request-context.js';
+import { tenantRows } from '../../platform/db/filters.js';
+import { sql, type Sql } from '../../platform/db/statements.js';
 
 export type Kind = 'webhook' | 'mail' | 'prealert' | 'package' | 'event' | 'change';
 

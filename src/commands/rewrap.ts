@@ -1,17 +1,17 @@
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
-import { openSecrets } from '../src/platform/access/secrets.js';
-import { readKeyedSettings, type KeyedSettings } from '../src/config/command-settings.js';
-import { readOwner } from '../src/config/config.js';
-import { openDb } from '../src/platform/db/open-database.js';
-import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { APP_ROLE } from '../src/platform/db/connections/roles.js';
-import { countUndecryptable, rewrapSecrets } from '../src/modules/tenants/rewrap.js';
-import { assertOwnDatabase } from '../src/startup/database-owner.js';
-import { fingerprint, readDeployments } from '../src/startup/deployment.js';
-import { commandLine } from '../src/config/commands.js';
-import { withOwner } from './owner.js';
-import { runScript } from './script.js';
+import { openSecrets } from '../platform/access/secrets.js';
+import { readKeyedSettings, type KeyedSettings } from '../config/command-settings.js';
+import { readOwner } from '../config/config.js';
+import { openDb } from '../platform/db/open-database.js';
+import { assertDirect } from '../platform/db/connections/pooler.js';
+import { APP_ROLE } from '../platform/db/connections/roles.js';
+import { countUndecryptable, rewrapSecrets } from '../modules/tenants/rewrap.js';
+import { assertOwnDatabase } from '../startup/database-owner.js';
+import { fingerprint, readDeployments } from '../startup/deployment.js';
+import { commandLine } from '../config/commands.js';
+import { withOwner } from './run/owner.js';
+import { runScript } from './run/script.js';
 
 // npm run rewrap: encrypts secrets that use an older key with the newest key. If one cannot be decrypted, it changes nothing;
 // with --skip-undecryptable it encrypts the others.

@@ -1,4 +1,4 @@
-import type { PrintBridgeConfig } from '../../src/config/print-bridge.js';
+import type { PrintBridgeConfig } from './config.js';
 import { makeFolderPrinter } from './folder-printer.js';
 import type { Printer } from './printer.js';
 import { makeTcpPrinter } from './tcp-printer.js';

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
-import { readIdentity } from '../src/config/command-settings.js';
-import { commandLine } from '../src/config/commands.js';
-import { readOwnerUrl } from '../src/config/config.js';
-import { cancelPending, DROPPABLE, dropPending, listPending } from '../src/jobs/outbound/pending.js';
-import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
-import { openDb } from '../src/platform/db/open-database.js';
-import { pauseOutbound, readPause, resumeOutbound } from '../src/platform/queue/outbound-pause.js';
-import { assertOwnDatabase } from '../src/startup/database-owner.js';
-import { runScript } from './script.js';
+import { readIdentity } from '../config/command-settings.js';
+import { commandLine } from '../config/commands.js';
+import { readOwnerUrl } from '../config/config.js';
+import { cancelPending, DROPPABLE, dropPending, listPending } from '../jobs/outbound/pending.js';
+import { APP_ROLE, withClient } from '../platform/db/connections/roles.js';
+import { openDb } from '../platform/db/open-database.js';
+import { pauseOutbound, readPause, resumeOutbound } from '../platform/queue/outbound-pause.js';
+import { assertOwnDatabase } from '../startup/database-owner.js';
+import { runScript } from './run/script.js';
 
 type Print = (line: string) => void;
 

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
-import { readKeyedSettings, type Identity } from '../src/config/command-settings.js';
-import { readOwner } from '../src/config/config.js';
-import { anonymise } from '../src/development/anonymise/anonymise.js';
-import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { assertUnused } from '../src/platform/db/connections/unused.js';
-import { openSecrets } from '../src/platform/access/secrets.js';
-import { findRefusal } from '../src/startup/database-owner.js';
-import { withOwner } from './owner.js';
-import { runScript } from './script.js';
-import { commandLine } from '../src/config/commands.js';
+import { readKeyedSettings, type Identity } from '../config/command-settings.js';
+import { readOwner } from '../config/config.js';
+import { anonymise } from '../development/anonymise/anonymise.js';
+import { assertDirect } from '../platform/db/connections/pooler.js';
+import { assertUnused } from '../platform/db/connections/unused.js';
+import { openSecrets } from '../platform/access/secrets.js';
+import { findRefusal } from '../startup/database-owner.js';
+import { withOwner } from './run/owner.js';
+import { runScript } from './run/script.js';
+import { commandLine } from '../config/commands.js';
 
 // npm run anonymise: turns a copy of production into data that may leave it (docs/staging.md).
 

@@ -1,17 +1,17 @@
 import { parseArgs } from 'node:util';
-import { readKeyedSettings } from '../src/config/command-settings.js';
-import { readOwner } from '../src/config/config.js';
-import { PUBLISHED } from '../src/config/published.js';
-import { replacePublished } from '../src/modules/tenants/published/replace.js';
-import { openSecrets } from '../src/platform/access/secrets.js';
-import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
-import { openDb } from '../src/platform/db/open-database.js';
-import { assertOwnDatabase } from '../src/startup/database-owner.js';
-import { findPublished, publishedKeyHashes, readPublished } from '../src/startup/published-credentials.js';
-import { commandLine } from '../src/config/commands.js';
-import { withOwner } from './owner.js';
-import { runScript } from './script.js';
+import { readKeyedSettings } from '../config/command-settings.js';
+import { readOwner } from '../config/config.js';
+import { PUBLISHED } from '../config/published.js';
+import { replacePublished } from '../modules/tenants/published/replace.js';
+import { openSecrets } from '../platform/access/secrets.js';
+import { assertDirect } from '../platform/db/connections/pooler.js';
+import { APP_ROLE, withClient } from '../platform/db/connections/roles.js';
+import { openDb } from '../platform/db/open-database.js';
+import { assertOwnDatabase } from '../startup/database-owner.js';
+import { findPublished, publishedKeyHashes, readPublished } from '../startup/published-credentials.js';
+import { commandLine } from '../config/commands.js';
+import { withOwner } from './run/owner.js';
+import { runScript } from './run/script.js';
 
 // npm run published:remove: replaces the published passwords, authenticator secrets and API keys of a database by random ones,
 // disables the demo users, and removes the host names of the demo tenants (docs/operations.md).

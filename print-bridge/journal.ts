@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { BodyOf } from '../../src/platform/contract/types.js';
+import type { BodyOf } from '../src/platform/contract/types.js';
 import { removeDurably, renameDurably, writeDurably } from './durable-files.js';
 
 export type Job = { job_id: string; claim_id: string; house_number: string; copies: number; zpl: string };

@@ -1,14 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readIdentity } from '../src/config/command-settings.js';
-import { readOwnerUrl } from '../src/config/config.js';
-import { makeContext, type SystemContext } from '../src/platform/context/request-context.js';
-import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
-import { readRunningDatabase } from '../src/platform/db/connections/server-identity.js';
-import { openDb } from '../src/platform/db/open-database.js';
-import { systemCallers } from '../src/platform/db/database.js';
-import { harmless, writeCsv } from '../src/platform/files/csv.js';
+import { readIdentity } from '../config/command-settings.js';
+import { readOwnerUrl } from '../config/config.js';
+import { makeContext, type SystemContext } from '../platform/context/request-context.js';
+import { APP_ROLE, withClient } from '../platform/db/connections/roles.js';
+import { readRunningDatabase } from '../platform/db/connections/server-identity.js';
+import { openDb } from '../platform/db/open-database.js';
+import { systemCallers } from '../platform/db/database.js';
+import { harmless, writeCsv } from '../platform/files/csv.js';
 import { readLog } from './restore-report/from-logs.js';
 import {
   couriersOf,
@@ -25,9 +25,9 @@ import {
   summarise,
   type ReportLine,
 } from './restore-report/report.js';
-import { assertOwnDatabase } from '../src/startup/database-owner.js';
-import { runScript } from './script.js';
-import { commandLine } from '../src/config/commands.js';
+import { assertOwnDatabase } from '../startup/database-owner.js';
+import { runScript } from './run/script.js';
+import { commandLine } from '../config/commands.js';
 
 const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--lost postgres://...] [--log FILE]...`;
 

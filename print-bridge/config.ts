@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { customCleanEnv, EnvMissingError, makeExactValidator } from 'envalid';
-import { ConfigError } from './config.js';
-import { text, textLike, UNSET, wholeNumber } from './setting-validators.js';
+import { ConfigError } from '../src/config/config.js';
+import { text, textLike, UNSET, wholeNumber } from '../src/config/setting-validators.js';
 
 /** The settings of npm run print-bridge. docs/site/pages/label-printing.md lists them. */
 export type PrintBridgeConfig = {

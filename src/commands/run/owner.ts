@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { commandLine } from '../src/config/commands.js';
-import { readOwner } from '../src/config/config.js';
-import { withClient } from '../src/platform/db/connections/roles.js';
-import { assertOwner, readTablesOwner } from '../src/platform/db/owner-check/check-owner.js';
+import { commandLine } from '../../config/commands.js';
+import { readOwner } from '../../config/config.js';
+import { withClient } from '../../platform/db/connections/roles.js';
+import { assertOwner, readTablesOwner } from '../../platform/db/owner-check/check-owner.js';
 
 /**
  * Runs `work` on a connection of the role that owns the tables.

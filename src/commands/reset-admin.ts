@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
-import { readIdentity } from '../src/config/command-settings.js';
-import { commandLine } from '../src/config/commands.js';
-import { readOwner, readPasswordHashCost } from '../src/config/config.js';
-import { resetAdmin } from '../src/modules/tenants/reset-admin.js';
-import { assertOwnDatabase } from '../src/startup/database-owner.js';
-import { withOwner } from './owner.js';
-import { runScript } from './script.js';
+import { readIdentity } from '../config/command-settings.js';
+import { commandLine } from '../config/commands.js';
+import { readOwner, readPasswordHashCost } from '../config/config.js';
+import { resetAdmin } from '../modules/tenants/reset-admin.js';
+import { assertOwnDatabase } from '../startup/database-owner.js';
+import { withOwner } from './run/owner.js';
+import { runScript } from './run/script.js';
 
 // npm run admin:reset: a new one-time password for an administrator whom no other administrator can help (docs/operations.md).
 const USAGE = commandLine('reset-admin --tenant miami [--username admin]');

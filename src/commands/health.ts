@@ -1,7 +1,8 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { parseSettings } from '../src/config/settings.js';
-import { runScript } from './script.js';
+import { environment } from '../config/command-settings.js';
+import { parseSettings } from '../config/settings.js';
+import { runScript } from './run/script.js';
 
 /** Shorter than the intervals of the health checks in deploy/. */
 const TIMEOUT_MS = 4_000;
@@ -9,7 +10,7 @@ const TIMEOUT_MS = 4_000;
 // crossdock health: asks the process with these settings whether it is alive. Ends with 0 if it is, otherwise with 1. With
 // METRICS_PORT it asks there, which also works for a process that runs only the worker.
 await runScript(async (print) => {
-  const { settings } = parseSettings(process.env);
+  const { settings } = parseSettings(environment());
   const isMetrics = settings.METRICS_PORT !== undefined;
   const host = isMetrics ? settings.METRICS_HOST : settings.HOST;
   const url = new URL('http://localhost/health');

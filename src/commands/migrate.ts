@@ -1,19 +1,16 @@
 import { parseArgs } from 'node:util';
-import { readIdentity } from '../src/config/command-settings.js';
-import { commandLine } from '../src/config/commands.js';
-import { readMigrationSettings, readOwner, readOwnerUrl } from '../src/config/config.js';
-import { withClient } from '../src/platform/db/connections/roles.js';
-import {
-  readBackgroundMigrations,
-  setBackgroundStatus,
-} from '../src/platform/db/migrations/background-rows.js';
-import { IGNORE_RUNNING } from '../src/platform/db/migrations/running-processes.js';
-import { assertOwner } from '../src/platform/db/owner-check/check-owner.js';
-import { migrate } from '../src/platform/db/migrations/migrate.js';
-import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
-import { assertOwnDatabase, claimDatabase } from '../src/startup/database-owner.js';
-import { runScript } from './script.js';
-import { awaitServer } from '../src/startup/await-server.js';
+import { readIdentity } from '../config/command-settings.js';
+import { commandLine } from '../config/commands.js';
+import { readMigrationSettings, readOwner, readOwnerUrl } from '../config/config.js';
+import { withClient } from '../platform/db/connections/roles.js';
+import { readBackgroundMigrations, setBackgroundStatus } from '../platform/db/migrations/background-rows.js';
+import { IGNORE_RUNNING } from '../platform/db/migrations/running-processes.js';
+import { assertOwner } from '../platform/db/owner-check/check-owner.js';
+import { migrate } from '../platform/db/migrations/migrate.js';
+import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
+import { assertOwnDatabase, claimDatabase } from '../startup/database-owner.js';
+import { runScript } from './run/script.js';
+import { awaitServer } from '../startup/await-server.js';
 
 // npm run migrate: applies the missing migrations to the database of DATABASE_OWNER_URL. With --status, --pause NAME or
 // --resume NAME, it shows or controls background migrations instead. --await-server SECONDS first waits for a server that starts.

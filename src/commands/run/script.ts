@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { commandLine, isHelpAsked } from '../src/config/commands.js';
-import { describeFailure } from '../src/platform/db/violations.js';
+import { commandLine, isHelpAsked } from '../../config/commands.js';
+import { describeFailure } from '../../platform/db/violations.js';
 
 /**
  * Runs a command-line script. An error is printed in one line, with exit status 1. With --help it prints the usage instead.

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
-import { readIdentity } from '../src/config/command-settings.js';
-import { readOwnerCells } from '../src/config/config.js';
-import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import type { OwnedCell } from '../src/platform/db/tenant-move/cell-state.js';
-import { describeTenant, findMove, planMove } from '../src/platform/db/tenant-move/find-move.js';
-import { confirmMove, moveTenant, undoMove, type Moved } from '../src/platform/db/tenant-move/move.js';
-import { assertOwnDatabase } from '../src/startup/database-owner.js';
-import { withOwner } from './owner.js';
-import { runScript } from './script.js';
-import { commandLine } from '../src/config/commands.js';
+import { readIdentity } from '../config/command-settings.js';
+import { readOwnerCells } from '../config/config.js';
+import { assertDirect } from '../platform/db/connections/pooler.js';
+import type { OwnedCell } from '../platform/db/tenant-move/cell-state.js';
+import { describeTenant, findMove, planMove } from '../platform/db/tenant-move/find-move.js';
+import { confirmMove, moveTenant, undoMove, type Moved } from '../platform/db/tenant-move/move.js';
+import { assertOwnDatabase } from '../startup/database-owner.js';
+import { withOwner } from './run/owner.js';
+import { runScript } from './run/script.js';
+import { commandLine } from '../config/commands.js';
 
 const USAGE = `${commandLine('tenant-move --slug miami --to cell-b')}
 ${commandLine('tenant-move --slug miami')} (--undo | --confirm | --status)`;

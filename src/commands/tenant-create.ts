@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import askPassword from '@inquirer/password';
-import { readIdentity } from '../src/config/command-settings.js';
-import { readOtherOwnerCells, readOwnerUrl, readPasswordHashCost } from '../src/config/config.js';
-import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { assertUnusedIn, checkPassword, createTenant } from '../src/modules/tenants/tenant.js';
-import { assertOwnDatabase, claimDatabase } from '../src/startup/database-owner.js';
-import { withOwner } from './owner.js';
-import { runScript } from './script.js';
-import { commandLine } from '../src/config/commands.js';
+import { readIdentity } from '../config/command-settings.js';
+import { readOtherOwnerCells, readOwnerUrl, readPasswordHashCost } from '../config/config.js';
+import { assertDirect } from '../platform/db/connections/pooler.js';
+import { assertUnusedIn, checkPassword, createTenant } from '../modules/tenants/tenant.js';
+import { assertOwnDatabase, claimDatabase } from '../startup/database-owner.js';
+import { withOwner } from './run/owner.js';
+import { runScript } from './run/script.js';
+import { commandLine } from '../config/commands.js';
 
 const USAGE = `${commandLine('tenant-create --slug miami --name')} "Miami Gateway Ltd" --host gateway.example.com [--host ...]
   [--warehouse "Miami Gateway"] [--admin admin] [--generate-password]`;
