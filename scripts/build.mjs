@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { buildConsole } from './build-console.mjs';
 import { fingerprint, hashOf, isEqual } from './fingerprint.mjs';
 
-const SOURCES = ['src', 'print-bridge', 'scripts', 'generated'];
+const SOURCES = ['src', 'print-bridge', 'scripts', 'sdk-tools', 'generated'];
 const SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json', 'scripts/build.mjs'];
 /** The format of the record. */
 const VERSION = 2;

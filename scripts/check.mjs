@@ -71,7 +71,7 @@ function checkTypes(project) {
 
 /** The rules need the types of the SDK's generated core, so the SDK is built first. That also checks the SDK's types. */
 async function lint() {
-  const fault = await runNode('dist/scripts/sdk/sdk.js', 'ts');
+  const fault = await runNode('dist/sdk-tools/sdk.js', 'ts');
   return fault || runNode('node_modules/oxlint/bin/oxlint', '--deny-warnings');
 }
 

@@ -16,8 +16,8 @@ const CAMPAIGNS = [
     script: 'run.mjs',
     args: ['scripts/measure/pressure', '--minutes', '15', '--rate', '50', '--pause', '20', '--p99', '1500'],
   },
-  { name: 'sdk', script: 'run.mjs', args: ['scripts/sdk/sdk-test'] },
-  { name: 'generators', script: 'run.mjs', args: ['scripts/sdk/sdk-generators'] },
+  { name: 'sdk', script: 'run.mjs', args: ['sdk-tools/sdk-test'] },
+  { name: 'generators', script: 'run.mjs', args: ['sdk-tools/sdk-generators'] },
 ];
 
 prepare();

@@ -18,6 +18,7 @@ const ROOTS = [
   'print-bridge',
   'scripts',
   'sdk',
+  'sdk-tools',
   'src',
   'test',
 ];

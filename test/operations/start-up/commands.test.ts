@@ -38,7 +38,7 @@ test('every command that a message names exists in a clone, with the script that
 
 /** The programs that only a clone has. */
 const OF_A_CLONE =
-  /^scripts\/(campaigns|contract|contract-diff|develop|measure|mutants|sdk)\/|^src\/development\//;
+  /^scripts\/(campaigns|contract|contract-diff|develop|measure|mutants)\/|^src\/development\//;
 
 test('no message of a program of a release names npm', () => {
   const messages = sources

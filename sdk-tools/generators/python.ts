@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../../../src/config/project-root.js';
+import { projectRoot } from '../../src/config/project-root.js';
 import {
   OPENAPI_GENERATOR_VERSION,
   openapiGeneratorTools,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { projectRoot } from '../../src/config/project-root.js';
+import { projectRoot } from '../src/config/project-root.js';
 
 /** When clients send a request again. The comments of `sdk/retries.yaml` explain each value. */
 export type Retries = {

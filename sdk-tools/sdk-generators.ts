@@ -1,8 +1,8 @@
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { projectRoot } from '../../src/config/project-root.js';
-import { runScript } from '../../src/commands/run/script.js';
+import { projectRoot } from '../src/config/project-root.js';
+import { runScript } from '../src/commands/run/script.js';
 import type { Generator } from './generators/generator.js';
 import { GENERATORS } from './generators/generators.js';
 import { GENERATOR_STEPS } from './generators/steps.js';

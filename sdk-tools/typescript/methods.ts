@@ -33,7 +33,7 @@ const LEFT_OUT = new Set([
   'getContractSdk',
 ]);
 
-const HEADER = `// Generated from the contract by scripts/sdk/typescript/methods.ts.
+const HEADER = `// Generated from the contract by sdk-tools/typescript/methods.ts.
 import type { Call, CallOptions } from '../call.js';
 import type { Download } from '../download.js';
 import type { Listing } from '../listing.js';

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { projectRoot } from '../../../src/config/project-root.js';
+import { projectRoot } from '../../src/config/project-root.js';
 import { readContract } from '../contract.js';
 import type { Language } from '../language.js';
 import { readErrorCodes } from '../operations.js';

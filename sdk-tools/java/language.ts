@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { projectRoot } from '../../../src/config/project-root.js';
+import { projectRoot } from '../../src/config/project-root.js';
 import { readContract, type Contract } from '../contract.js';
 import { failureCodes } from '../failure-codes.js';
 import type { Language } from '../language.js';

@@ -1,4 +1,4 @@
-import { runScript } from '../../src/commands/run/script.js';
+import { runScript } from '../src/commands/run/script.js';
 import { chooseLanguages } from './languages.js';
 
 // npm run sdk: builds the SDKs of all languages whose tools are installed, or of those that are named:

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { projectRoot } from '../../src/config/project-root.js';
+import { projectRoot } from '../src/config/project-root.js';
 
 /** The parts of an OpenAPI document that the generators of the SDKs read. */
 export type Contract = {

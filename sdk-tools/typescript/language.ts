@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { projectRoot } from '../../../src/config/project-root.js';
+import { projectRoot } from '../../src/config/project-root.js';
 import type { Language } from '../language.js';
 
 export const typescript: Language = {

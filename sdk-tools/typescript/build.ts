@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
-import { projectRoot } from '../../../src/config/project-root.js';
-import { withLock } from '../../../src/development/embedded-postgres/lock.js';
+import { projectRoot } from '../../src/config/project-root.js';
+import { withLock } from '../../src/development/embedded-postgres/lock.js';
 import { CONTRACT_FILE, readContract } from '../contract.js';
 import { RETRIES_FILE } from '../retries.js';
 import { runTool } from '../tool.js';
@@ -85,12 +85,12 @@ async function hashOfInputs(): Promise<string> {
   const sources = [
     CONTRACT_FILE,
     RETRIES_FILE,
-    join(projectRoot, 'scripts', 'sdk', 'repeatable.ts'),
+    join(projectRoot, 'sdk-tools', 'repeatable.ts'),
     join(projectRoot, 'package-lock.json'),
     join(folder, 'package.json'),
     join(folder, 'tsconfig.json'),
     ...(await filesIn(join(folder, 'src'))),
-    ...(await filesIn(join(projectRoot, 'scripts', 'sdk', 'typescript'))),
+    ...(await filesIn(join(projectRoot, 'sdk-tools', 'typescript'))),
   ];
   const hash = createHash('sha256');
   for (const path of sources) hash.update(path).update(await readFile(path));

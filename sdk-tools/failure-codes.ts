@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { projectRoot } from '../../src/config/project-root.js';
+import { projectRoot } from '../src/config/project-root.js';
 
 /** Returns the codes of failures that the contract lists. */
 export async function failureCodes(): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { projectRoot } from '../../src/config/project-root.js';
+import { projectRoot } from '../src/config/project-root.js';
 import type { Contract, Operation, Parameter, Reference, Schema } from './contract.js';
 
 /** An operation without references: what a table of operations needs. */

@@ -1,4 +1,4 @@
-import { runScript } from '../../src/commands/run/script.js';
+import { runScript } from '../src/commands/run/script.js';
 import type { Language } from './language.js';
 import { chooseLanguages } from './languages.js';
 import { runScenario, type Result } from './scenario/scenario.js';

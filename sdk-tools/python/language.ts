@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { projectRoot } from '../../../src/config/project-root.js';
+import { projectRoot } from '../../src/config/project-root.js';
 import { readContract } from '../contract.js';
 import type { Language, Toolchain } from '../language.js';
 import { RETRIES_FILE } from '../retries.js';
@@ -89,7 +89,7 @@ async function inputsHash(): Promise<string> {
       (path) => !/[\\/](\.venv|build|dist|_core|\.mypy_cache|[^\\/]*\.egg-info)[\\/]|_sync\.py$/.test(path),
     );
   const hash = createHash('sha256').update(JSON.stringify(pythonContract(await readContract())));
-  const generators = join(projectRoot, 'scripts', 'sdk');
+  const generators = join(projectRoot, 'sdk-tools');
   const sources = [...(await pathsIn(join(generators, 'python'))), join(generators, 'repeatable.ts')];
   for (const path of [...written.sort(), ...sources, RETRIES_FILE])
     hash.update(path).update(await readFile(path));

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../src/development/demo/demo.js';
 import { startFaultProxy } from '../faults/proxy.js';
 import { writeInputs, type Inputs } from './inputs.js';
 import type { Language } from '../language.js';
