@@ -58,7 +58,7 @@ function releasedManifest(
 ) {
   const commands = new Set(PROGRAMS.map((path) => basename(path, '.ts')));
   const operators = Object.entries(scripts).flatMap(([script, command]) => {
-    const [, program = ''] = /^node scripts\/run\.mjs ([\w-]+)$/.exec(command) ?? [];
+    const [, program = ''] = /^node scripts\/run\.mjs \S*?([\w-]+)$/.exec(command) ?? [];
     return commands.has(program) ? [[script, `node bin/crossdock ${program}`]] : [];
   });
   return {

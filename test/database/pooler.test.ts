@@ -289,7 +289,9 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
         expect(await refused.ended).toEqual({ code: 1, signal: null });
         expect(refused.output()).toMatch(line);
       }
-      const migration = run('scripts/migrate.js', { DATABASE_OWNER_URL: pooler.through(database.ownerUrl) });
+      const migration = run('src/commands/migrate.js', {
+        DATABASE_OWNER_URL: pooler.through(database.ownerUrl),
+      });
       expect(await migration.ended).toEqual({ code: 1, signal: null });
       expect(migration.output()).toMatch(/^The URL of the owner leads to a connection pooler: .*\n$/);
     });

@@ -62,7 +62,7 @@ afterEach(async () => {
 afterAll(removeFolders);
 
 const tenantMove = (...args: string[]): Running =>
-  site.command(projectRoot, 'scripts/tenant-move.js', ['--slug', 'demo', ...args], {
+  site.command(projectRoot, 'src/commands/tenant-move.js', ['--slug', 'demo', ...args], {
     DATABASE_OWNER_CELLS: `cell-b=${other.urlOf(DATABASE)}`,
   });
 

@@ -123,7 +123,7 @@ async function settings(): Promise<Record<string, string>> {
 }
 
 async function doctor() {
-  const program = run('scripts/doctor.js', await settings());
+  const program = run('src/commands/doctor.js', await settings());
   const { code } = await program.ended;
   return { code, output: program.output() };
 }

@@ -237,7 +237,7 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'audit: a chain that was altered is not closed under a new key',
-    file: 'scripts/rehash.ts',
+    file: 'src/commands/rehash.ts',
     find: 'if (flaw) faults.push(describeFlaw(tenantId, flaw));',
     replace: 'void flaw;',
     tests: [

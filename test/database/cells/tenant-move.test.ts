@@ -186,7 +186,7 @@ test.each([
     DATABASE_CELL: 'cell-b',
     DATABASE_OWNER_CELLS: `cell-a=${cells.urls.a}`,
   };
-  const program = run('scripts/tenant-create.js', env, [...args, '--name', 'X']);
+  const program = run('src/commands/tenant-create.js', env, [...args, '--name', 'X']);
   expect(await program.ended).toMatchObject({ code: 1 });
   expect(program.output()).toBe(`${line}\n`);
   const tenants = await withClient(cells.urls.b, (client) => client.query('select from tenants'));

@@ -54,7 +54,7 @@ describe('the application of a release', () => {
       expect([path, existsSync(join(installed, path))]).toEqual([path, true]);
     const migrations = (root: string) => readdirSync(join(root, 'prisma', 'migrations')).sort();
     expect(migrations(installed)).toEqual(migrations(projectRoot));
-    expect(existsSync(join(installed, 'dist', 'scripts', 'bench.js'))).toBe(false);
+    expect(existsSync(join(installed, 'dist', 'scripts', 'measure'))).toBe(false);
     const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({ gitHead: 'c0ffee', scripts: { migrate: 'node bin/crossdock migrate' } });
     expect(manifest).not.toHaveProperty('devDependencies');
@@ -69,7 +69,7 @@ describe('the application of a release', () => {
     const ofDevelopment = matching(
       /development|fixtures|tools|demo|clone|seed-/,
       'fixtures/clone.js',
-      'scripts/demo-load.js',
+      'scripts/develop/demo-load.js',
     );
     expect(paths.length).toBeGreaterThan(300);
     expect(paths.filter((path) => path.search(ofDevelopment) !== -1)).toEqual([]);

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 async function outbound(args: string): Promise<{ code: number | null; output: string }> {
   const DATABASE_OWNER_URL = String(service.owner.options.connectionString);
-  const running = run('scripts/outbound.js', { DATABASE_OWNER_URL }, args.split(' '));
+  const running = run('src/commands/outbound.js', { DATABASE_OWNER_URL }, args.split(' '));
   const { code } = await running.ended;
   return { code, output: running.output() };
 }

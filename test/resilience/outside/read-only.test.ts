@@ -103,14 +103,14 @@ const REASON =
 const TENANT = ['--slug', 'new', '--name', 'New', '--host', 'new.example.com'];
 
 test.each([
-  ['scripts/migrate.js', []],
-  ['scripts/migrate.js', ['--pause', '20261216000000_package_keys']],
-  ['scripts/tenant-create.js', TENANT],
-  ['scripts/reset-admin.js', ['--tenant', 'demo']],
-  ['scripts/outbound.js', ['--pause', 'test']],
-  ['scripts/rehash.js', ['--drop-backup-codes']],
-  ['scripts/rewrap.js', []],
-  ['scripts/remove-published.js', []],
+  ['src/commands/migrate.js', []],
+  ['src/commands/migrate.js', ['--pause', '20261216000000_package_keys']],
+  ['src/commands/tenant-create.js', TENANT],
+  ['src/commands/reset-admin.js', ['--tenant', 'demo']],
+  ['src/commands/outbound.js', ['--pause', 'test']],
+  ['src/commands/rehash.js', ['--drop-backup-codes']],
+  ['src/commands/rewrap.js', []],
+  ['src/commands/remove-published.js', []],
   ['src/main.js', []],
   ['src/worker.js', []],
 ])(

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import type { Command } from '../../../scripts/sdk/language.js';
+import type { Command } from '../../../sdk-tools/language.js';
 import { DEMO } from '../../../fixtures/demo/demo.js';
 import { until } from '../service/processes.js';
 import { startService, type Service } from '../service/service.js';
