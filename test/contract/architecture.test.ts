@@ -100,8 +100,8 @@ describe('dependencies between layers and modules point in one direction', () =>
   test.each(['scripts', 'print-bridge', 'sdk-tools', 'console/src'])(
     'the files of %s have no import cycles',
     (folder) => {
-    const own = filesUnder(folder).map(readSource).flatMap(importsOf);
-    expect(findCycles(own, (path) => path.replace(/\.tsx?$/, ''))).toEqual([]);
+      const own = filesUnder(folder).map(readSource).flatMap(importsOf);
+      expect(findCycles(own, (path) => path.replace(/\.tsx?$/, ''))).toEqual([]);
     },
   );
 
@@ -126,7 +126,16 @@ describe('the folder tree follows the design', () => {
   });
 
   test('no folder contains more than 14 files', () => {
-    const folders = ['src', 'fixtures', 'tools', 'test', 'scripts', 'print-bridge', 'sdk-tools', 'console/src'];
+    const folders = [
+      'src',
+      'fixtures',
+      'tools',
+      'test',
+      'scripts',
+      'print-bridge',
+      'sdk-tools',
+      'console/src',
+    ];
     const paths = folders.flatMap(filesUnder);
     expect(findCrowdedFolders(paths, 14)).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { readContract } from '../../sdk-tools/contract.js';
-import { longestPauseMs } from '../../sdk-tools/faults/check.js';
+import { faultOfAttempts, longestPauseMs } from '../../sdk-tools/faults/check.js';
 import { operationsOf } from '../../sdk-tools/operations.js';
 import { READS, repeatOf } from '../../sdk-tools/repeatable.js';
 import { RETRIES, retriedCodes, statusesOf } from '../../sdk-tools/retries.js';
