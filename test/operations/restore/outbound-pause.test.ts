@@ -46,7 +46,7 @@ afterAll(async () => {
 const ownerUrl = () => String(service.owner.options.connectionString);
 
 async function command(program: string, args: string[]): Promise<{ code: number | null; output: string }> {
-  const running = run(`scripts/${program}.js`, { DATABASE_OWNER_URL: ownerUrl() }, args);
+  const running = run(`src/commands/${program}.js`, { DATABASE_OWNER_URL: ownerUrl() }, args);
   const { code } = await running.ended;
   return { code, output: running.output() };
 }

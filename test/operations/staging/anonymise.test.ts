@@ -62,7 +62,8 @@ afterAll(async () => {
 }, LIMIT_MS);
 
 async function script(name: string, args: string[], env: Record<string, string> = {}) {
-  const program = run(`scripts/${name}.js`, { DATABASE_URL: database.ownerUrl, ...KEYS, ...env }, args);
+  const folder = name === 'demo-load' ? 'scripts/develop' : 'src/commands';
+  const program = run(`${folder}/${name}.js`, { DATABASE_URL: database.ownerUrl, ...KEYS, ...env }, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
 }

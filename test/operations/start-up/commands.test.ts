@@ -16,7 +16,7 @@ test('a command is named as a release runs it, and as a clone does', () => {
   expect(commandLineIn('tenant-move', false)).toBe('npm run tenant:move');
 });
 
-const sources = ['src', 'fixtures', 'tools', 'print-bridge', 'scripts']
+const sources = ['src', 'fixtures', 'tools', 'print-bridge', 'scripts', 'sdk-tools']
   .flatMap((folder) =>
     readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
       join(folder, path),
@@ -38,7 +38,7 @@ test('every command that a message names exists in a clone, with the script that
 
 /** The programs that only a clone has. */
 const OF_A_CLONE =
-  /^scripts\/(campaigns|contract|contract-diff|develop|measure|mutants)\/|^src\/development\//;
+  /^scripts\/(campaigns|contract|contract-diff|develop|measure|mutants)\/|^sdk-tools\/|^src\/development\//;
 
 test('no message of a program of a release names npm', () => {
   const messages = sources
@@ -77,10 +77,10 @@ test.each(['serve', 'worker', ...programs])(
   },
 );
 
-test.each(['measure/bench', 'mutants/mutants', 'sdk/sdk'])(
+test.each(['scripts/measure/bench', 'scripts/mutants/mutants', 'sdk-tools/sdk'])(
   'scripts/run.mjs %s --help prints the usage and exits with 0, without any setting',
   (name) => {
-    const { status, stdout, stderr } = run(`dist/scripts/${name}.js`);
+    const { status, stdout, stderr } = run(`dist/${name}.js`);
     expect([status, stderr, stdout]).toEqual([0, '', expect.stringMatching(/^Usage: npm run /)]);
   },
 );

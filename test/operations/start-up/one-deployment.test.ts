@@ -87,7 +87,9 @@ async function settingsOf(command: string, situation: Situation): Promise<Record
 }
 
 async function start(command: string, situation: Situation) {
-  const file = FILES[command] ?? `scripts/${command}.js`;
+  // Only a clone has it.
+  const ofClone = command === 'demo-load' ? 'scripts/develop/demo-load.js' : undefined;
+  const file = FILES[command] ?? ofClone ?? `src/commands/${command}.js`;
   return run(file, await settingsOf(command, situation), ARGUMENTS[command]?.() ?? []);
 }
 
