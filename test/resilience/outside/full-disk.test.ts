@@ -111,8 +111,8 @@ describe('a database whose disk is full', () => {
   test.each([
     ['src/main.js', []],
     ['src/worker.js', []],
-    ['scripts/tenant-create.js', ['--slug', 'new', '--name', 'New', '--host', 'new.example.com']],
-    ['scripts/reset-admin.js', ['--tenant', 'demo']],
+    ['src/commands/tenant-create.js', ['--slug', 'new', '--name', 'New', '--host', 'new.example.com']],
+    ['src/commands/reset-admin.js', ['--tenant', 'demo']],
   ])(
     '%s says in one line that the disk is full, and what to do',
     async (program, args) => {
