@@ -48,7 +48,6 @@ export async function createCustomer(
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   const customer = { id: newId(), courierId, ...newFields(body) };
   return ctx.write(async (tx) => {
-    await assertQuota(tx, quota, courierId);
     await tx.models.customer.create({ data: { ...customer, tenantId: ctx.tenantId } });
     await assertCodesFree(tx, courierId, (codes) => codes.includes(customer.userCode));
     const after = auditedCustomer(customer);
@@ -95,7 +94,7 @@ async function writeChanges(
   const { id: customerId, courierId, userCode: from } = stored;
   const rename = fields.userCode === from ? null : { customerId, courierId, from, to: fields.userCode };
   const changes = 1 + (rename ? await countRenamed(tx, rename) : 0);
-  await assertQuota(tx, quota, courierId, changes);
+  if (rename) await assertQuota(tx, quota, courierId, changes);
   await tx.count(updateFields(tx, customerId, fields));
   tx.later(
     audit(tx, { action: 'customer.updated', entity: 'customer', entityId: customerId, ...difference }),
