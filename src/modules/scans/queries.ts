@@ -104,8 +104,10 @@ export const claimsByKey = (ctx: UserScope, keys: string[]): Sql<ClaimRow> =>
     from (
       select claim.*, row_number() over (partition by claim.tracking_key, claim.courier_id, claim.status order by claim.user_code) as place
       from (
-        select distinct a.tenant_id, a.tracking_key, a.courier_id, ${presentCode('a')} as user_code, a.status from prealerts a
-        where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)}
+        select distinct a.tenant_id, a.tracking_key, a.courier_id, ${presentCode('a')} as user_code, a.status from (
+          select distinct a.tenant_id, a.tracking_key, a.courier_id, a.user_code, a.status from prealerts a
+          where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)}
+        ) as a
       ) as claim
     ) as a
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = a.tenant_id and c.id = a.courier_id

@@ -18,10 +18,11 @@ const PREALERT = columns('Prealert', 'a', [
 const CUSTOMER = columns('Customer', 'c', ['firstName', 'lastName']);
 
 /**
- * Whether a pre-alert `a` names a different owner than the package `p`. A package without an owner never
- * disagrees.
+ * Whether a pre-alert `a` names a different owner than the package `p`, which may have the code that its customer had. A package
+ * without an owner never disagrees.
  */
-export const disagrees = sql`(a.courier_id <> p.courier_id or ${presentCode('a')} <> p.user_code)`;
+export const disagrees = sql`(a.courier_id <> p.courier_id
+  or (a.user_code <> p.user_code and ${presentCode('a')} <> p.user_code))`;
 
 /**
  * The most pre-alerts of a parcel that one request writes, and audits. A parcel has one per courier; earlier releases stored any number
@@ -78,8 +79,10 @@ export const claimsOfAll = (ctx: UserScope, keys: string[], scannedNumber: strin
       select chosen.id from (
         select oldest.id, row_number() over (partition by oldest.courier_id, oldest.status order by oldest.id) as place
         from (
-          select distinct on (a.courier_id, a.status, ${presentCode('a')}) a.id, a.courier_id, a.status from prealerts a
-          where ${areOpen(ctx, keys)} order by a.courier_id, a.status, ${presentCode('a')}, a.id
+          select distinct on (a.courier_id, a.status, ${presentCode('a')}) a.id, a.courier_id, a.status from (
+            select distinct on (a.courier_id, a.status, a.user_code) a.tenant_id, a.id, a.courier_id, a.status, a.user_code
+            from prealerts a where ${areOpen(ctx, keys)} order by a.courier_id, a.status, a.user_code, a.id
+          ) as a order by a.courier_id, a.status, ${presentCode('a')}, a.id
         ) as oldest
       ) as chosen where chosen.place <= 2
       union all
