@@ -2,7 +2,7 @@ import { auditRows } from '../../../platform/audit/audit.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { PrealertRename } from '../../../platform/db/models/types.js';
 import type { SystemScope, UserScope } from '../../../platform/db/scope.js';
-import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import { empty, once, sql, type Sql } from '../../../platform/db/statements.js';
 
 /** A change of a customer's user code. */
 export type UserCodeChange = { customerId: string; courierId: string; from: string; to: string };
@@ -17,13 +17,13 @@ export const countUserCode = (
       select from prealerts p where ${ownRows(ctx, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${from}
       limit ${most}::int) as counted`;
 
-/** Whether pre-alerts of another customer still get the previous code, or have the new one. */
+/** Whether the rename would meet pre-alerts that still wait for the new code of another customer. */
 export const isBlocked = (
   ctx: UserScope,
   { customerId, courierId, from, to }: UserCodeChange,
 ): Sql<{ isBlocked: boolean }> =>
   once`select exists (select from prealert_renames r where ${ownRows(ctx, 'r')} and r.courier_id = ${courierId}::uuid
-      and (r.user_code = ${to} or r.new_user_code = ${from}) and r.customer_id <> ${customerId}::uuid) as "isBlocked"`;
+      and (r.user_code in (${from}, ${to}) or r.new_user_code = ${from}) and r.customer_id <> ${customerId}::uuid) as "isBlocked"`;
 
 const ofCustomer = (ctx: UserScope, { customerId, courierId }: UserCodeChange): Sql =>
   sql`${ownRows(ctx, 'r')} and r.courier_id = ${courierId}::uuid and r.customer_id = ${customerId}::uuid`;
@@ -39,21 +39,20 @@ export const redirectRenames = (ctx: UserScope, change: UserCodeChange): [Sql, S
 ];
 
 /**
- * Gives some pre-alerts of a customer the new code, with their audit entries. It leaves out those that another transaction has locked,
+ * Gives some pre-alerts of a customer the new code, open ones first, with their audit entries. It leaves out those that another transaction has locked,
  * because others wait for the locks of the rename. The user-code locks keep new ones from being stored.
  */
 export function changeUserCode(ctx: UserScope, { courierId, from, to }: UserCodeChange, most: number): Sql {
+  const some = (condition: Sql) => sql`select p.tenant_id, p.id from prealerts p
+      where ${ownRows(ctx, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${from} ${condition}
+      order by p.id limit ${most}::int for update skip locked`;
   const facts = sql`select new_id() as id, 'prealert.user_code_changed' as action, 'prealert' as entity, changed.id as entity_id,
       jsonb_build_object('user_code', ${from}::text) as before, jsonb_build_object('user_code', ${to}::text) as after,
       null::text as remarks
     from changed`;
-  return once`with found as (
-      select p.tenant_id, p.id from prealerts p
-      where ${ownRows(ctx, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${from}
-      order by p.id limit ${most}::int for update skip locked
-    ), changed as (
+  return once`with open as (${some(sql`and p.status <> 'received'`)}), others as (${some(empty)}), changed as (
       update prealerts p set user_code = ${to}, updated_at = now()
-      from found where p.tenant_id = found.tenant_id and p.id = found.id
+      from (select * from open union select * from others) as found where p.tenant_id = found.tenant_id and p.id = found.id
       returning p.id
     )
     ${auditRows(ctx, facts)}`;

@@ -4,7 +4,7 @@ import { ApiError } from '../../../platform/errors/errors.js';
 import * as queries from './queries.js';
 import type { UserCodeChange } from './queries.js';
 
-/** The most pre-alerts that a rename writes, so that those of most customers have the new code at once. The worker writes the others. */
+/** The most open pre-alerts that a rename writes, and the most others, so that those of most customers have the new code at once. The worker writes the others. */
 const MAX_WRITTEN = 100;
 
 /** A rename takes at most so much of the courier's quota, so that a customer with more pre-alerts can be renamed. */

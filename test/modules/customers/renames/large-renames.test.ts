@@ -6,7 +6,7 @@ import { startService, type Service } from '../../../support/service/service.js'
 
 // A rename writes a bounded number of pre-alerts, and stops no submission of another code (decision 0103).
 
-/** The most pre-alerts that a rename writes itself. */
+/** The most open pre-alerts that a rename writes itself, and the most others. */
 const MAX_WRITTEN = 100;
 const { IEX } = DEMO.couriers;
 const TENANT = DEMO.tenants.demo;
@@ -73,7 +73,7 @@ test('a rename writes 100 pre-alerts, and the worker any number of others, with 
 
 test('pre-alerts that the worker has still to write have the new code everywhere', async () => {
   const { id, code } = await makeCustomer();
-  await store(code, MAX_WRITTEN, 'received');
+  await store(code, MAX_WRITTEN, 'pending');
   const [scanned, replaced, flagged, linked] = [newNumber(), newNumber(), newNumber(), newNumber()];
   const scannedId = await parcels.announce('IEX', scanned, code);
   const replacedId = await parcels.announce('IEX', replaced, code);
