@@ -64,7 +64,7 @@ async function makeAlice(): Promise<{ id: string; code: string; newCode: string 
   const code = newCode();
   const { data } = await create(code, 'Alice');
   await store(code, 1_000);
-  return { id: String(data.id), code, newCode: `${code}-NEW` };
+  return { id: data.id, code, newCode: `${code}-NEW` };
 }
 
 test('a pre-alert that is moved to the next customer with a code stays there', async () => {
@@ -113,7 +113,7 @@ test('no way to store customers gives a code to another customer before the work
   const other = await create(newCode());
   await rename(alice.id, alice.newCode);
   expect(await create(alice.code)).toMatchObject(UNFINISHED);
-  expect(await rename(String(other.data.id), alice.code)).toMatchObject(UNFINISHED);
+  expect(await rename(other.data.id, alice.code)).toMatchObject(UNFINISHED);
   expect(await upload(alice.code)).toMatchObject(UNFINISHED);
   expect(await upload(alice.code, true)).toMatchObject(UNFINISHED);
   expect(await synchronise(alice.code)).toMatchObject({
@@ -136,9 +136,9 @@ test('a rename of a customer with the last code of a deleted one waits for the w
   await rename(alice.id, alice.newCode);
   await remove(alice.id);
   const next = await create(alice.newCode);
-  expect(await rename(String(next.data.id), newCode())).toMatchObject(UNFINISHED);
+  expect(await rename(next.data.id, newCode())).toMatchObject(UNFINISHED);
   await finish();
-  expect((await rename(String(next.data.id), newCode())).status).toBe(200);
+  expect((await rename(next.data.id, newCode())).status).toBe(200);
 });
 
 /** What a rename does in its transaction, in the order of the locks. */

@@ -13,7 +13,7 @@ const FAMILIES = [
   ['700000046663', '13700000046663', '26700000046663'],
   ['700000124433', '26700000124433', '13700000124433'],
 ] as const;
-const LABEL = `96220019123456789012${'13700000202203'}`;
+const LABEL = '9622001912345678901213700000202203';
 
 const upload = (lines: [number: string, code: string][], dry_run: 'true' | 'false' = 'false') =>
   api
