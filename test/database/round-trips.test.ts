@@ -190,7 +190,7 @@ const MODEL_BUDGETS: typeof BUDGETS = [
   ],
   [
     'creates a customer',
-    3,
+    4,
     'createCustomer',
     async () => staff({ courier_id: DEMO.couriers.IEX, ...customer() }),
   ],

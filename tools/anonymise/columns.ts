@@ -111,7 +111,10 @@ const INVENTORY: Record<string, Table> = {
     text: 'user_code tracking_number tracking_key announced_key vendor description reference',
   },
   'public.prealert_flags': { keep: 'tenant_id courier_id kept_at', text: 'tracking_key' },
-  'public.prealert_renames': { keep: 'tenant_id courier_id customer_id renamed_at', text: 'user_code' },
+  'public.prealert_renames': {
+    keep: 'tenant_id courier_id customer_id renamed_at',
+    text: 'user_code new_user_code',
+  },
   'public.prealert_tallies': { keep: 'tenant_id courier_id slot total', code: 'status' },
   'public.packages': {
     keep: 'tenant_id id courier_id weight_lb length_in width_in height_in carrier_id warehouse_id manifest_id prealert_id claimed_by received_at updated_at',

@@ -105,7 +105,15 @@ async function readAndStore(
     : storeOrFail(ctx, target, httpStatus, response);
 }
 
-/** Stores nothing if the list would change more customers than the daily quota allows. */
+/** What the run tells about a list that was refused. */
+const REFUSALS: Partial<Record<ApiError['code'], (target: SyncTarget) => string>> = {
+  quota_exceeded: ({ quota }) =>
+    `The list would exceed the daily limit of ${quota.limit} changed customers. Nothing was stored. Synchronise again after midnight UTC.`,
+  rename_unfinished: () =>
+    'The list has a user code that another customer had, whose pre-alerts still get the new code. Nothing was stored. Synchronise again in some minutes.',
+};
+
+/** Stores nothing if the list would change more customers than the daily quota allows, or has a code that is not free yet. */
 async function storeOrFail(
   ctx: SystemContext,
   target: SyncTarget,
@@ -115,8 +123,8 @@ async function storeOrFail(
   try {
     return await storeCustomers(ctx, target, httpStatus, response);
   } catch (failure) {
-    if (!(failure instanceof ApiError && failure.code === 'quota_exceeded')) throw failure;
-    const error = `The list would exceed the daily limit of ${target.quota.limit} changed customers. Nothing was stored. Synchronise again after midnight UTC.`;
+    const error = failure instanceof ApiError ? REFUSALS[failure.code]?.(target) : undefined;
+    if (error === undefined) throw failure;
     return failRun(ctx, target.runId, { httpStatus, error });
   }
 }
