@@ -2,7 +2,7 @@ import { once, sql, type LockKind, type Locks, type Sql } from './statements.js'
 
 // Each statement tells the transaction which locks it takes, and the transaction checks their order (transactions/lock-order.ts).
 
-const taking = (statement: Sql, ...locks: Locks[]): Sql => Object.assign(statement, { locks });
+const taking = <Row>(statement: Sql<Row>, ...locks: Locks[]): Sql<Row> => Object.assign(statement, { locks });
 const alone = (kind: LockKind, names: readonly string[]): Locks => ({ kind, names, isShared: false });
 const shared = (kind: LockKind, names: readonly string[]): Locks => ({ kind, names, isShared: true });
 
@@ -39,6 +39,10 @@ export function lockParcels(tenantId: string, trackingKeys: readonly string[]): 
     select pg_advisory_xact_lock(${parcelsOf(tenantId)}, lock)::text from locks`;
   return taking(statement, alone('parcels', trackingKeys));
 }
+
+/** Names the rows that a statement locks when it counts events. Their order is part of the statement. */
+export const countingEvents = <Row>(statement: Sql<Row>, courierIds: readonly string[]): Sql<Row> =>
+  taking(statement, alone('event counters', courierIds));
 
 const correctionsOf = (tenantId: string): Sql => sql`hashtextextended(${`corrections ${tenantId}`}, 0)`;
 
