@@ -1112,6 +1112,10 @@ export const fieldCatalogue = {
     "code": "ambiguous",
     "message": "{field} contains several numbers: {numbers}. Send one of them."
   },
+  "several_parcels": {
+    "code": "ambiguous",
+    "message": "{field} is a short number of several parcels: {numbers}. Scan another barcode of the parcel, or its house number."
+  },
   "number_of_manifest": {
     "code": "pattern",
     "message": "{field} is {text}, the number of a manifest. Scan the barcode of the parcel, or type its number."
@@ -1506,6 +1510,7 @@ export type FieldProblem =
   | [problem: 'date_cell', args: { text: string }]
   | [problem: 'no_parcel_number', args: { text: string }]
   | [problem: 'several_numbers', args: { numbers: string }]
+  | [problem: 'several_parcels', args: { numbers: string }]
   | [problem: 'number_of_manifest', args: { text: string }]
   | [problem: 'code_of_customer', args: { text: string }]
   | [problem: 'too_many_rows', args: { limit: number }]
