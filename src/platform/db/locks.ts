@@ -88,12 +88,12 @@ export function lockAnnouncements(tenantId: string, announced: readonly Announce
   return taking(statement, shared('user codes', userCodes), shared('parcels', trackingKeys));
 }
 
-/** The locks of user codes that the transaction has got, for `hasUserCode`. */
-const GOT = sql`'crossdock.user_codes'`;
+/** The locks that the transaction has got, for `hasBoth`. */
+const GOT = sql`'crossdock.announced'`;
 
 /**
- * The same for pre-alerts that are written together. Unless it `waits`, it leaves out the user codes that another transaction has
- * locked: `hasUserCode` tells them in the statements that follow.
+ * The same for pre-alerts that are written together. Unless it `waits`, it leaves out the user codes and parcels that another
+ * transaction has locked: `hasBoth` tells them in the statements that follow.
  */
 export function lockTogether(tenantId: string, announced: readonly Announced[], waits: boolean): Sql {
   const userCodes = announced.map(({ userCode }) => userCode);
@@ -105,17 +105,18 @@ export function lockTogether(tenantId: string, announced: readonly Announced[], 
       select 2, ${parcelsOf(tenantId)}, ${lockOf(sql`key`)} from unnest(${trackingKeys}::text[]) as key
       order by step, lock
     ), taken as materialized (
-      select step, lock, case when step = 1 and not ${waits}::boolean then pg_try_advisory_xact_lock_shared(kind, lock)
-        else pg_advisory_xact_lock_shared(kind, lock)::text is not null end as got
+      select step, lock, case when ${waits}::boolean then pg_advisory_xact_lock_shared(kind, lock)::text is not null
+        else pg_try_advisory_xact_lock_shared(kind, lock) end as got
       from locks)
-    select set_config(${GOT}, codes, true) from (
-      select coalesce(string_agg(lock::text, ',') filter (where step = 1 and got), '') as codes from taken) as all_taken`;
+    select set_config(${GOT}, names, true) from (
+      select coalesce(string_agg(step || ':' || lock, ',') filter (where got), '') as names from taken) as all_taken`;
   return taking(statement, shared('user codes', userCodes), shared('parcels', trackingKeys));
 }
 
-/** Whether `lockTogether` has got the lock of a user code. */
-export const hasUserCode = (userCode: Sql): Sql =>
-  sql`(${userCodeLockOf(userCode)})::text = any(string_to_array(current_setting(${GOT}), ','))`;
+/** Whether `lockTogether` has got the locks of a user code and a parcel. */
+export const hasBoth = (userCode: Sql, trackingKey: Sql): Sql =>
+  sql`array['1:' || (${userCodeLockOf(userCode)}), '2:' || (${lockOf(trackingKey)})]
+    <@ string_to_array(current_setting(${GOT}), ',')`;
 
 /** The number of locks of user codes per tenant, a power of two. Fewer than of parcels, because renames are rare. */
 const USER_CODE_LOCKS = sql`32`;

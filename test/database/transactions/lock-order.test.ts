@@ -141,7 +141,7 @@ test('each function of locks.ts returns a statement that names its locks', () =>
     keepUserCodes: [['A', 'B']],
   };
   // A condition for the statements that follow, which takes no lock, and a statement that names the rows that it locks.
-  const { hasUserCode: _, countingEvents: __, ...taking } = locks;
+  const { hasBoth: _, countingEvents: __, ...taking } = locks;
   const statements = Object.entries(taking).map(([name, make]) => {
     const call = make as (tenant: string, ...others: unknown[]) => Sql;
     const statement = call(tenantId, ...(argumentsOf[name] ?? ['A', 'B']));
