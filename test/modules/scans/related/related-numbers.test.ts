@@ -146,8 +146,9 @@ test.each([
   async (_name, roleOf) => {
     const timeOf = async (numberOf: (n: number) => string | undefined) => {
       const scans = Array.from({ length: 500 }, (_, n) => {
-        const [kind, fields] = n === 2 ? ['receive', { weight: 1 }] : ['locate', { location: `A${n}` }];
-        return deviceScan(String(kind), numberOf(n) ?? '', 900 - n, Object(fields));
+        const kind = n === 2 ? 'receive' : 'locate';
+        const fields = n === 2 ? { weight: 1 } : { location: `A${n}` };
+        return deviceScan(kind, numberOf(n) ?? '', 900 - n, fields);
       });
       const began = performance.now();
       await sendScans(service, scans);
