@@ -120,9 +120,11 @@ function writesOf(openContext: OpenContext, { packageId, warehouseId }: Targets)
       } as const;
       const data = { package_id: packageId, status: 'received', shipper: 'Vendor 1' };
       return ctx.write([
-        insertEvents(ctx, [
-          { ...event, package_id: packageId, data, sync_job_id: null, traceparent: undefined },
-        ]),
+        insertEvents(
+          ctx,
+          [{ ...event, package_id: packageId, data, sync_job_id: null, traceparent: undefined }],
+          [],
+        ),
       ]);
     }),
   ];

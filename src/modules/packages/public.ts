@@ -7,6 +7,7 @@ export { isHouseNumber } from './intake/house-number.js';
 export {
   chooseParcel,
   decideParcel,
+  severalParcels,
   needsRecords,
   selectKnown,
   whyNoParcel,
@@ -16,7 +17,7 @@ export {
 export { isUnderReview } from './intake/ownership.js';
 export { selectNamesakes, type Namesake } from './intake/namesakes.js';
 export { lockIdentified, lockLooked } from './intake/lock-identified.js';
-export { receiveParcel, rescanParcel, type AdmittedIntake, type Intake } from './intake/intake.js';
+export { receiveParcel, rescanPackage, type AdmittedIntake, type Intake } from './intake/intake.js';
 export {
   findNamedCustomers,
   findNamedIds,

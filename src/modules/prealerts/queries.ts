@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/contract.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
-import { hasUserCode } from '../../platform/db/locks.js';
+import { hasBoth } from '../../platform/db/locks.js';
 import type { Scope, UserScope } from '../../platform/db/scope.js';
 import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
 import { once, raw, sql, type Sql } from '../../platform/db/statements.js';
@@ -68,6 +68,7 @@ function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<Submissio
     tenantId: sql`cu.tenant_id`,
     courierId: sql`cu.courier_id`,
   });
+  const hasOwn = hasBoth(sql`${submission.userCode}::text`, sql`${submission.trackingKey}::text`);
   return once`with fresh as materialized (
       select cu.tenant_id, ${submission.id}::uuid as id, cu.courier_id, ${submission.userCode}::text as user_code,
         ${submission.trackingNumber}::text as tracking_number, ${initialKey(announced)} as tracking_key,
@@ -75,7 +76,7 @@ function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<Submissio
         ${submission.reference}::text as reference,
         ${initialStatus(key.caller, announced)} as status
       from customers cu ${joinParcel(announced)}
-      where ${customerOfKey(key, sql`${submission.userCode}`)} and ${hasUserCode(sql`${submission.userCode}::text`)}
+      where ${customerOfKey(key, sql`${submission.userCode}`)} and ${hasOwn}
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, announced_key, vendor,
         description, reference, status)
@@ -87,7 +88,7 @@ function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<Submissio
       from fresh
     )
     select 0 as position, true as "isCreated", false as "isBlocked" from fresh
-    union all select 0, false, true where not ${hasUserCode(sql`${submission.userCode}::text`)}`;
+    union all select 0, false, true where not ${hasOwn}`;
 }
 
 /**
@@ -113,7 +114,7 @@ function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]
           request_id, audit_id, key_list, ordinal)
     ), known as materialized (
       select cu.tenant_id, cu.courier_id, sent.*, array(select jsonb_array_elements_text(key_list::jsonb)) as keys
-      from sent join customers cu on ${customerOfKey(key, sql`sent.user_code`)} and ${hasUserCode(sql`sent.user_code`)}
+      from sent join customers cu on ${customerOfKey(key, sql`sent.user_code`)} and ${hasBoth(sql`sent.user_code`, sql`sent.own_key`)}
     ), fresh as materialized (
       select distinct on (own_key) known.*, ${initialKey(announced)} as tracking_key,
         ${initialStatus(key.caller, announced)} as status
@@ -133,7 +134,7 @@ function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]
     )
     select known.ordinal::integer - 1 as position, created.id is not null as "isCreated", false as "isBlocked"
     from known left join created using (id)
-    union all select sent.ordinal::integer - 1, false, true from sent where not ${hasUserCode(sql`sent.user_code`)}`;
+    union all select sent.ordinal::integer - 1, false, true from sent where not ${hasBoth(sql`sent.user_code`, sql`sent.own_key`)}`;
 }
 
 /**

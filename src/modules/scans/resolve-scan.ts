@@ -38,10 +38,13 @@ function ofParcel(
   { keys, labelled }: ScannedParcel,
 ) {
   const isOfParcel = ({ trackingKey }: { trackingKey: string }) => keys.includes(trackingKey);
+  const [key] = keys;
+  // A package that has the number itself decides, as at intake.
+  const isOwn = packages.some(({ trackingKey }) => trackingKey === key)
+    ? (row: { trackingKey: string }) => row.trackingKey === key
+    : isOfParcel;
   return {
-    packages: packages.filter(
-      (row) => row.id === labelled || row.matchedBy === 'house_number' || isOfParcel(row),
-    ),
+    packages: packages.filter((row) => row.id === labelled || row.matchedBy === 'house_number' || isOwn(row)),
     prealerts: labelled === null ? prealerts.filter(isOfParcel) : prealerts,
     claims: labelled === null ? claims.filter(isOfParcel) : claims,
     ...others,

@@ -80,8 +80,8 @@ const MAX_ITEMS = 50;
 const SLOW_MS = 20;
 /** The number of transactions per key at the same time: a courier's share of ten connections. */
 const MAX_RUNNING = 4;
-/** The number of transactions per key that wait for a lock of blocked items, so that the others have connections. */
-const MAX_WAITING = 1;
+/** The number of transactions per key that wait for locks of blocked items, so that the others have connections. */
+const MAX_WAITING = 2;
 /** The same as for a connection of a caller whose transactions do not end. */
 const MAX_WAIT_MS = 2_000;
 const RETRY_AFTER_SECONDS = 2;

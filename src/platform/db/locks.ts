@@ -2,7 +2,7 @@ import { once, sql, type LockKind, type Locks, type Sql } from './statements.js'
 
 // Each statement tells the transaction which locks it takes, and the transaction checks their order (transactions/lock-order.ts).
 
-const taking = (statement: Sql, ...locks: Locks[]): Sql => Object.assign(statement, { locks });
+const taking = <Row>(statement: Sql<Row>, ...locks: Locks[]): Sql<Row> => Object.assign(statement, { locks });
 const alone = (kind: LockKind, names: readonly string[]): Locks => ({ kind, names, isShared: false });
 const shared = (kind: LockKind, names: readonly string[]): Locks => ({ kind, names, isShared: true });
 
@@ -39,6 +39,10 @@ export function lockParcels(tenantId: string, trackingKeys: readonly string[]): 
     select pg_advisory_xact_lock(${parcelsOf(tenantId)}, lock)::text from locks`;
   return taking(statement, alone('parcels', trackingKeys));
 }
+
+/** Names the rows that a statement locks when it counts events. Their order is part of the statement. */
+export const countingEvents = <Row>(statement: Sql<Row>, courierIds: readonly string[]): Sql<Row> =>
+  taking(statement, alone('event counters', courierIds));
 
 const correctionsOf = (tenantId: string): Sql => sql`hashtextextended(${`corrections ${tenantId}`}, 0)`;
 
@@ -84,12 +88,12 @@ export function lockAnnouncements(tenantId: string, announced: readonly Announce
   return taking(statement, shared('user codes', userCodes), shared('parcels', trackingKeys));
 }
 
-/** The locks of user codes that the transaction has got, for `hasUserCode`. */
-const GOT = sql`'crossdock.user_codes'`;
+/** The locks that the transaction has got, for `hasBoth`. */
+const GOT = sql`'crossdock.announced'`;
 
 /**
- * The same for pre-alerts that are written together. Unless it `waits`, it leaves out the user codes that another transaction has
- * locked: `hasUserCode` tells them in the statements that follow.
+ * The same for pre-alerts that are written together. Unless it `waits`, it leaves out the user codes and parcels that another
+ * transaction has locked: `hasBoth` tells them in the statements that follow.
  */
 export function lockTogether(tenantId: string, announced: readonly Announced[], waits: boolean): Sql {
   const [one, another] = announced;
@@ -103,32 +107,36 @@ export function lockTogether(tenantId: string, announced: readonly Announced[], 
       select 2, ${parcelsOf(tenantId)}, ${lockOf(sql`key`)} from unnest(${trackingKeys}::text[]) as key
       order by step, lock
     ), taken as materialized (
-      select step, lock, case when step = 1 and not ${waits}::boolean then pg_try_advisory_xact_lock_shared(kind, lock)
-        else pg_advisory_xact_lock_shared(kind, lock)::text is not null end as got
+      select step, lock, case when ${waits}::boolean then pg_advisory_xact_lock_shared(kind, lock)::text is not null
+        else pg_try_advisory_xact_lock_shared(kind, lock) end as got
       from locks)
-    select set_config(${GOT}, codes, true) from (
-      select coalesce(string_agg(lock::text, ',') filter (where step = 1 and got), '') as codes from taken) as all_taken`;
+    select set_config(${GOT}, names, true) from (
+      select coalesce(string_agg(step || ':' || lock, ',') filter (where got), '') as names from taken) as all_taken`;
   return taking(statement, shared('user codes', userCodes), shared('parcels', trackingKeys));
 }
 
 /** Most pre-alerts are alone. The statement for several takes 80 µs, this one 40. */
 function lockAlone(tenantId: string, { trackingKey, userCode }: Announced, waits: boolean): Sql {
-  const [kind, code] = [userCodesOf(tenantId), userCodeLockOf(sql`${userCode}::text`)];
-  const got = waits
-    ? sql`pg_advisory_xact_lock_shared(${kind}, ${code})::text is not null`
-    : sql`pg_try_advisory_xact_lock_shared(${kind}, ${code})`;
+  /** Takes the lock. Its text is that of `hasBoth`, or empty. */
+  const take = (step: Sql, kind: Sql, lock: Sql) =>
+    sql`case when ${
+      waits
+        ? sql`pg_advisory_xact_lock_shared(${kind}, ${lock})::text is not null`
+        : sql`pg_try_advisory_xact_lock_shared(${kind}, ${lock})`
+    } then ${step} || (${lock}) else '' end`;
   return taking(
-    once`select set_config(${GOT}, code, true), parcel from (
-      select case when ${got} then (${code})::text else '' end as code,
-        pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text as parcel) as taken`,
+    once`select set_config(${GOT}, code || ',' || parcel, true) from (
+      select ${take(sql`'1:'`, userCodesOf(tenantId), userCodeLockOf(sql`${userCode}::text`))} as code,
+        ${take(sql`'2:'`, parcelsOf(tenantId), lockOf(sql`${trackingKey}::text`))} as parcel) as taken`,
     shared('user codes', [userCode]),
     shared('parcels', [trackingKey]),
   );
 }
 
-/** Whether `lockTogether` has got the lock of a user code. */
-export const hasUserCode = (userCode: Sql): Sql =>
-  sql`(${userCodeLockOf(userCode)})::text = any(string_to_array(current_setting(${GOT}), ','))`;
+/** Whether `lockTogether` has got the locks of a user code and a parcel. */
+export const hasBoth = (userCode: Sql, trackingKey: Sql): Sql =>
+  sql`array['1:' || (${userCodeLockOf(userCode)}), '2:' || (${lockOf(trackingKey)})]
+    <@ string_to_array(current_setting(${GOT}), ',')`;
 
 /** The number of locks of user codes per tenant, a power of two. Fewer than of parcels, because renames are rare. */
 const USER_CODE_LOCKS = sql`32`;

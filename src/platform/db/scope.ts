@@ -34,6 +34,11 @@ export type Tx<Who extends Caller = Caller> = ReadTx<Who> & {
    * that call or the transaction.
    */
   later(statement: Sql): void;
+  /**
+   * Sends statements when the work is done, after all others. For rows that many transactions need, such as counters. `make` is
+   * called then, so that a statement can contain what was added until then.
+   */
+  last(make: () => readonly Sql[]): void;
   /** Prisma's models, with the caller's filters. They run in this transaction, one round trip per call. */
   readonly models: Models;
 };

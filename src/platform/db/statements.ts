@@ -2,11 +2,12 @@ import { Prisma } from '../../../generated/prisma/client.js';
 
 declare const ROW: unique symbol;
 
-/** What an advisory lock protects. `transactions/lock-order.ts` has their order. */
+/** What an advisory lock or a counter's row protects. `transactions/lock-order.ts` has their order. */
 export type LockKind =
   | 'administrators'
   | 'audit chain'
   | 'corrections'
+  | 'event counters'
   | 'label station'
   | 'parcels'
   | 'print'
@@ -16,7 +17,7 @@ export type LockKind =
   | 'user codes'
   | 'warehouses';
 
-/** Advisory locks that a statement takes, all of one kind. */
+/** Locks that a statement takes, all of one kind. */
 export type Locks = { kind: LockKind; names: readonly string[]; isShared: boolean };
 
 /** A statement and the type of the rows that it returns. */

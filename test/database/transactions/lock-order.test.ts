@@ -78,6 +78,44 @@ test('refuses it in each way in which a transaction sends statements', async () 
   await expect(context().write([parcel, keep])).rejects.toThrow(message);
 });
 
+describe("the couriers' event counters", () => {
+  const counting = (courierIds: string[]) =>
+    locks.countingEvents(
+      sql`update event_counters set last_sequence = last_sequence where false`,
+      courierIds,
+    );
+  const message = 'has locked event counters must not go on working';
+
+  test('are locked after all other locks, and end the work', async () => {
+    await expect(takeAll(keep, parcel, counting(['A', 'B']))).resolves.toBeUndefined();
+    await expect(takeAll(counting(['A']), parcel)).rejects.toThrow(message);
+    await expect(takeAll(counting(['A']), counting(['B']))).rejects.toThrow(message);
+    await expect(takeAll(counting(['A']), sql`select 1`)).rejects.toThrow(message);
+    const twice = run(async (tx) => {
+      for (const id of ['A', 'B']) tx.last(() => [counting([id])]);
+      await tx.query(parcel);
+    });
+    await expect(twice).rejects.toThrow('locks of event counters must not take one of event counters');
+  });
+
+  test('are named by every statement that writes them', async () => {
+    for (const text of [
+      sql`update event_counters set last_sequence = 1 where false`,
+      sql`insert into "public"."event_counters" select where false`,
+    ])
+      await expect(takeAll(text)).rejects.toThrow('must name the couriers');
+  });
+
+  test('are not counted for work that is rolled back to a savepoint', async () => {
+    const work = run(async (tx) => {
+      tx.later(sql`savepoint s`);
+      tx.last(() => [counting(['A'])]);
+      await tx.query(sql`rollback to savepoint s`);
+    });
+    await expect(work).rejects.toThrow('must not be rolled back to a savepoint after tx.last');
+  });
+});
+
 describe('a rollback to a savepoint', () => {
   const around = (within: Sql, after: Sql, before: Sql = keep) =>
     takeAll(before, sql`savepoint s`, within, sql`rollback to savepoint s`, after);
@@ -102,8 +140,8 @@ test('each function of locks.ts returns a statement that names its locks', () =>
     lockParcels: [['P', 'Q']],
     keepUserCodes: [['A', 'B']],
   };
-  // A condition for the statements that follow, which takes no lock.
-  const { hasUserCode: _, ...taking } = locks;
+  // A condition for the statements that follow, which takes no lock, and a statement that names the rows that it locks.
+  const { hasBoth: _, countingEvents: __, ...taking } = locks;
   const statements = Object.entries(taking).map(([name, make]) => {
     const call = make as (tenant: string, ...others: unknown[]) => Sql;
     const statement = call(tenantId, ...(argumentsOf[name] ?? ['A', 'B']));

@@ -146,6 +146,37 @@ test('while one transaction waits for a lock, others of the key start beside it'
   expect((await slow).status).toBe(201);
 });
 
+test('pre-alerts of a parcel that a long transaction has locked do not hold those that are written with them', async () => {
+  const client = await service().owner.connect();
+  await client.query('begin');
+  await client.query('select pg_advisory_xact_lock(hashtext($1), hashtext($2) & 127)', [
+    `parcels ${DEMO.tenants.demo}`,
+    'HELD0',
+  ]);
+  const { rows } = await service().owner.query<{ number: string; held: boolean }>(
+    `select number, held from (
+       select 'HELD' || n as number, hashtext('HELD' || n) & 127 = hashtext('HELD0') & 127 as held
+       from generate_series(0, 4000) n) as numbers
+     where held or number < 'HELD13' order by number`,
+  );
+  const heldNumbers = rows.filter(({ held }) => held).slice(0, 12);
+  const freeNumbers = rows.filter(({ held }) => !held).slice(0, 60);
+  expect([heldNumbers.length, freeNumbers.length]).toEqual([12, 60]);
+  const held: Promise<Reply>[] = [];
+  const free: Promise<Reply>[] = [];
+  for (const [n, { number }] of freeNumbers.entries()) {
+    const blocked = n % 5 === 0 ? heldNumbers[n / 5] : undefined;
+    if (blocked) held.push(submit('IEX', blocked.number));
+    free.push(submit('IEX', number));
+  }
+  // None of them waits for the lock, which is held until all have answers.
+  const answers = await Promise.all(free);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  await client.query('rollback');
+  client.release();
+  expect(new Set((await Promise.all(held)).map(({ status }) => status))).toEqual(new Set([201]));
+});
+
 describe('the combiner', () => {
   const refused = Object.assign(new Error('a constraint'), { code: '23514' });
 

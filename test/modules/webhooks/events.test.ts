@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BACKGROUND } from '../../../src/platform/audit/audit.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
+import { countingEvents } from '../../../src/platform/db/locks.js';
 import { raw, sql, type Sql } from '../../../src/platform/db/statements.js';
 import type { Caller } from '../../../src/platform/identity/callers.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
@@ -535,7 +536,7 @@ describe('isolation of webhook tables', () => {
       const moves = [sql`tenant_id = ${tenantId}::uuid, courier_id = ${courierId}::uuid`];
       if (name === 'iex' || name === 'key IEX') moves.push(sql`courier_id = ${HRB}::uuid`);
       for (const move of moves) {
-        const statement = sql`update ${raw(table)} set ${move}`;
+        const statement = countingEvents(sql`update ${raw(table)} set ${move}`, []);
         await expect(contextOf(caller).write([statement])).rejects.toThrow(refusal);
       }
     });

@@ -1,19 +1,11 @@
 import { differenceOf } from '../../../platform/audit/difference.js';
 import type { AuditFact } from '../../../platform/audit/audit.js';
-import { ownRows } from '../../../platform/db/filters.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
-import { sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { recordPackageEvents } from '../../webhooks/public.js';
-import { queueChanged } from '../dispatch/queue-syncs.js';
-import {
-  changeOwner,
-  customerOfPrealert,
-  lockedParcelPackage,
-  type ClaimedColumns,
-  type ClaimedRow,
-} from './queries.js';
+import { recordPackageEvents, reportChanged } from '../../webhooks/public.js';
+import { findCustomers } from '../intake/queries.js';
+import { changeOwner, lockedParcelPackage, type ClaimedColumns, type ClaimedRow } from './queries.js';
 
 /** A pre-alert under review by staff. */
 export type ReviewedPrealert = Pick<Prealert, 'id' | 'courierId' | 'userCode' | 'vendor' | 'description'> & {
@@ -58,11 +50,11 @@ export async function claimPackage(
   return { packageId: id, trackingKey, change: changeOf(before, after), facts };
 }
 
-/** Notifies the courier of the change. Called after all other writes of the transaction. */
+/** Notifies the courier of the change. */
 export async function notifyCourierOfClaim(tx: UserTx, { packageId, change }: Claim): Promise<void> {
   if (packageId === null || change === 'none') return;
   if (change === 'courier') return recordPackageEvents(tx, 'package.created', [{ packageId }]);
-  tx.later(queueChanged(tx, sql`${ownRows(tx, 'p')} and p.id = ${packageId}::uuid`));
+  reportChanged(tx, packageId);
 }
 
 function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealert): void {

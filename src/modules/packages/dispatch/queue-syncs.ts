@@ -1,4 +1,4 @@
-import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues } from '../../../platform/queue/delivery-queues.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 
@@ -20,17 +20,6 @@ type Bounds = {
   /** If more packages should be queued, none is marked. */
   atMostQueued: number;
 };
-
-/**
- * Marks a changed package for synchronisation with the courier's own system. The worker sends the package's state at the time of
- * sending. A package that is already queued keeps its position.
- * @param selection a condition on packages `p` that includes the caller's scope
- */
-export function queueChanged(ctx: UserScope, selection: Sql): Sql<SyncCounts> {
-  const bounds = { dispatchId: null, atMost: 1, atMostQueued: 1 };
-  const packages = sql`select p.id, p.courier_id is not null as is_wanted from packages p where ${selection}`;
-  return once`${markSelected(ctx, packages, bounds)}`;
-}
 
 /**
  * Marks packages that a dispatch selects, in one statement. Writes nothing for a package whose courier has no URL that can
@@ -61,7 +50,7 @@ export function queueSelected(ctx: UserScope, selection: Sql, bounds: Bounds): S
 function markSelected(
   { tenantId, traceparent }: UserScope,
   packages: Sql,
-  { dispatchId, atMost, atMostQueued }: Omit<Bounds, 'dispatchId'> & { dispatchId: string | null },
+  { dispatchId, atMost, atMostQueued }: Bounds,
 ): Sql<SyncCounts> {
   // Sorted by id, because two dispatches of the same packages in opposite orders would deadlock. Locks the
   // packages first, in the same order as every other writer: the foreign key of package_syncs would lock them

@@ -133,7 +133,7 @@ export async function recordMoves(tx: UserTx, moves: Move[]): Promise<RecordedEv
     previousStatus: previous,
     recorded: { occurred_at: recordedFor, location, remarks },
   }));
-  await recordEventsOfPackages(tx, 'package.status_changed', changes, packages);
+  recordEventsOfPackages(tx, 'package.status_changed', changes, packages);
   return events;
 }
 

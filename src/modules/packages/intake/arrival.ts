@@ -29,7 +29,7 @@ export async function recordArrival(tx: UserTx, arrival: Arrival): Promise<void>
   const settled = prealerts.filter(({ status }) => status !== prealertStatus);
   const settledFacts = settled.map((prealert) => settledFact(prealert, prealertStatus));
   tx.later(audit(tx, receivedFact(newPackage, row), ...settledFacts));
-  await recordEventsOfPackages(tx, 'package.created', [{ packageId: row.id }], eventPackages);
+  recordEventsOfPackages(tx, 'package.created', [{ packageId: row.id }], eventPackages);
 }
 
 const receivedFact = ({ id, ...columns }: NewPackage, { status, receivedAt }: ReceiptRow): AuditFact => ({

@@ -1,6 +1,6 @@
 import { ownRows } from '../../../platform/db/filters.js';
 import { once, type Sql } from '../../../platform/db/statements.js';
-import { invalidFieldError, type FieldProblem } from '../../../platform/errors/errors.js';
+import { invalidFieldError, type ApiError, type FieldProblem } from '../../../platform/errors/errors.js';
 import type { UserScope, UserTx } from '../../../platform/db/scope.js';
 import {
   keysOfStored,
@@ -57,18 +57,32 @@ export function selectKnown(ctx: UserScope, readings: ScanReading[]): Sql<KnownR
 
 /**
  * Returns the parcel that a scan means (decision 0072). A house number means its package, and is never a new parcel. Of several
- * numbers, the one that a record has decides, unless another can be the number of a parcel that is not known.
+ * numbers, the one that a record has decides, unless another can be the number of a parcel that is not known. A number that other
+ * packages have the keys of, but none has itself, leaves it open which is meant.
  *
- * @throws ApiError validation_failed if the scan has no number, or several of which none or more than one is known
+ * @throws ApiError validation_failed if the scan has no number, several of which none or more than one is known, or one of several packages
  */
 export function decideParcel(reading: ScanReading, known: KnownRow[], field: string): ScannedParcel {
   const parcel = chooseParcel(reading, known);
-  if (!parcel) throw notOneNumber(reading, field);
-  return parcel;
+  if (parcel) return parcel;
+  const several = reading.numbers.map((number) => rivalKeys(number, known)).find((keys) => keys.length > 0);
+  throw several ? severalParcels(field, several) : notOneNumber(reading, field);
+}
+
+/** The error for a scan that fits several packages. @param numbers of the packages */
+export const severalParcels = (field: string, numbers: string[]): ApiError =>
+  invalidFieldError(field, 'several_parcels', { numbers: numbers.join(', ') });
+
+/** Returns the keys of the packages that a number fits, if there are several and none has the number itself. */
+function rivalKeys({ key, keys }: ScannedNumber, known: KnownRow[]): string[] {
+  const found = known.filter((row) => row.packageId !== null && keys.includes(row.trackingKey));
+  const own = [...new Set(found.map(({ trackingKey }) => trackingKey))];
+  return own.length > 1 && !own.includes(key) ? own : [];
 }
 
 /** The same, and undefined for a scan without a number, or whose numbers leave it open. */
 export function chooseParcel(reading: ScanReading, known: KnownRow[]): ScannedParcel | undefined {
+  if (reading.numbers.some((number) => rivalKeys(number, known).length > 0)) return undefined;
   const parcels = new Map<string, ScannedParcel>();
   const [own, unknown]: [ScannedNumber[], ScannedNumber[]] = [[], []];
   for (const number of reading.numbers) {

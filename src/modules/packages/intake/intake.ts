@@ -16,6 +16,7 @@ import {
   isDecidedByRecords,
   needsRecords,
   recordsOf,
+  severalParcels,
   type ScannedParcel,
 } from './identify-parcel.js';
 import { newHouseNumber } from './house-number.js';
@@ -77,13 +78,14 @@ export async function receiveParcel(
   if ('repeated' in lock) return lock.repeated;
   const { trackingNumber, keys, labelled } = lock.parcel;
   if (labelled !== null) return rescanPackage(tx, labelled, keys);
-  const [, [first], announced, [ids], customers] = await tx.query([
+  const [, receipts, announced, [ids], customers] = await tx.query([
     lockOpenPrealerts(tx, keys),
-    queries.findReceipt(tx, keys),
+    queries.findReceipts(tx, keys),
     findOpenPrealerts(tx, keys),
     findNamedIds(tx, intake),
     findNamedCustomers(tx, intake),
   ]);
+  const first = receiptOf(receipts, keys);
   // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
   // exists.
   if (first) return handleRepeatedScan(tx, keys, first);
@@ -127,33 +129,43 @@ type Found = { parcel: ScannedParcel; early: queries.EarlierRow | undefined };
 async function findIdentified(tx: UserTx, reading: ScanReading, owner?: string): Promise<Found> {
   const parcel = await identifyParcel(tx, reading, owner);
   const { keys, labelled } = parcel;
-  const [early] = await tx.query(
-    labelled === null ? queries.findReceipt(tx, keys) : queries.findReceiptOfPackage(tx, labelled, keys),
+  const receipts = await tx.query(
+    labelled === null ? queries.findReceipts(tx, keys) : queries.findReceiptOfPackage(tx, labelled, keys),
   );
-  return { parcel, early };
+  return { parcel, early: receiptOf(receipts, keys) };
 }
 
 /** Finds the receipt of a scan with one tracking number. One round trip, because most scans are of this kind. */
 async function findSingle(tx: UserTx, reading: ScanReading, owner?: string): Promise<Found> {
   const parcel = decideParcel(reading, [], 'tracking_number');
-  const receipt = queries.findReceipt(tx, parcel.keys);
-  if (!needsRecords(reading)) return { parcel, early: (await tx.query(receipt))[0] };
-  const [[early], known, namesakes] = await tx.query([receipt, ...recordsOf(tx, reading)]);
+  const { keys } = parcel;
+  const found = queries.findReceipts(tx, keys);
+  if (!needsRecords(reading)) return { parcel, early: receiptOf(await tx.query(found), keys) };
+  const [receipts, known, namesakes] = await tx.query([found, ...recordsOf(tx, reading)]);
   assertParcel(reading, known, namesakes, owner);
-  return { parcel, early };
+  return { parcel, early: receiptOf(receipts, keys) };
 }
 
-/** A scan of the house number of a package whose parcel is locked. */
-async function rescanPackage(tx: UserTx, packageId: string, keys: string[]): Promise<NewReceipt> {
+/**
+ * Returns the receipt of a parcel: that of its own key, or the only one.
+ *
+ * @throws ApiError validation_failed if only other packages have the keys, and several do
+ */
+function receiptOf(receipts: queries.EarlierRow[], [key]: string[]): queries.EarlierRow | undefined {
+  const [first, another] = receipts;
+  if (first && another && first.trackingKey !== key)
+    throw severalParcels(
+      'tracking_number',
+      receipts.map(({ trackingKey }) => trackingKey),
+    );
+  return first;
+}
+
+/** A later scan of a package whose parcel is locked, in a transaction. `keys`: those that the scan names. */
+export async function rescanPackage(tx: UserTx, packageId: string, keys: string[]): Promise<NewReceipt> {
   const [row] = await tx.query(queries.findReceiptOfPackage(tx, packageId, keys));
-  if (!row) throw new Error('The package of a house number does not exist.');
+  if (!row) throw new Error('The package of a scan does not exist.');
   return handleRepeatedScan(tx, keys, row);
-}
-
-/** A later scan of a locked parcel that was received, in a transaction. */
-export async function rescanParcel(tx: UserTx, keys: string[]): Promise<void> {
-  const [row] = await tx.query(queries.findReceipt(tx, keys));
-  if (row) await handleRepeatedScan(tx, keys, row);
 }
 
 function repeatedReceipt(
@@ -233,7 +245,7 @@ async function store(tx: UserTx, { parcel, keys, prealerts, ownership }: NewParc
       const isFlagged = prealertStatus === 'flagged';
       return { row, isDuplicate: false, isFlagged, isAwaited: waiting !== undefined, keys };
     }
-    const [first] = await tx.query(queries.findReceipt(tx, keys));
+    const [first] = await tx.query(queries.findReceipts(tx, keys));
     if (first) return handleRepeatedScan(tx, keys, first);
   }
   throw new Error(`No free house number in ${MAX_HOUSE_NUMBERS} tries.`);

@@ -40,9 +40,9 @@ export type EarlierRow = ReceiptRow & {
   isAwaited: boolean;
 };
 
-/** Selects the package of a parcel, by the first of its keys that a package has. */
-export const findReceipt = (ctx: UserScope, keys: string[]): Sql<EarlierRow> =>
-  selectReceipt(ctx, keys, sql`${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1`);
+/** Selects the packages that have keys of a parcel, at most two, in the order of the keys. Two tell that it is open which is meant. */
+export const findReceipts = (ctx: UserScope, keys: string[]): Sql<EarlierRow> =>
+  selectReceipt(ctx, keys, sql`${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 2`);
 
 /** Selects the same by the package's id. `keys`: those of its parcel. */
 export const findReceiptOfPackage = (ctx: UserScope, id: string, keys: string[]): Sql<EarlierRow> =>

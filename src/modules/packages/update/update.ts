@@ -1,13 +1,11 @@
 import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { ownRows } from '../../../platform/db/filters.js';
-import { sql } from '../../../platform/db/statements.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { readNumber } from '../../tracking-numbers/public.js';
-import { queueChanged } from '../dispatch/queue-syncs.js';
+import { reportChanged } from '../../webhooks/public.js';
 import type { ExecuteWaitingScans } from '../intake/intake.js';
 import { findCustomers } from '../intake/queries.js';
 import { assertPermitted, findChanges, readFields, type PackageUpdate } from './fields.js';
@@ -116,5 +114,5 @@ export async function applyChanges(
   const states = { before: Object.fromEntries(columns.map((key) => [key, before[key]])), after: all };
   const fact = { action: 'package.updated', entity: 'package', entityId: id, ...states } as const;
   tx.later(audit(tx, fact, ...effects.facts));
-  tx.later(queueChanged(tx, sql`${ownRows(tx, 'p')} and p.id = ${id}::uuid`));
+  reportChanged(tx, id);
 }

@@ -13,7 +13,7 @@ import {
 } from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
-import { limitScans, roundsOf, TOO_MANY_SCANS, type BatchParcel } from './batch-parcels.js';
+import { divideScans } from './parcels/batch-parcels.js';
 import * as queries from './queries.js';
 import {
   identifyScan,
@@ -47,30 +47,15 @@ export async function executeBatch(
     if (userCodes.length > 0) tx.later(keepUserCodes(ctx.tenantId, userCodes));
     const identified = await lockIdentified(tx, () => identifyScans(tx, read));
     const admitted = await admitScans(tx, identified.scans);
-    const done: Executed = { parcels: [], refused: new Set() };
-    for (const round of roundsOf(admitted.filter(isAccepted))) await executeRound(tx, station, round, done);
-    const { refused } = done;
-    const latestFirst = done.parcels.toReversed();
+    const { parts, refused } = await divideScans(tx, admitted.filter(isAccepted));
+    const parcels: ParcelResult[] = [];
+    for (const part of parts) parcels.push(...(await executeParcels(tx, station, part)));
     return admitted.map((each) => {
       if (!isAccepted(each)) return each;
-      if (refused.has(each.id)) return { scanId: each.id, refusal: TOO_MANY_SCANS };
-      return { scan: each, parcel: parcelOf(latestFirst, each) };
+      const refusal = refused.get(each.id);
+      return refusal ? { scanId: each.id, refusal } : { scan: each, parcel: parcelOf(parcels, each) };
     });
   });
-}
-
-type Executed = { parcels: ParcelResult[]; refused: Set<string> };
-
-/** Adds the results to `done`. */
-async function executeRound(
-  tx: UserTx,
-  station: string,
-  round: BatchParcel<AdmittedScan>[],
-  done: Executed,
-): Promise<void> {
-  const { parts, refused } = await limitScans(tx, round);
-  for (const id of refused) done.refused.add(id);
-  for (const part of parts) done.parcels.push(...(await executeParcels(tx, station, part)));
 }
 
 async function readItems(items: Items): Promise<(SentItem | RefusedScan)[]> {
@@ -139,11 +124,11 @@ function refuseWrongTime(each: SentItem | RefusedScan, now: Date): SentItem | Re
   return refusal && isAccepted(each) ? { scanId: each.id, refusal } : each;
 }
 
-function parcelOf(latestFirst: ParcelResult[], scan: AdmittedScan): ParcelResult {
+function parcelOf(parcels: ParcelResult[], scan: AdmittedScan): ParcelResult {
   // A stored scan of a parcel with more scans than are folded has no reason of this fold.
   const parcel =
-    latestFirst.find(({ reasons }) => reasons.has(scan.id)) ??
-    latestFirst.find(({ keys }) => scan.keys.some((key) => keys.includes(key)));
+    parcels.find(({ reasons }) => reasons.has(scan.id)) ??
+    parcels.find(({ keys }) => scan.keys.some((key) => keys.includes(key)));
   if (!parcel) throw new Error('A scan of the batch belongs to no parcel.');
   return parcel;
 }

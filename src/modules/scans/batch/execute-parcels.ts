@@ -5,7 +5,7 @@ import { keysOfStored } from '../../tracking-numbers/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
 import { foldStoredParcel, readManifests, type ManifestFacts } from './fold-stored-parcel.js';
-import type { BatchParcel } from './batch-parcels.js';
+import type { BatchParcel } from './parcels/related-parcels.js';
 import { packageStates, type PositionRow, type StateRow } from './queries.js';
 import { correctReceipt, receive, type ReceivedParcel } from './receive.js';
 import { positionOf, saveScans, type FoldedWork } from './save.js';
@@ -66,6 +66,6 @@ async function foldParcels(parcels: ReceivedParcel[], manifests: ManifestFacts):
 
 /** Executes the stored scans of a parcel that ReceivePackage has received. Returns the status of its package. */
 export async function executeWaitingScans(tx: UserTx, keys: string[]): Promise<PackageStatus | undefined> {
-  const [parcel] = await executeParcels(tx, '', [{ keys, scans: [] }]);
+  const [parcel] = await executeParcels(tx, '', [{ keys, storedKeys: keys, scans: [] }]);
   return parcel?.state?.status;
 }

@@ -99,6 +99,11 @@ export const countScans = (
     ) as stored
     group by k.key`;
 
+/** Selects those of the keys that a package has. */
+export const packageKeys = (ctx: UserScope, keys: string[]): Sql<{ trackingKey: string }> =>
+  once`select p.tracking_key as "trackingKey" from packages p
+    where ${tenantRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[])`;
+
 /** Selects the newest scans of parcels, at most `limit` for each key. */
 export const scansOfParcels = (ctx: UserScope, keys: string[], limit: number): Sql<StoredScan> =>
   once`select ${STORED_SCAN}, ${iso('s.scanned_at')} as "scannedAt", ${iso('s.arrived_at')} as "arrivedAt"

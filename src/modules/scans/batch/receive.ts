@@ -1,5 +1,5 @@
 import type { UserTx } from '../../../platform/db/scope.js';
-import { receiveParcel, replaceReceipt, rescanParcel, type AdmittedIntake } from '../../packages/public.js';
+import { receiveParcel, replaceReceipt, rescanPackage, type AdmittedIntake } from '../../packages/public.js';
 import { compareScans } from '../fold/fold.js';
 import { toIntake } from './read-scans.js';
 import type { PackageRow } from './queries.js';
@@ -21,7 +21,7 @@ export async function receive(tx: UserTx, parcel: StoredParcel): Promise<Receive
   const [first] = fresh;
   const known = parcel.package;
   if (known || !first) {
-    if (first) await rescanParcel(tx, parcel.keys);
+    if (known && first) await rescanPackage(tx, known.id, keysOf(fresh));
     const appliedReceipt = receives.find(({ outcome }) => outcome === 'done');
     const receivedBy = !known ? 'nobody' : appliedReceipt ? 'scan' : 'intake';
     return { ...parcel, receivedBy, appliedReceipt, key: known?.trackingKey ?? parcel.keys[0] ?? '' };
@@ -30,9 +30,12 @@ export async function receive(tx: UserTx, parcel: StoredParcel): Promise<Receive
   const { id, courierId, trackingKey, status } = row;
   const trackingNumber = first.parcel?.trackingNumber ?? first.scan;
   const stored: PackageRow = { id, courierId, status, trackingKey, trackingNumber, manifestId: null };
-  if (fresh.length > 1) await rescanParcel(tx, parcel.keys);
+  const [, ...later] = fresh;
+  if (later.length > 0) await rescanPackage(tx, id, keysOf(later));
   return { ...parcel, package: stored, receivedBy: 'scan', appliedReceipt: first, key: trackingKey };
 }
+
+const keysOf = (scans: ScanOfParcel[]): string[] => [...new Set(scans.flatMap(({ keys }) => keys))];
 
 function admittedIntake({ parcel, references }: ScanOfParcel): AdmittedIntake {
   if (!parcel || !references) throw new Error('A new receive scan without a package names no new parcel.');

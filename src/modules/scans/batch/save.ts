@@ -48,7 +48,7 @@ export async function saveScans(tx: UserTx, station: string, work: FoldedWork[])
 function scansToSave({ parcel, folded, moves }: FoldedWork) {
   const events = new Map(moves.map(({ scanId, move }) => [scanId, move.eventId]));
   return parcel.scans.map((before) => {
-    const { location: _, parcel: __, references: ___, ...stored } = before;
+    const { location: _, parcel: __, keys: ___, references: ____, ...stored } = before;
     const reason = folded.reasons.get(before.id) ?? null;
     const outcome = reason === null ? ('done' as const) : ('conflict' as const);
     const eventId = events.get(before.id) ?? before.eventId;

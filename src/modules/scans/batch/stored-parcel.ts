@@ -2,7 +2,8 @@ import type { UserTx } from '../../../platform/db/scope.js';
 import type { ReferencedRecords, ScannedParcel } from '../../packages/public.js';
 import type { ParcelScan } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
-import { MAX_SCANS, type BatchParcel } from './batch-parcels.js';
+import { MAX_SCANS } from './parcels/batch-parcels.js';
+import type { BatchParcel } from './parcels/related-parcels.js';
 import * as queries from './queries.js';
 import type { EventRow, NewScan, PackageRow, PositionRow, StoredScan } from './queries.js';
 
@@ -14,6 +15,8 @@ export type ScanOfParcel = Omit<NewScan, 'outcome'> &
   Pick<ParcelScan, 'outcome' | 'location'> & {
     /** The parcel of a new scan of a tracking number. */
     parcel: ScannedParcel | undefined;
+    /** The keys that a new scan names. */
+    keys: string[];
     /** What a new receive scan refers to. */
     references: ReferencedRecords | undefined;
   };
@@ -48,10 +51,10 @@ export async function readParcels(
   const scansOf = groupBy(scans, (row) => row.parcelKey);
   const eventsOf = groupBy(events, (row) => row.packageId);
   const positionOf = new Map(positions.map((row) => [row.parcelKey, row]));
-  return parcels.map(({ keys: own, scans: sent }) => {
+  return parcels.map(({ keys: own, storedKeys, scans: sent }) => {
     const known = own.flatMap((key) => packageOf.get(key) ?? [])[0];
     // A short number can lead to several packages. What is stored of the others is not of this parcel.
-    const ownKeys = own.filter((key) => (packageOf.get(key) ?? known) === known);
+    const ownKeys = storedKeys.filter((key) => (packageOf.get(key) ?? known) === known);
     const fresh = sent.filter(({ isRepeated }) => !isRepeated);
     const stored = ownKeys.flatMap((key) => scansOf.get(key) ?? []);
     return {
@@ -72,6 +75,7 @@ const fromStored = (row: StoredScan): ScanOfParcel => ({
   ...row,
   contentHash: '',
   parcel: undefined,
+  keys: [],
   references: undefined,
   location: row.details.location ?? null,
 });
@@ -86,6 +90,7 @@ function fromSent(sent: AdmittedScan, station: string, arrivedAt: string): ScanO
     arrivedAt,
     location,
     parcel: parcelOf(sent),
+    keys: sent.keys,
     references: sent.references,
     parcelKey: '',
     eventId: null,

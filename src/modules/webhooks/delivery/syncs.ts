@@ -25,7 +25,8 @@ export async function recordQueuedSyncs(
     }));
     await recordPackageEvents(tx, 'package.updated', changes);
     const jobIds = syncs.map(({ jobId }) => jobId);
-    tx.later(failUndeliverable(ctx, jobIds));
+    // After the events, whose deliveries it reads. It changes only rows that the transaction has locked.
+    tx.last(() => [failUndeliverable(ctx, jobIds)]);
     return true;
   });
 }

@@ -1,5 +1,6 @@
 import type { components } from '../../../../generated/contract.js';
 import { tenantRows } from '../../../platform/db/filters.js';
+import { countingEvents } from '../../../platform/db/locks.js';
 import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { Scope } from '../../../platform/db/scope.js';
@@ -62,9 +63,13 @@ export type NewEvent = {
  * Stores events with the next sequence numbers of their couriers, in the given order. Creates a delivery for
  * each event whose courier has a URL that is not paused, and schedules the delivery queues. The couriers'
  * counters stay locked until the transaction ends, so it should end soon.
+ *
+ * @param changed packages whose queued synchronisations are delivered too. One call schedules all queues, in the order of their keys
  */
-export function insertEvents({ tenantId, traceparent }: Scope, events: NewEvent[]): Sql {
-  return once`
+export function insertEvents(scope: Scope, events: NewEvent[], changed: string[]): Sql {
+  const { tenantId } = scope;
+  const couriers = [...new Set(events.map(({ courier_id }) => courier_id))];
+  const statement = once`
     with new_events as (
       select * from rows from (jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as
         (id uuid, courier_id uuid, type text, endpoint text, package_id uuid, data jsonb, sync_job_id uuid,
@@ -98,5 +103,11 @@ export function insertEvents({ tenantId, traceparent }: Scope, events: NewEvent[
       select ${tenantId}::uuid, new_id(), deliverable.id, courier_id, endpoint, sync_job_id, traceparent
       from deliverable join stored using (id) order by position
     )
-    ${wakeDeliveryQueues({ tenantId, traceparent }, sql`select distinct courier_id, endpoint from deliverable`)}`;
+    ${wakeDeliveryQueues(
+      scope,
+      sql`select courier_id, endpoint from deliverable
+        union select s.courier_id, 'update_package' from package_syncs s
+        where ${tenantRows(scope, 's')} and s.package_id = any(${changed}::uuid[]) and s.status = 'queued'`,
+    )}`;
+  return countingEvents(statement, couriers);
 }

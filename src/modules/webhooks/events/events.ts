@@ -3,7 +3,8 @@ import { newId, newIds } from '../../../platform/values/ids.js';
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { Tx } from '../../../platform/db/scope.js';
-import { insertEvents, selectEventPackages, type EventPackageRow, type NewEvent } from './event-queries.js';
+import { selectEventPackages, type EventPackageRow, type NewEvent } from './event-queries.js';
+import { outboxOf } from './outbox.js';
 
 type Schemas = components['schemas'];
 export type EventType = Schemas[
@@ -33,8 +34,7 @@ export const ENDPOINTS = {
 
 /**
  * Records events with the packages' current state in the transaction that changes them (transactional
- * outbox). They are delivered after the commit. Packages without a courier have no events. Must be the last
- * write of the transaction, because it locks the couriers' counters.
+ * outbox). They are stored when the work of the transaction is done, and delivered after the commit. Packages without a courier have no events.
  */
 export async function recordPackageEvents(tx: Tx, type: EventType, changes: PackageChange[]): Promise<void> {
   const events: NewEvent[] = [];
@@ -43,25 +43,20 @@ export async function recordPackageEvents(tx: Tx, type: EventType, changes: Pack
     const ids = part.map(({ packageId }) => packageId);
     events.push(...makeEvents(tx, type, part, await tx.query(selectEventPackages(tx, ids))));
   }
-  await store(tx, events);
+  outboxOf(tx).events.push(events);
 }
 
 /**
  * The same for a caller that has read the packages itself, with selectEventPackages and after the change, to save
  * a round trip.
  */
-export async function recordEventsOfPackages(
+export function recordEventsOfPackages(
   tx: Tx,
   type: EventType,
   changes: PackageChange[],
   packages: EventPackageRow[],
-): Promise<void> {
-  await store(tx, makeEvents(tx, type, changes, packages));
-}
-
-/** One statement, so that all transactions lock the couriers' counters in the same order. */
-async function store(tx: Tx, events: NewEvent[]): Promise<void> {
-  if (events.length > 0) tx.later(insertEvents(tx, events));
+): void {
+  outboxOf(tx).events.push(makeEvents(tx, type, changes, packages));
 }
 
 /** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */

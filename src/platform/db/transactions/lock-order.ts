@@ -1,8 +1,11 @@
 import type { LockKind, Locks, Sql } from '../statements.js';
 
+/** Nearly all writes of a courier need its counter, so a transaction locks the counters when its other work is done. */
+const COUNTERS = 'event counters';
+
 /**
- * The kinds of advisory locks, in the order in which a transaction takes them. Two transactions that take two kinds in opposite orders
- * deadlock (decision 0086).
+ * The kinds of locks, in the order in which a transaction takes them. Two transactions that take two kinds in opposite orders
+ * deadlock (decision 0086). All are advisory locks, except the rows of the couriers' event counters.
  */
 const ORDER: readonly LockKind[] = [
   'administrators',
@@ -16,19 +19,25 @@ const ORDER: readonly LockKind[] = [
   'corrections',
   'parcels',
   'audit chain',
+  COUNTERS,
 ];
 
 /** The names that a transaction holds of each kind, and whether it shares them. */
 type Held = Map<LockKind, Map<string, 'shared' | 'exclusive'>>;
 
+type Checked = Pick<Sql, 'text' | 'locks'>;
+
 export type LockOrder = {
-  /** Call it with each statement of the transaction, in their order. @throws Error if it takes a lock too late */
-  check: (statement: Pick<Sql, 'text' | 'locks'>) => void;
+  /** Call it with each statement of the work, in their order. @throws Error if it takes a lock too late, or comes after the last one */
+  check: (statement: Checked) => void;
+  /** Call it with each statement that is sent when the work is done. It may follow the counters. */
+  checkLast: (statement: Checked) => void;
 };
 
 /**
- * Checks that a transaction takes its advisory locks in order: a kind after none of the later ones, all names of a kind in one
- * statement, which sorts them, and none first shared and then alone. What is held already may be taken again.
+ * Checks that a transaction takes its locks in order: a kind after none of the later ones, all names of a kind in one
+ * statement, which sorts them, and none first shared and then alone. What is held already may be taken again. Nothing but
+ * statements that end the work may follow the counters, because others could wait for rows while the couriers' other writes wait for them.
  */
 export function makeLockOrder(): LockOrder {
   let held: Held = new Map();
@@ -43,18 +52,33 @@ export function makeLockOrder(): LockOrder {
     held.set(kind, new Map(names.map((name) => [name, isShared ? 'shared' : 'exclusive'])));
   }
 
+  function checkLast({ text, locks }: Checked): void {
+    if (WRITES_COUNTERS.test(text) && !locks?.some(({ kind }) => kind === COUNTERS)) throw new Error(UNNAMED);
+    locks?.forEach(take);
+  }
+
   return {
-    check({ text, locks }) {
-      const [, rollback, name] = SAVEPOINT.exec(text) ?? [];
+    checkLast,
+    check(statement) {
+      if (held.has(COUNTERS)) throw new Error(AFTER_COUNTERS);
+      const [, rollback, name] = SAVEPOINT.exec(statement.text) ?? [];
       if (name !== undefined && rollback === undefined) savepoints.set(name, new Map(held));
       // It also releases the locks that were taken since.
       if (name !== undefined && rollback !== undefined) held = new Map(savepoints.get(name));
-      locks?.forEach(take);
+      checkLast(statement);
     },
   };
 }
 
 const SAVEPOINT = /^\s*(rollback to )?savepoint (\w+)/i;
+
+const WRITES_COUNTERS = /\b(?:into|update)\s+(?:"?public"?\.)?"?event_counters\b/i;
+
+const UNNAMED =
+  'A statement that writes event_counters must name the couriers with countingEvents of locks.ts.';
+
+const AFTER_COUNTERS =
+  'A transaction that has locked event counters must not go on working, because it may deadlock. Use tx.last.';
 
 const isHeld = (mode: 'shared' | 'exclusive' | undefined, isShared: boolean): boolean =>
   mode === 'exclusive' || (mode === 'shared' && isShared);

@@ -9,7 +9,7 @@ import { BEGIN, makeTransaction } from './transaction.js';
 /** A transaction that has a connection of its own. Commit or rollback must end it: both give the connection back. */
 export type OpenTransaction = {
   tx: Tx;
-  /** Sends the deferred statements. */
+  /** Ends the work: sends the deferred statements and the last ones. */
   flush(): Promise<void>;
   /** After a failed commit, call `rollback`. */
   commit(): Promise<void>;

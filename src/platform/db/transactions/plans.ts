@@ -41,7 +41,7 @@ export function makePlanner(db: Db, first: PlanMode): Planner {
 export const namedFor = (db: Db): ((statement: Statement) => QueryConfig) =>
   db.isBehindPooler ? toQuery : toNamed;
 
-const ROLLBACK_TO = /^\s*rollback to\b/i;
+export const ROLLBACK_TO = /^\s*rollback to\b/i;
 
 /** Returns how the first statements of a transaction are planned. It is set together with the scope. */
 export function firstMode(statements: readonly Statement[]): PlanMode {

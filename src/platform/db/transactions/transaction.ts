@@ -4,6 +4,7 @@ import {
   firstMode,
   makePlanner,
   namedFor,
+  ROLLBACK_TO,
   type PlannedQuery,
   type Planner,
   type Statement,
@@ -19,7 +20,7 @@ import { once, type Sql } from '../statements.js';
 /** A transaction on a connection. Nothing is sent until its first statement. */
 export type Transaction = {
   tx: Tx;
-  /** Sends the deferred statements. */
+  /** Ends the work: sends the deferred statements and the last ones. */
   flush(): Promise<void>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
@@ -44,6 +45,8 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
   let lease: ModelLease | undefined;
   let hasEnded = false;
   let deferred: Statement[] = [];
+  let last: (() => readonly Sql[])[] = [];
+  let isDone = false;
 
   const runTraced = (queries: QueryConfig[], results?: StatementResult[]): Promise<StatementResult[]> =>
     traceStatements(db.span, queries, () => runBatch(client, queries, results));
@@ -82,9 +85,26 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
     admission = admit(session, rows as Admission[]);
   }
 
+  function check(statement: Sql): void {
+    if (last.length > 0 && ROLLBACK_TO.test(statement.text))
+      throw new Error(
+        'Work must not be rolled back to a savepoint after tx.last, which would still be sent.',
+      );
+    if (isDone) lockOrder.checkLast(statement);
+    else lockOrder.check(statement);
+  }
+
+  function takeLast(): Sql[] {
+    isDone = true;
+    const statements = last.flatMap((make) => make());
+    last = [];
+    statements.forEach(check);
+    return statements;
+  }
+
   async function query(statements: Sql | readonly Sql[]): Promise<unknown> {
     const all = 'text' in statements ? [statements] : statements;
-    all.forEach(lockOrder.check);
+    all.forEach(check);
     const results = await send(all);
     const rows = results.map((result) => result.rows);
     return 'text' in statements ? rows[0] : rows;
@@ -108,6 +128,7 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
     scope: modelScope,
     admit: assertAdmitted,
     async send(query) {
+      lockOrder.check(query);
       const [result] = await send([query]);
       if (!result) throw new Error('A model got no result.');
       const { rows, fields, count } = result;
@@ -127,22 +148,26 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
       // The authors of the statements state the row types.
       query: query as Tx['query'],
       async count(statement) {
-        lockOrder.check(statement);
+        check(statement);
         const [result] = await send([statement]);
         return result?.count ?? 0;
       },
       later(statement) {
-        lockOrder.check(statement);
+        check(statement);
         deferred.push(statement);
+      },
+      last(make) {
+        last.push(make);
       },
     },
     async flush() {
-      if (deferred.length > 0) await send([]);
+      const statements = takeLast();
+      if (deferred.length + statements.length > 0) await send(statements);
     },
     async commit() {
       // Not together with the admission, which may refuse the caller.
       await assertAdmitted();
-      const [ended] = await send([COMMIT]);
+      const ended = (await send([...takeLast(), COMMIT])).at(-1);
       hasEnded = true;
       // PostgreSQL rolls back a transaction in which a statement has failed, without an error.
       if (ended?.command !== 'COMMIT')

@@ -1,0 +1,44 @@
+import type { Tx } from '../../../platform/db/scope.js';
+import type { Sql } from '../../../platform/db/statements.js';
+import { queueChangedPackages } from '../delivery/syncs-queries.js';
+import { insertEvents, type NewEvent } from './event-queries.js';
+
+/** What a transaction reports to couriers. */
+type Outbox = {
+  events: NewEvent[][];
+  /** The packages whose current state is sent to the courier's own system. */
+  changed: string[];
+};
+
+const outboxes = new WeakMap<Tx, Outbox>();
+
+/**
+ * Returns what the transaction reports. It is stored when the work of the transaction is done, in two statements that lock packages,
+ * counters and delivery queues in order. Transactions that locked them for one package after the other would deadlock
+ * (decision 0086).
+ */
+export function outboxOf(tx: Tx): Outbox {
+  const known = outboxes.get(tx);
+  if (known) return known;
+  const outbox: Outbox = { events: [], changed: [] };
+  outboxes.set(tx, outbox);
+  tx.last(() => statementsOf(tx, outbox));
+  return outbox;
+}
+
+function statementsOf(tx: Tx, outbox: Outbox): Sql[] {
+  const events = outbox.events.flat();
+  const changed = [...new Set(outbox.changed)];
+  return [
+    ...(changed.length > 0 ? [queueChangedPackages(tx, changed)] : []),
+    ...(changed.length + events.length > 0 ? [insertEvents(tx, events, changed)] : []),
+  ];
+}
+
+/**
+ * Marks a changed package for synchronisation with the courier's own system. The worker sends the package's state at the time of
+ * sending. A package that is already queued keeps its position.
+ */
+export function reportChanged(tx: Tx, packageId: string): void {
+  outboxOf(tx).changed.push(packageId);
+}
