@@ -4,8 +4,13 @@ import type { Prealert } from '../../../platform/db/models/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { recordPackageEvents, reportChanged } from '../../webhooks/public.js';
-import { findCustomers } from '../intake/queries.js';
-import { changeOwner, lockedParcelPackage, type ClaimedColumns, type ClaimedRow } from './queries.js';
+import {
+  changeOwner,
+  customerOfPrealert,
+  lockedParcelPackage,
+  type ClaimedColumns,
+  type ClaimedRow,
+} from './queries.js';
 
 /** A pre-alert under review by staff. */
 export type ReviewedPrealert = Pick<Prealert, 'id' | 'courierId' | 'userCode' | 'vendor' | 'description'> & {
