@@ -7,14 +7,16 @@ import { checkPassword } from '../../src/modules/tenants/tenant.js';
 import { ask, logIn, logInFirst } from '../support/service/client.js';
 import { endProcesses, run, until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';
+import { documentedDatabase } from '../support/staging/documented-database.js';
 
 let service: Service;
 let ownerUrl: string;
 
 beforeAll(async () => {
-  service = await startService();
-  ownerUrl = String(service.owner.options.connectionString);
-});
+  const database = await documentedDatabase({ demo: true });
+  service = await startService({ database });
+  ownerUrl = database.urls.DATABASE_OWNER_URL;
+}, 60_000);
 
 afterEach(endProcesses);
 

@@ -3,14 +3,17 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { insertDelivery, insertEvent } from '../../support/builders/deliveries.js';
 import { endProcesses, removeFolders, run } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 
 // npm run outbound -- --drop: what waits for one courier is given up.
 
 const LIMIT_MS = 60_000;
+let database: DocumentedDatabase;
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService();
+  database = await documentedDatabase({ demo: true });
+  service = await startService({ database });
 }, LIMIT_MS);
 
 afterAll(async () => {
@@ -20,7 +23,7 @@ afterAll(async () => {
 }, LIMIT_MS);
 
 async function outbound(args: string): Promise<{ code: number | null; output: string }> {
-  const DATABASE_OWNER_URL = String(service.owner.options.connectionString);
+  const { DATABASE_OWNER_URL } = database.urls;
   const running = run('scripts/outbound.js', { DATABASE_OWNER_URL }, args.split(' '));
   const { code } = await running.ended;
   return { code, output: running.output() };

@@ -14,7 +14,7 @@ import { openDb } from '../../../src/platform/db/open-database.js';
 import { sql } from '../../../src/platform/db/statements.js';
 import { DEVELOPMENT_KEYS } from '../../../src/config/config.js';
 import { insertEntry } from '../../support/builders/audit.js';
-import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 
 // After LOOKUP_KEY has leaked and was replaced, a thief has the old key and writes to the database.
 
@@ -23,14 +23,15 @@ const OLD = DEVELOPMENT_SECRETS.LOOKUP_KEY;
 const NEW = 'e2'.repeat(32);
 const TENANT = DEMO.tenants.demo;
 
-let database: TestDatabase;
+let database: DocumentedDatabase;
+/** A superuser's connections. */
 let owner: pg.Pool;
 let db: ReturnType<typeof openDb>;
 
 beforeEach(async () => {
-  database = await demoDatabase();
+  database = await documentedDatabase({ demo: true });
   owner = new pg.Pool({ connectionString: database.ownerUrl, max: 2 });
-  db = openDb({ url: database.ownerUrl, size: 2, assumeRole: 'crossdock_app', onError: () => undefined });
+  db = openDb({ url: database.urls.DATABASE_URL, size: 2, onError: () => undefined });
   await append(OLD, 3);
 }, LIMIT_MS);
 
@@ -56,8 +57,7 @@ function crossdock(args: string[], key = NEW, input = '') {
     env: {
       PATH: process.env['PATH'],
       APP_ENV: 'development',
-      DATABASE_URL: database.ownerUrl,
-      DATABASE_OWNER_URL: database.ownerUrl,
+      ...database.urls,
       LOOKUP_KEY: key,
     },
   });

@@ -11,12 +11,13 @@ type Limits = { server: number; login: number; database: number; others: number 
 export async function checkConnections(subject: Connected): Promise<Finding[]> {
   const needed = countNeeded(subject);
   const { rows } = await subject.client.query<Limits>(
+    // Of other roles' connections a login sees only these columns. PostgreSQL's own processes have no role.
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
          - coalesce(current_setting('reserved_connections', true), '0')::int as server,
        (select rolconnlimit from pg_roles where rolname = session_user) as login,
        (select datconnlimit from pg_database where datname = current_database()) as database,
        (select count(*)::int from pg_stat_activity
-        where backend_type = 'client backend' and datname is distinct from current_database()) as others`,
+        where usename is not null and datname <> current_database()) as others`,
   );
   const [limits] = rows;
   if (!limits) return [];
