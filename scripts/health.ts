@@ -1,5 +1,6 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { describeArguments } from '../src/config/commands.js';
 import { parseSettings } from '../src/config/settings.js';
 import { runScript } from './script.js';
 
@@ -9,6 +10,8 @@ const TIMEOUT_MS = 4_000;
 // crossdock health: asks the process with these settings whether it is alive. Ends with 0 if it is, otherwise with 1. With
 // METRICS_PORT it asks there, which also works for a process that runs only the worker.
 await runScript(async (print) => {
+  const unknown = describeArguments();
+  if (unknown) throw new Error(unknown);
   const { settings } = parseSettings(process.env);
   const isMetrics = settings.METRICS_PORT !== undefined;
   const host = isMetrics ? settings.METRICS_HOST : settings.HOST;

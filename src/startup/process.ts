@@ -1,9 +1,10 @@
 // Our own, not close-with-grace 2.5.0: it exits with 1 on a second signal, and npm causes two on each Ctrl-C (first-run.test.ts sends two and expects 0).
 import { basename } from 'node:path';
 import { ConfigError, readConfig, type Config } from '../config/config.js';
-import { commandLine, isHelpAsked } from '../config/commands.js';
+import { commandLine, describeArguments, isHelpAsked } from '../config/commands.js';
 import type { Connection } from '../platform/db/connections/pool.js';
 import { announceProcess } from './announce-process.js';
+import { startWarnings } from './doctor/start-warnings.js';
 import { prepareDatabase, type LoadDemo, type PreparedDatabase } from './prepare-database.js';
 
 /** Docker, systemd and rolling updates kill a process after ten seconds. The process exits before that. */
@@ -57,8 +58,11 @@ export async function runProcess(
   }
   const stop = listenForSignals();
   try {
+    const unknown = describeArguments();
+    if (unknown) throw new ConfigError([unknown]);
     const config = readConfig();
     const database = await prepareDatabase(config, print, runsJobs(config), loadDemo);
+    for (const line of startWarnings(config, new Date())) print(line);
     const leave = await announceProcess(config, basename(process.argv[1] ?? '', '.js'), database.url);
     try {
       await work(database, config, stop);

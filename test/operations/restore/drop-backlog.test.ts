@@ -93,3 +93,29 @@ test.each([
   },
   LIMIT_MS,
 );
+
+test(
+  'in a cell that the tenant has left, the line names its cell and nothing is dropped',
+  async () => {
+    const before = await statuses();
+    const drop = (tenant: string) => outbound(`--drop webhooks --tenant ${tenant} --courier HRB`);
+    await service.owner.query(
+      "insert into installation.tenant_cells (tenant_id, state, role, other_cell) values ($1, 'moved', 'source', 'cell-b')",
+      [DEMO.tenants.demo],
+    );
+    const refused = (slug: string) => ({
+      code: 1,
+      output: `The tenant ${slug} is in the cell cell-b. Run the command with the URL of that cell. Nothing was dropped.\n`,
+    });
+    expect(await drop('demo')).toEqual(refused('demo'));
+    // After --confirm, the old cell has no row of the tenant itself.
+    await service.owner.query(
+      "update installation.tenant_cells set state = 'gone', tenant_id = gen_random_uuid()",
+    );
+    expect(await drop('left')).toEqual(refused('left'));
+    await service.owner.query('delete from installation.tenant_cells');
+    expect(await drop('left')).toEqual({ code: 1, output: 'The tenant left has no courier HRB.\n' });
+    expect(await statuses()).toEqual(before);
+  },
+  LIMIT_MS,
+);

@@ -77,10 +77,10 @@ const doctor = (key = NEW) =>
     .filter((line) => /^\S+ +audit /.test(line))
     .join('\n');
 
-const verify = (key = NEW) =>
+const verify = (key = NEW, after = 0) =>
   verifyChain(makeContext(db, { kind: 'system', tenantId: TENANT }, 'test'), secretsOf(key), {
     action: 'verify',
-    after: 0,
+    after,
     max_entries: 100_000,
   });
 
@@ -263,11 +263,21 @@ test(
       status: 1,
       stderr: expect.stringMatching(/link \d+ after that does not have the present key.*--accept-altered/),
     });
-    expect(close('--accept-altered').status).toBe(0);
-    await append(NEW, 1);
+    const accepted = (await readLinks()).length;
+    expect(close('--accept-altered')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(`with "after": ${accepted} it begins behind them`),
+    });
+    await append(NEW, 2);
     expect(doctor()).toMatch(/^ok +audit /);
     // Only the entries that the old process has chained are reported.
     expect(await verify()).toMatchObject({ flaw: { sequence: closed + 2, problem: 'altered' } });
+    // From the accepted entry on everything is intact, and a later change is found.
+    expect(await verify(NEW, accepted)).toMatchObject({ flaw: undefined, to: accepted + 3, nextAfter: null });
+    await alter((await readLinks()).at(-1)?.entryId);
+    expect(await verify(NEW, accepted)).toMatchObject({
+      flaw: { sequence: accepted + 3, problem: 'altered' },
+    });
     expect(close('--accept-altered')).toMatchObject({
       status: 0,
       stdout: expect.not.stringContaining('Closed'),

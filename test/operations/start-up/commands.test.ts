@@ -74,6 +74,24 @@ test.each(['serve', 'worker', ...programs])(
   },
 );
 
+const OF_A_RELEASE = PROGRAMS.filter((path) => path.startsWith('scripts/')).map((path) =>
+  basename(path, '.ts'),
+);
+
+test.each(['serve', 'worker', ...OF_A_RELEASE])(
+  'crossdock %s PORT=1 is refused, and the line names the argument',
+  (name) => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(projectRoot, 'bin', 'crossdock'), name, 'PORT=1'],
+      { encoding: 'utf8', env: { PATH: process.env['PATH'] }, timeout: 20_000 },
+    );
+    const [line] = stderr.split('\n');
+    expect([name, stdout, line]).toEqual([name, '', expect.stringMatching(/argument '?PORT\b/)]);
+    expect(status).toBeGreaterThan(0);
+  },
+);
+
 test.each(['start', 'release', 'new-migration', 'new-operation'])(
   'npm run %s -- --help exits with 0',
   (name) => {

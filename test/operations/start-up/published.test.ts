@@ -272,8 +272,8 @@ test(
       { code: 0, signal: null },
       [
         'Removed the host names of the demo tenants: *, two.localhost',
-        'demo: disabled the users admin, manager, warehouse, iex, hrb, disabled, guarded',
-        'demo: removed the API keys of IEX, HRB',
+        'demo: disabled the users admin, disabled, guarded, hrb, iex, manager, warehouse',
+        'demo: removed the API keys of HRB, IEX',
         'two: disabled the users admin, two',
         'two: removed the API keys of TWO',
         'Start the service again.',

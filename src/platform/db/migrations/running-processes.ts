@@ -83,7 +83,8 @@ async function describeRunning(client: pg.ClientBase): Promise<string | undefine
   return parts.length > 0 ? parts.join(', ') : undefined;
 }
 
-async function countWorkers(client: pg.ClientBase): Promise<number> {
+/** Returns the workers with a heartbeat in the last 45 s. */
+export async function countWorkers(client: pg.ClientBase): Promise<number> {
   const table = "select to_regclass('queue.worker_pools') is not null as present";
   if (!(await client.query<{ present: boolean }>(table)).rows[0]?.present) return 0;
   return (await client.query<{ workers: number }>(COUNT_WORKERS)).rows[0]?.workers ?? 0;
