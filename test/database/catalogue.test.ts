@@ -314,6 +314,7 @@ describe('the schema of the installation, which belongs to no tenant', () => {
         (column) => `deployments.${column}`,
       ),
       ...['id', 'server', 'paused_at', 'paused_because'].map((column) => `outbound.${column}`),
+      ...['id', 'name', 'encryption_keys', 'started_at', 'seen_at'].map((column) => `processes.${column}`),
       ...['tenant_id', 'state', 'role', 'other_cell', 'changed_at'].map((column) => `tenant_cells.${column}`),
       ...['tenant_markers.tenant_id', 'tenant_markers.marker'],
     ]);
@@ -325,6 +326,7 @@ describe('the schema of the installation, which belongs to no tenant', () => {
         where has_table_privilege('${APP_ROLE}', 'installation.${table}', name)`);
     expect(await rights('deployments')).toEqual(['select', 'insert', 'update']);
     expect(await rights('outbound')).toEqual(['select', 'update']);
+    expect(await rights('processes')).toEqual(['select', 'insert', 'update', 'delete']);
     expect(await rights('background_migrations')).toEqual(['select']);
     expect(await rights('tenant_cells')).toEqual(['select']);
     expect(await rights('tenant_markers')).toEqual(['select']);

@@ -58,7 +58,7 @@ export const START_UP: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/resilience/outside/read-only-pooled.test.ts',
-        titles: ['after the setting of the database is reset'],
+        titles: ['is reset, each stale session of the pooler fails at most one request'],
       },
     ],
   },

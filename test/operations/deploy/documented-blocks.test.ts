@@ -49,8 +49,8 @@ type Run = { status: number | null; lines: string[]; calls: string[] };
 /** Pastes a block into an empty machine. @param failing the number of the call that fails; none by default */
 async function paste({ text }: Block, failing = 0): Promise<Run> {
   const root = await makeFolder();
-  const bin = join(root, 'bin');
-  const calls = join(root, 'calls');
+  const bin = `${root}/bin`;
+  const calls = `${root}/calls`;
   const write = (path: string, script: string) => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, script);
@@ -77,7 +77,7 @@ async function paste({ text }: Block, failing = 0): Promise<Run> {
     },
   );
   for (const [, program = ''] of moved.matchAll(/(\S*\/bin\/\w+)/g)) write(program, recorder(program));
-  const home = join(root, 'home');
+  const home = `${root}/home`;
   for (const [, folder = ''] of moved.matchAll(/\bcd (\S+)/g)) {
     const path = folder.startsWith('/') ? folder : join(home, folder);
     if (isAbsent(path)) continue;
@@ -128,30 +128,30 @@ describe('the upgrade with systemd', () => {
   /** Executes the block with releases whose crossdock is a script. Returns what it printed, and the calls of systemctl. */
   async function upgrade(crossdock: string) {
     const root = await makeFolder();
-    const release = (version: string) => join(root, 'opt', 'crossdock', `crossdock-${version}`);
-    const home = join(root, 'home');
-    for (const folder of [home, join(root, 'bin'), release('1.1.0'), join(home, 'crossdock-1.2.0', 'bin')])
+    const release = (version: string) => `${root}/opt/crossdock/crossdock-${version}`;
+    const home = `${root}/home`;
+    for (const folder of [home, `${root}/bin`, release('1.1.0'), join(home, 'crossdock-1.2.0', 'bin')])
       mkdirSync(folder, { recursive: true });
     const write = (path: string, script: string) => {
       writeFileSync(path, `#!/bin/sh\n${script}\n`);
       chmodSync(path, 0o755);
     };
     write(join(home, 'crossdock-1.2.0', 'bin', 'crossdock'), crossdock);
-    const current = join(root, 'opt', 'crossdock', 'current');
-    const calls = join(root, 'calls');
+    const current = `${root}/opt/crossdock/current`;
+    const calls = `${root}/calls`;
     // The unit executes the migrations of the release that is current.
     write(
-      join(root, 'bin', 'systemctl'),
+      `${root}/bin/systemctl`,
       `echo "$*" >>${calls}; case "$*" in 'start crossdock-migrate') exec ${current}/bin/crossdock migrate;; esac`,
     );
-    write(join(root, 'bin', 'sleep'), ':');
-    write(join(root, 'bin', 'curl'), ':');
+    write(`${root}/bin/sleep`, ':');
+    write(`${root}/bin/curl`, ':');
     const setUp = `tar -czf crossdock-1.2.0.tar.gz crossdock-1.2.0 && ln -sfn crossdock-1.1.0 ${current}`;
-    const text = (UPGRADE?.text ?? '').replaceAll('/opt/crossdock', join(root, 'opt', 'crossdock'));
+    const text = (UPGRADE?.text ?? '').replaceAll('/opt/crossdock', `${root}/opt/crossdock`);
     const { stdout, stderr } = spawnSync('/bin/sh', ['-c', `${setUp}\n${text}`], {
       encoding: 'utf8',
       cwd: home,
-      env: { PATH: `${join(root, 'bin')}:${process.env['PATH']}` },
+      env: { PATH: `${`${root}/bin`}:${process.env['PATH']}` },
     });
     return {
       output: `${stdout}${stderr}`,

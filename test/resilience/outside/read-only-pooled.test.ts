@@ -45,7 +45,10 @@ async function send({ reads = 0, writes = 0 }): Promise<Record<string, number>> 
 /** Sets the default, and replaces all server connections by some that begin with it. */
 async function setReadOnly(subject: string): Promise<void> {
   await owner.query(`alter ${subject} set default_transaction_read_only = on`);
-  await owner.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [LOGIN]);
+  await owner.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = $1',
+    [LOGIN],
+  );
   await until(async () => (await send({ writes: 5 }))[503] === 5);
   const clients = Array.from(
     { length: SERVER_CONNECTIONS },
