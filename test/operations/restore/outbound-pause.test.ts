@@ -287,7 +287,7 @@ test(
       1,
       expect.stringContaining('--lost leads to the restored database'),
     ]);
-    const urls = { DATABASE_URL: lost.ownerUrl, DATABASE_OWNER_URL: ownerUrl() };
+    const urls = { DATABASE_URL: lost.urls.DATABASE_URL, DATABASE_OWNER_URL: ownerUrl() };
     const doctor = run('scripts/doctor.js', urls);
     await doctor.ended;
     expect(doctor.output()).toMatch(
