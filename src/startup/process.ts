@@ -2,9 +2,9 @@
 import { basename } from 'node:path';
 import { ConfigError, readConfig, type Config } from '../config/config.js';
 import { commandLine, describeArguments, isHelpAsked } from '../config/commands.js';
+import { startWarnings } from '../config/start-warnings.js';
 import type { Connection } from '../platform/db/connections/pool.js';
 import { announceProcess } from './announce-process.js';
-import { startWarnings } from './doctor/start-warnings.js';
 import { prepareDatabase, type LoadDemo, type PreparedDatabase } from './prepare-database.js';
 
 /** Docker, systemd and rolling updates kill a process after ten seconds. The process exits before that. */

@@ -1,12 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Config } from '../../config/config.js';
-import { checkValidity } from './checks/tls.js';
+import type { Config } from './config.js';
 
 /** Returns a line for each setting with which a process starts, but does less than a deployment needs. */
 export function startWarnings(config: Config, now: Date): string[] {
   const { appEnv, mail, rateLimitPerMinute, tls } = config;
-  const lines = tls ? describeValidity(tls.certFile, now) : [];
+  const lines = tls ? describeExpiry(tls.certFile, now) : [];
   if (appEnv === 'development') return lines;
   if (!mail.ses)
     lines.push(
@@ -22,9 +21,10 @@ export function startWarnings(config: Config, now: Date): string[] {
 const ENV_FILE = 'If the env file had it, compare the file with that of deploy/settings.';
 
 /** The settings were checked, so the file has a certificate. */
-function describeValidity(certFile: string, now: Date): string[] {
-  const certificate = new X509Certificate(readFileSync(certFile));
-  return checkValidity('The certificate in TLS_CERT_FILE', certificate, now).flatMap((finding) =>
-    finding.level === 'ok' ? [] : [`${finding.message} ${finding.remedy}`],
-  );
+function describeExpiry(certFile: string, now: Date): string[] {
+  const { validTo } = new X509Certificate(readFileSync(certFile));
+  if (Date.parse(validTo) > now.getTime()) return [];
+  return [
+    `The certificate in TLS_CERT_FILE expired on ${validTo}. Renew it as "Certificates" in docs/operations.md describes.`,
+  ];
 }
