@@ -38,7 +38,7 @@ describe('the command', () => {
   test(
     'exits with 0 if processes of the running version survive the migrations, and says what to do',
     async () => {
-      const result = await upgrade({ DATABASE_URL: database.urls.DATABASE_URL });
+      const result = await upgrade(database.urls);
       expect(result).toEqual({
         code: 0,
         output: expect.stringMatching(
@@ -59,7 +59,7 @@ describe('the command', () => {
       await owner.query('update _prisma_migrations set rolled_back_at = now() where migration_name = $1', [
         early,
       ]);
-      const result = await upgrade({ DATABASE_URL: database.urls.DATABASE_URL });
+      const result = await upgrade(database.urls);
       await owner.query('update _prisma_migrations set rolled_back_at = null where migration_name = $1', [
         early,
       ]);
@@ -80,7 +80,7 @@ describe('the command', () => {
     async () => {
       const later = `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('later', 'x', '29990101000000_later', now())`;
       await owner.query(later);
-      const result = await upgrade({ DATABASE_URL: database.urls.DATABASE_URL }, '--json');
+      const result = await upgrade(database.urls, '--json');
       await owner.query("delete from _prisma_migrations where id = 'later'");
       expect([result.code, JSON.parse(result.output)]).toEqual([
         5,
