@@ -1,4 +1,4 @@
-import { isHelpAsked } from '../src/config/commands.js';
+import { describeArguments, isHelpAsked } from '../src/config/commands.js';
 import { ConfigError } from '../src/config/config.js';
 import { readPrintBridgeConfig } from './config.js';
 import { runBridge } from './bridge.js';
@@ -40,6 +40,8 @@ async function main(): Promise<number> {
 }
 
 async function run(): Promise<void> {
+  const unknown = describeArguments();
+  if (unknown) throw new ConfigError([unknown]);
   const config = readPrintBridgeConfig(process.env);
   const stop = stopSignal();
   const journal = await openJournal(config.journalDir);

@@ -1,4 +1,5 @@
 // npm start and npm run worker: prepares a fresh clone, then starts the service, or only the worker.
+import { fileURLToPath } from 'node:url';
 import { prepare } from './prepare.mjs';
 
 // A release has no default. A clone is for development.
@@ -10,4 +11,8 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) {
   process.exit(0);
 }
 prepare();
-await import(process.argv[2] === 'worker' ? '../dist/src/worker.js' : '../dist/fixtures/clone.js');
+const [node, , ...given] = process.argv;
+const isWorker = given[0] === 'worker';
+const entry = isWorker ? '../dist/src/worker.js' : '../dist/fixtures/clone.js';
+process.argv = [node, fileURLToPath(new URL(entry, import.meta.url)), ...given.slice(isWorker ? 1 : 0)];
+await import(entry);

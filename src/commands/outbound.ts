@@ -3,6 +3,7 @@ import { readIdentity } from '../config/command-settings.js';
 import { commandLine } from '../config/commands.js';
 import { readOwnerUrl } from '../config/config.js';
 import { cancelPending, DROPPABLE, dropPending, listPending } from '../jobs/outbound/pending.js';
+import { findCellOf } from '../platform/db/migrations/open-moves.js';
 import { APP_ROLE, withClient } from '../platform/db/connections/roles.js';
 import { openDb } from '../platform/db/open-database.js';
 import { pauseOutbound, readPause, resumeOutbound } from '../platform/queue/outbound-pause.js';
@@ -75,9 +76,13 @@ async function dropOfCourier({ drop, tenant, courier, before }: DropOptions, pri
   const kind = DROPPABLE.find((each) => each === drop);
   if (!kind || !tenant || !courier) throw new Error(DROP_USAGE);
   const time = before === undefined ? new Date() : timeOf(before);
-  const dropped = await withService(await openOwn(), (db) =>
-    dropPending(db, { tenant, courier }, kind, time),
-  );
+  const url = await openOwn();
+  const cell = await withClient(url, (client) => findCellOf(client, tenant));
+  if (cell)
+    throw new Error(
+      `The tenant ${tenant} is in the cell ${cell}. Run the command with the URL of that cell. Nothing was dropped.`,
+    );
+  const dropped = await withService(url, (db) => dropPending(db, { tenant, courier }, kind, time));
   if (dropped === undefined) throw new Error(`The tenant ${tenant} has no courier ${courier}.`);
   print(`Dropped ${dropped} ${kind} of ${tenant} ${courier}, created before ${time.toISOString()}.`);
 }

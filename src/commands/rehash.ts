@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { readKeyedSettings } from '../config/command-settings.js';
 import { commandLine } from '../config/commands.js';
 import { readOwner } from '../config/config.js';
-import { closeChain, findFlaw, type ChainFlaw } from '../modules/audit-log/close-chain.js';
+import { closeChain, findFlaw, type ChainFlaw, type CloseResult } from '../modules/audit-log/close-chain.js';
 import { countUnopened, dropBackupCodes, rehashLookups } from '../modules/tenants/rehash.js';
 import { openChainKeys } from '../platform/access/chain-keys.js';
 import { openSecrets, type Secrets } from '../platform/access/secrets.js';
@@ -137,14 +137,24 @@ async function change({ db, tenantIds, secrets, replaced }: Opened, options: Opt
         acceptsAltered(options),
       );
       if (result.state === 'altered') throw new Error('An audit chain was altered meanwhile. Repeat.');
-      if (result.state === 'closed')
-        print(
-          `Closed the audit chain of tenant ${tenantId} after link ${result.links}, with the hash ${result.hash}.`,
-        );
+      if (result.state === 'closed') for (const line of describeClosed(tenantId, result)) print(line);
     }
   const rehashed = await rehashLookups(db, secrets, tenantIds);
   print(`API keys that now have the hash of this LOOKUP_KEY: ${rehashed}.`);
   if (options['drop-backup-codes']) print(`Deleted backup codes: ${await dropBackupCodes(db, tenantIds)}.`);
+}
+
+/** A verification from the beginning reports accepted entries forever, because nothing proves who wrote them. */
+function describeClosed(
+  tenantId: string,
+  { links, hash, isIntact }: Extract<CloseResult, { state: 'closed' }>,
+): string[] {
+  const closed = `Closed the audit chain of tenant ${tenantId} after link ${links}, with the hash ${hash}.`;
+  if (isIntact) return [closed];
+  return [
+    closed,
+    `Keep that link and its hash. A verification from the beginning reports the accepted entries; with "after": ${links} it begins behind them, and says whether everything since then is intact.`,
+  ];
 }
 
 function acceptsAltered(options: Options): boolean {

@@ -11,11 +11,11 @@ import { runScript } from './run/script.js';
 const USAGE = commandLine('reset-admin --tenant miami [--username admin]');
 
 await runScript(async (print) => {
-  const owner = readOwner();
   const {
     values: { tenant: slug, username },
   } = parseArgs({ options: { tenant: { type: 'string' }, username: { type: 'string', default: 'admin' } } });
   if (!slug) throw new Error(`Usage: ${USAGE}`);
+  const owner = readOwner();
   await assertOwnDatabase(owner.url, readIdentity());
   const password = await withOwner(
     (client) => resetAdmin(client, { slug, username }, { passwordHashCost: readPasswordHashCost() }),

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { readIdentity } from '../config/command-settings.js';
 import { readOwnerCells } from '../config/config.js';
+import { countWorkers } from '../platform/db/migrations/running-processes.js';
 import { assertDirect } from '../platform/db/connections/pooler.js';
 import type { OwnedCell } from '../platform/db/tenant-move/cell-state.js';
 import { describeTenant, findMove, planMove } from '../platform/db/tenant-move/find-move.js';
@@ -28,7 +29,15 @@ await runScript(async (print) => {
 }, USAGE);
 
 async function move(cells: OwnedCell[], slug: string, to: string, print: Print): Promise<void> {
-  const moved = await moveTenant(await planMove(cells, slug, to), print);
+  const plan = await planMove(cells, slug, to);
+  if ((await countWorkers(plan.target.client)) === 0)
+    print(
+      `No worker has a recent heartbeat in the cell ${to}, so the webhooks and mails of the tenant would wait. Start one with DATABASE_URL of that cell.`,
+    );
+  print(
+    `Every server needs the cell ${to} in DATABASE_CELLS before the switch, or it finds the tenant nowhere.`,
+  );
+  const moved = await moveTenant(plan, print);
   report(moved, print);
   print(`The cell ${to} serves the tenant. End the move with --confirm, or take it back with --undo.`);
 }

@@ -32,6 +32,18 @@ const SCRIPTS: Record<string, string> = {
   'restore-report': 'restore:report',
 };
 
+/**
+ * For commands without arguments: what is typed behind them would be ignored.
+ *
+ * @returns one line, or undefined without arguments. It has no value, which may be a secret
+ */
+export function describeArguments(): string | undefined {
+  const [argument] = process.argv.slice(2);
+  return argument === undefined
+    ? undefined
+    : `The argument ${argument.split('=')[0]} is unknown, and nothing was started. Set settings as environment variables, before the command: PORT=8443 crossdock serve.`;
+}
+
 /** Whether the command was called to explain itself. Then it does nothing else and exits with 0. */
 export const isHelpAsked = (): boolean =>
   process.argv.slice(2).some((argument) => argument === '--help' || argument === '-h');

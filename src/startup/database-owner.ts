@@ -114,6 +114,27 @@ export async function nameOf(client: pg.ClientBase): Promise<string> {
 export const takeOverLine = (name: string, database: string): string =>
   commandLine(`take-over --from ${name} --database ${database}`);
 
+const RECENT_MS = 7 * 86_400_000;
+
+/**
+ * Returns a line for the first start under a name, if another name has used the database in the last days. Equal keys prove that the
+ * deployment is the same, so the start is not refused.
+ */
+export function describeNewName(
+  rows: RecordedDeployment[],
+  { name, appEnv }: Pick<RecordedDeployment, 'name' | 'appEnv'>,
+  database: string,
+): string | undefined {
+  const own = rows.filter((row) => row.appEnv === appEnv && Object.keys(row.fingerprints).length > 0);
+  const [last] = own.toSorted((a, b) => b.seenAt.getTime() - a.seenAt.getTime());
+  if (appEnv === 'development' || !last || own.some((row) => row.name === name)) return undefined;
+  if (Date.now() - last.seenAt.getTime() > RECENT_MS) return undefined;
+  return (
+    `DEPLOYMENT=${name} uses this database for the first time. The deployment ${last.name} used it last, on ${last.seenAt.toISOString()}. ` +
+    `If ${name} is a typing error, correct DEPLOYMENT and restart. If the deployment has a new name, run ${takeOverLine(last.name, database)}.`
+  );
+}
+
 const describeOtherEnvironment = (owner: RecordedDeployment, { appEnv }: Identity, database: string) =>
   `The deployment ${owner.name} (APP_ENV=${owner.appEnv}) has used this database, so APP_ENV=${appEnv} is refused, and nothing was changed. ` +
   `Correct the database's URL, or set APP_ENV=${owner.appEnv}. ` +

@@ -21,6 +21,7 @@ import {
   recordDeployment,
 } from './deployment.js';
 import { awaitLogin } from './await-server.js';
+import { describeNewName, nameOf } from './database-owner.js';
 import { assertOwn, assertOwnDatabases, messageOf } from './own-databases.js';
 import { assertSafe, assertSafeLogin } from './safe-database.js';
 import {
@@ -203,6 +204,8 @@ async function recordUse(config: Config, url: string, log: Log): Promise<void> {
     const changed = describeChangedKeys(recorded, deployment);
     if (changed) log(changed);
     if (areTokenKeysNew(recorded, deployment)) log(NEW_TOKEN_KEYS);
+    const newName = describeNewName(recorded, deployment, await nameOf(client));
+    if (newName) log(newName);
     await recordDeployment(client, deployment);
     // A provider of PostgreSQL may not allow these functions. Then the operator pauses by hand.
     await followServer(client).catch((error: unknown) => log(`The server is unknown: ${messageOf(error)}`));

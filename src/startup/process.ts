@@ -1,7 +1,8 @@
 // Our own, not close-with-grace 2.5.0: it exits with 1 on a second signal, and npm causes two on each Ctrl-C (first-run.test.ts sends two and expects 0).
 import { basename } from 'node:path';
 import { ConfigError, readConfig, type Config } from '../config/config.js';
-import { commandLine, isHelpAsked } from '../config/commands.js';
+import { commandLine, describeArguments, isHelpAsked } from '../config/commands.js';
+import { startWarnings } from '../config/start-warnings.js';
 import type { Connection } from '../platform/db/connections/pool.js';
 import { announceProcess } from './announce-process.js';
 import { prepareDatabase, type LoadDemo, type PreparedDatabase } from './prepare-database.js';
@@ -57,8 +58,11 @@ export async function runProcess(
   }
   const stop = listenForSignals();
   try {
+    const unknown = describeArguments();
+    if (unknown) throw new ConfigError([unknown]);
     const config = readConfig();
     const database = await prepareDatabase(config, print, runsJobs(config), loadDemo);
+    for (const line of startWarnings(config, new Date())) print(line);
     const leave = await announceProcess(config, basename(process.argv[1] ?? '', '.js'), database.url);
     try {
       await work(database, config, stop);

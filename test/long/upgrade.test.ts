@@ -50,7 +50,7 @@ const outcomeOf = async (program: Running) => ({
 
 // Earlier releases have their commands in another folder.
 const migrate = (version: string) => {
-  const [program] = ['src/commands/migrate.js', 'scripts/migrate.js'].filter((path) =>
+  const [program] = ['src/commands/migrate.js', 'src/commands/migrate.js'].filter((path) =>
     existsSync(join(version, 'dist', path)),
   );
   return site.command(version, program ?? 'src/commands/migrate.js');

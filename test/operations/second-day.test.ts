@@ -3,15 +3,18 @@ import speakeasy from 'speakeasy';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import { pagesOf } from '../support/readers/pdf.js';
 import { run } from '../support/service/processes.js';
+import { documentedDatabase, type DocumentedDatabase } from '../support/staging/documented-database.js';
 import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
 
 // A new tenant of `npm run tenant:create` is operated only by HTTP, from an empty tenant to a paid bill. Each
 // test is a step that continues where the previous one ended.
 
+let database: DocumentedDatabase;
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService({ demo: false });
+  database = await documentedDatabase();
+  service = await startService({ database });
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
@@ -56,7 +59,7 @@ describe('a new tenant reaches its first paid bill by HTTP alone', () => {
   test('1. the operator creates the tenant, and its administrator logs in', async () => {
     const program = run(
       'src/commands/tenant-create.js',
-      { DATABASE_OWNER_URL: String(service.owner.options.connectionString) },
+      { DATABASE_OWNER_URL: database.urls.DATABASE_OWNER_URL },
       [
         ...['--slug', 'gateway', '--name', 'Gateway Ltd', '--host', '*'],
         ...['--warehouse', 'Doral', '--admin', 'ada'],

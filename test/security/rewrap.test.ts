@@ -9,7 +9,7 @@ import { openDb } from '../../src/platform/db/open-database.js';
 import { DEMO } from '../../fixtures/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { ask, logIn } from '../support/service/client.js';
-import { demoDatabase, type TestDatabase } from '../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../support/staging/documented-database.js';
 import { endProcesses, run, until } from '../support/service/processes.js';
 import { matching } from '../support/assertions/matching.js';
 
@@ -18,15 +18,14 @@ const NEW = `2:${'5e'.repeat(32)}`;
 const BOTH = `${NEW},${OLD}`;
 const MANY = 1_100;
 
-let database: TestDatabase;
+let database: DocumentedDatabase;
+/** A superuser's connections. */
 let owner: pg.Pool;
-let url: string;
 
 // Each test starts a rotation: the demo data's secrets are encrypted with the old key.
 beforeEach(async () => {
-  database = await demoDatabase();
-  url = database.ownerUrl;
-  owner = new pg.Pool({ connectionString: url, max: 4 });
+  database = await documentedDatabase({ demo: true });
+  owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
   owner.on('error', () => undefined);
 });
 
@@ -47,10 +46,10 @@ async function startReplica(keys: string): Promise<{ app: App; url: string; stop
   const config = developmentConfig({
     LOG_LEVEL: 'silent',
     PORT: '0',
-    DATABASE_URL: url,
+    DATABASE_URL: database.urls.DATABASE_URL,
     ENCRYPTION_KEYS: keys,
   });
-  const db = openDb({ url, size: 5, assumeRole: 'crossdock_app', onError: () => {} });
+  const db = openDb({ url: database.urls.DATABASE_URL, size: 5, onError: () => {} });
   const app = await createApp({ config, db });
   const address = await app.server.listen({ host: '127.0.0.1', port: 0 });
   const stop = async () => {
@@ -61,7 +60,7 @@ async function startReplica(keys: string): Promise<{ app: App; url: string; stop
 }
 
 async function rewrap(keys = BOTH, args: string[] = []): Promise<{ code: number | null; output: string }> {
-  const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: keys };
+  const settings = { ...database.urls, ENCRYPTION_KEYS: keys };
   const program = run('src/commands/rewrap.js', settings, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
@@ -237,7 +236,7 @@ test('a second run changes nothing, because the first one rewrapped the secrets 
 
 test('an interrupted run is resumed by the next one', async () => {
   const last = (await insertCouriers()).at(-1)?.id;
-  const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: BOTH };
+  const settings = { ...database.urls, ENCRYPTION_KEYS: BOTH };
   const holder = await owner.connect();
   try {
     await holder.query('begin');

@@ -139,6 +139,21 @@ export const START_UP: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'rehash: connections of other roles are seen without rights on statistics',
+    file: 'src/platform/db/migrations/running-processes.ts',
+    find: '  where a.datname = current_database() and a.pid <> pg_backend_pid()\n',
+    replace:
+      "  where a.datname = current_database() and a.backend_type = 'client backend' and a.pid <> pg_backend_pid()\n",
+    tests: [
+      {
+        file: 'test/operations/secrets/running-processes.test.ts',
+        titles: [
+          'while a server runs, each command is refused with one line and changes nothing; after its end each succeeds',
+        ],
+      },
+    ],
+  },
+  {
     name: 'migrate: an applied script that was changed is refused',
     file: 'src/platform/db/migrations/migrate.ts',
     find: '  if (changed.length > 0)',

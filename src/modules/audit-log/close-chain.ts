@@ -24,7 +24,7 @@ export type ChainFlaw = Flaw & { isContinued?: boolean };
 export type CloseResult =
   | { state: 'current' }
   | { state: 'altered'; flaw: ChainFlaw }
-  | { state: 'closed'; links: number; hash: string };
+  | { state: 'closed'; links: number; hash: string; isIntact: boolean };
 
 const STATEMENT_TIMEOUT_MS = 15_000;
 
@@ -59,7 +59,7 @@ export async function closeChain(
   const { key } = flaw?.isContinued ? present : replaced;
   const known = flaw ? [...older, { to: last, key }] : segments;
   await appendClosing(ctx, present, { head, segments: known, isIntact: !flaw });
-  return { state: 'closed', links: last, hash: head.hash };
+  return { state: 'closed', links: last, hash: head.hash, isIntact: !flaw };
 }
 
 type Examined = Verified & { head: HeadRow; older: Segment[] };

@@ -22,6 +22,13 @@ export async function checkStorage({ client }: Pick<Connected, 'client'>): Promi
           `Run as a superuser: ${await statementFor(client)}`,
         ),
       ];
+    if (meaningOfError(error) !== 'unwritable')
+      return [
+        problem(
+          `Whether the database stores data could not be examined: ${messageOf(error)}.`,
+          'Correct the other problems first, and repeat.',
+        ),
+      ];
     return [
       problem(
         `The database stores nothing: ${messageOf(error)}.`,

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { listMigrations, MIGRATIONS } from '../../../src/platform/db/migrations/migration-files.js';
 import { copyOfThisVersion } from '../../support/rehearsal/releases.js';
-import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
 import {
   endProcesses,
   freePort,
@@ -14,6 +13,7 @@ import {
   statusOf,
   until,
 } from '../../support/service/processes.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import { matching } from '../../support/assertions/matching.js';
 
 // The command that migrates a real database, in a copy of this version with other scripts.
@@ -22,7 +22,8 @@ const LIMIT_MS = 120_000;
 const NEXT = '20990101000000_stop';
 const STOP = '-- upgrade: stop\n-- because: a test\ncreate table planted (id int);';
 
-let database: TestDatabase;
+let database: DocumentedDatabase;
+/** A superuser's connection. */
 let owner: pg.Client;
 let version: string;
 
@@ -31,11 +32,11 @@ beforeAll(async () => {
 }, LIMIT_MS);
 
 beforeEach(async () => {
-  database = await freshDatabase();
+  database = await documentedDatabase();
   owner = new pg.Client({ connectionString: database.ownerUrl });
   owner.on('error', () => undefined);
   await owner.connect();
-});
+}, LIMIT_MS);
 
 afterEach(async () => {
   await endProcesses();
@@ -53,7 +54,7 @@ async function migrate(folder: string, ...args: string[]) {
     {
       PATH: process.env['PATH'],
       APP_ENV: 'development',
-      DATABASE_OWNER_URL: database.ownerUrl,
+      DATABASE_OWNER_URL: database.urls.DATABASE_OWNER_URL,
     },
   );
   const { code } = await program.ended;
@@ -70,7 +71,7 @@ const isPlanted = async () =>
 async function startProcess(program: 'src/main.js' | 'src/worker.js') {
   const port = String(await freePort());
   const isServer = program === 'src/main.js';
-  const env = { DATABASE_URL: database.ownerUrl, PORT: port, RUN_WORKER: 'false' };
+  const env = { ...database.urls, PORT: port, RUN_WORKER: 'false' };
   const started = run(program, { ...env, METRICS_PORT: isServer ? '0' : port });
   await until(async () => {
     if (started.child.exitCode !== null) throw new Error(started.output());
@@ -95,7 +96,7 @@ test.each(['src/main.js', 'src/worker.js'] as const)(
       code: 1,
       output: expect.stringMatching(
         new RegExp(
-          `^The running version does not survive ${NEXT}, and processes use the database: \\d+ connections? of the role \\w+.*` +
+          `^The running version does not survive ${NEXT}, and processes use the database: \\d+ connections? of the role ${database.login}.*` +
             'Nothing is applied\\. Stop every server and worker, .*--despite-running-processes\\.\\n$',
         ),
       ),
@@ -131,19 +132,16 @@ test(
   'a login of the service without the name of our pools counts too, as through a pooler',
   async () => {
     const folder = await plant(STOP);
-    await owner.query(`create role refused_login login password 'x' in role crossdock_app`);
-    const url = Object.assign(new URL(database.ownerUrl), { username: 'refused_login', password: 'x' });
-    const login = new pg.Client({ connectionString: url.href });
+    const login = new pg.Client({ connectionString: database.urls.DATABASE_URL });
     await login.connect();
     try {
       const refused = await migrate(folder);
       expect(refused).toMatchObject({
         code: 1,
-        output: expect.stringContaining('1 connection of the role refused_login'),
+        output: expect.stringContaining(`1 connection of the role ${database.login}`),
       });
     } finally {
       await login.end();
-      await owner.query('drop role refused_login');
     }
   },
   LIMIT_MS,
@@ -191,10 +189,12 @@ test(
   async () => {
     const { rows } = await owner.query<{ name: string }>('select current_database() as name');
     const name = rows[0]?.name ?? '';
-    await owner.query(`create schema evil; alter database "${name}" set search_path = evil`);
+    await owner.query(
+      `create schema evil; grant usage on schema evil to public; alter database "${name}" set search_path = evil`,
+    );
     const fault = 'The schemas that search_path names are pg_catalog, evil, not pg_catalog, public';
     const remedy = `alter database ${name} reset search_path;`;
-    const env = { DATABASE_URL: database.ownerUrl, DATABASE_OWNER_URL: database.ownerUrl };
+    const env = database.urls;
     const programs: [file: string, args: string[], code: number][] = [
       ['src/commands/migrate.js', [], 1],
       ['src/commands/migrate.js', ['--status'], 1],

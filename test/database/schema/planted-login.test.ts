@@ -12,7 +12,7 @@ import { rounds } from '../../support/harness/effort.js';
 import { titleWith } from '../../support/harness/programs.js';
 import { makeFolder, removeFolders } from '../../support/service/processes.js';
 import { startOwnServer } from '../../support/service/postgres.js';
-import { roleStatements } from './role-statements.js';
+import { roleStatements } from '../../support/staging/role-statements.js';
 
 // The login of the service has a right too many, or another deployment may connect. Each remedy is run as it was printed, and the start
 // works afterwards.

@@ -8,7 +8,7 @@ import { checkProtections } from '../../../src/startup/doctor/checks.js';
 import { prepareDatabase } from '../../../src/startup/prepare-database.js';
 import { endProcesses, removeFolders, run } from '../../support/service/processes.js';
 import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
-import { roleStatements } from './role-statements.js';
+import { roleStatements } from '../../support/staging/role-statements.js';
 
 // An installation as deploy/postgres/roles.sql makes it: the owner is not a superuser, and the service has a login of its own.
 

@@ -6,20 +6,20 @@ import { readMigrations } from '../../../src/platform/db/migrations/migration-fi
 import { readReleases } from '../../../src/platform/db/migrations/releases.js';
 import { judgeUpgrade, UPGRADE_CODES } from '../../../src/platform/db/migrations/upgrade.js';
 import { plantMigrations, type Planted } from '../../support/migrations/planted.js';
-import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import { endProcesses, freePort, removeFolders, run } from '../../support/service/processes.js';
 
 const LIMIT_MS = 60_000;
 const BACKGROUND = '20990101000000_background';
 
-let database: TestDatabase;
+let database: DocumentedDatabase;
 let owner: pg.Client;
 
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await documentedDatabase();
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
-});
+}, LIMIT_MS);
 
 afterAll(async () => {
   await endProcesses();
@@ -38,7 +38,7 @@ describe('the command', () => {
   test(
     'exits with 0 if processes of the running version survive the migrations, and says what to do',
     async () => {
-      const result = await upgrade({ DATABASE_URL: database.ownerUrl });
+      const result = await upgrade(database.urls);
       expect(result).toEqual({
         code: 0,
         output: expect.stringMatching(
@@ -59,7 +59,7 @@ describe('the command', () => {
       await owner.query('update _prisma_migrations set rolled_back_at = now() where migration_name = $1', [
         early,
       ]);
-      const result = await upgrade({ DATABASE_URL: database.ownerUrl });
+      const result = await upgrade(database.urls);
       await owner.query('update _prisma_migrations set rolled_back_at = null where migration_name = $1', [
         early,
       ]);
@@ -80,7 +80,7 @@ describe('the command', () => {
     async () => {
       const later = `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('later', 'x', '29990101000000_later', now())`;
       await owner.query(later);
-      const result = await upgrade({ DATABASE_URL: database.ownerUrl }, '--json');
+      const result = await upgrade(database.urls, '--json');
       await owner.query("delete from _prisma_migrations where id = 'later'");
       expect([result.code, JSON.parse(result.output)]).toEqual([
         5,

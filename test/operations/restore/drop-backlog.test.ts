@@ -3,14 +3,17 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 import { insertDelivery, insertEvent } from '../../support/builders/deliveries.js';
 import { endProcesses, removeFolders, run } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 
 // npm run outbound -- --drop: what waits for one courier is given up.
 
 const LIMIT_MS = 60_000;
+let database: DocumentedDatabase;
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService();
+  database = await documentedDatabase({ demo: true });
+  service = await startService({ database });
 }, LIMIT_MS);
 
 afterAll(async () => {
@@ -20,7 +23,7 @@ afterAll(async () => {
 }, LIMIT_MS);
 
 async function outbound(args: string): Promise<{ code: number | null; output: string }> {
-  const DATABASE_OWNER_URL = String(service.owner.options.connectionString);
+  const { DATABASE_OWNER_URL } = database.urls;
   const running = run('src/commands/outbound.js', { DATABASE_OWNER_URL }, args.split(' '));
   const { code } = await running.ended;
   return { code, output: running.output() };
@@ -86,6 +89,32 @@ test.each([
     const { code, output } = await outbound(args);
     expect(code).toBe(1);
     expect(output).toContain(message);
+    expect(await statuses()).toEqual(before);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'in a cell that the tenant has left, the line names its cell and nothing is dropped',
+  async () => {
+    const before = await statuses();
+    const drop = (tenant: string) => outbound(`--drop webhooks --tenant ${tenant} --courier HRB`);
+    await service.owner.query(
+      "insert into installation.tenant_cells (tenant_id, state, role, other_cell) values ($1, 'moved', 'source', 'cell-b')",
+      [DEMO.tenants.demo],
+    );
+    const refused = (slug: string) => ({
+      code: 1,
+      output: `The tenant ${slug} is in the cell cell-b. Run the command with the URL of that cell. Nothing was dropped.\n`,
+    });
+    expect(await drop('demo')).toEqual(refused('demo'));
+    // After --confirm, the old cell has no row of the tenant itself.
+    await service.owner.query(
+      "update installation.tenant_cells set state = 'gone', tenant_id = gen_random_uuid()",
+    );
+    expect(await drop('left')).toEqual(refused('left'));
+    await service.owner.query('delete from installation.tenant_cells');
+    expect(await drop('left')).toEqual({ code: 1, output: 'The tenant left has no courier HRB.\n' });
     expect(await statuses()).toEqual(before);
   },
   LIMIT_MS,

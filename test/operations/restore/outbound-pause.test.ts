@@ -12,7 +12,7 @@ import {
   type SeenServer,
 } from '../../../src/platform/queue/outbound-pause.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
-import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js';
 import { eventually, setEndpoints } from '../../support/receivers/webhooks.js';
 import { endProcesses, makeFolder, removeFolders, run } from '../../support/service/processes.js';
@@ -20,15 +20,17 @@ import { startService, type Service } from '../../support/service/service.js';
 
 const LIMIT_MS = 60_000;
 
+let database: DocumentedDatabase;
 let service: Service;
 let receiver: Receiver;
 /** The database of a server that was lost. */
-let lost: TestDatabase;
+let lost: DocumentedDatabase;
 
 beforeAll(async () => {
-  service = await startService({ worker: true });
+  database = await documentedDatabase({ demo: true });
+  service = await startService({ database, worker: true });
   receiver = await startReceiver();
-  lost = await demoDatabase();
+  lost = await documentedDatabase({ demo: true });
   const { owner, app } = service;
   await setEndpoints({ owner, secrets: app.secrets }, { add: `${receiver.url}/add` });
 }, LIMIT_MS);
@@ -43,7 +45,7 @@ afterAll(async () => {
   await removeFolders();
 }, LIMIT_MS);
 
-const ownerUrl = () => String(service.owner.options.connectionString);
+const ownerUrl = () => database.urls.DATABASE_OWNER_URL;
 
 async function command(program: string, args: string[]): Promise<{ code: number | null; output: string }> {
   const running = run(`src/commands/${program}.js`, { DATABASE_OWNER_URL: ownerUrl() }, args);
@@ -239,7 +241,11 @@ test(
     const number = await receive();
     await eventually(async () => (await pending()) === 0);
     const args = ['--since', since.toISOString(), '--out', folder, '--lost', ownerUrl(), '--log', log];
-    const program = run('src/commands/restore-report.js', { DATABASE_OWNER_URL: lost.ownerUrl }, args);
+    const program = run(
+      'src/commands/restore-report.js',
+      { DATABASE_OWNER_URL: lost.urls.DATABASE_OWNER_URL },
+      args,
+    );
     expect([await program.ended, program.output()]).toEqual([
       { code: 0, signal: null },
       expect.stringMatching(/demo IEX: .*of kind webhook/),
@@ -272,12 +278,16 @@ test(
   async () => {
     const folder = await makeFolder();
     const args = ['--since', new Date().toISOString(), '--out', folder, '--lost', lost.ownerUrl];
-    const report = run('src/commands/restore-report.js', { DATABASE_OWNER_URL: lost.ownerUrl }, args);
+    const report = run(
+      'src/commands/restore-report.js',
+      { DATABASE_OWNER_URL: lost.urls.DATABASE_OWNER_URL },
+      args,
+    );
     expect([(await report.ended).code, report.output()]).toEqual([
       1,
       expect.stringContaining('--lost leads to the restored database'),
     ]);
-    const urls = { DATABASE_URL: lost.ownerUrl, DATABASE_OWNER_URL: ownerUrl() };
+    const urls = { DATABASE_URL: lost.urls.DATABASE_URL, DATABASE_OWNER_URL: ownerUrl() };
     const doctor = run('src/commands/doctor.js', urls);
     await doctor.ended;
     expect(doctor.output()).toMatch(
@@ -299,7 +309,7 @@ test(
       await withClient(lost.ownerUrl, (client) =>
         client.query('update installation.outbound set server = $1', [server]),
       );
-      const doctor = run('src/commands/doctor.js', { DATABASE_URL: lost.ownerUrl });
+      const doctor = run('src/commands/doctor.js', { DATABASE_URL: lost.urls.DATABASE_URL });
       await doctor.ended;
       return doctor.output();
     };

@@ -9,7 +9,7 @@ import { appendAllToChains } from '../../../src/modules/audit-log/append-to-chai
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
 import { insertEntry } from '../../support/builders/audit.js';
-import { freshDatabase } from '../../support/service/database.js';
+import { documentedDatabase } from '../../support/staging/documented-database.js';
 import { endProcesses, makeFolder, removeFolders, run, until } from '../../support/service/processes.js';
 import {
   deployProduction,
@@ -445,9 +445,9 @@ describe('crossdock take-over', () => {
 test(
   'a database belongs to the environment that migrated it, before anything was started',
   async () => {
-    const database = await freshDatabase();
+    const database = await documentedDatabase();
     try {
-      const urls = { DATABASE_URL: database.ownerUrl, DATABASE_OWNER_URL: database.ownerUrl };
+      const { urls } = database;
       expect((await command('migrate', [], urls)).code).toBe(0);
       const tenant = ['--slug', 'new', '--name', 'New', '--host', 'new.example.com'];
       for (const APP_ENV of ['staging', 'development']) {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -9,7 +9,7 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { findProgram, titleWith } from '../../support/harness/programs.js';
 import { ask, logIn } from '../../support/service/client.js';
-import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import {
   endProcesses,
   makeFolder,
@@ -29,8 +29,7 @@ const missing = ['curl', 'psql', 'openssl'].map((name) => (findProgram(name) ? u
 const declare = (title: string, run: () => Promise<void>) =>
   (missing.some(Boolean) ? test.skip : test)(titleWith(title, missing), run, LIMIT_MS);
 
-let database: TestDatabase;
-let login: string;
+let database: DocumentedDatabase;
 let secrets: string;
 let replica: Replica;
 /** The blocks that a test has run. */
@@ -39,23 +38,16 @@ const ran = new Set<string>();
 let variables: string;
 
 beforeEach(async () => {
-  database = await demoDatabase();
-  login = `leak_${randomBytes(4).toString('hex')}`;
-  const password = randomBytes(16).toString('hex');
-  await withClient(database.ownerUrl, (client) =>
-    client.query(`create role ${login} login in role crossdock_app password '${password}'`),
-  );
+  database = await documentedDatabase({ demo: true });
   secrets = await makeFolder();
   variables = '';
-  const url = Object.assign(new URL(database.ownerUrl), { username: login, password }).href;
-  const files = { ...DEVELOPMENT_SECRETS, DATABASE_URL: url, DATABASE_OWNER_URL: database.ownerUrl };
+  const files = { ...DEVELOPMENT_SECRETS, ...database.urls };
   for (const [name, value] of Object.entries(files)) writeFileSync(join(secrets, name), `${value}\n`);
   replica = await start();
 }, LIMIT_MS);
 
 afterEach(async () => {
   await endProcesses();
-  await withClient(database.ownerUrl, (client) => client.query(`drop role ${login}`)).catch(() => undefined);
   await database.drop();
 }, LIMIT_MS);
 
@@ -255,19 +247,10 @@ describe('docs/leaked-secrets.md', () => {
   });
 
   declare("owner's login: the old password is refused, and the new one works", async () => {
-    const owner = `${login}_owner`;
-    const leaked = Object.assign(new URL(database.ownerUrl), { username: owner, password: 'leaked' }).href;
-    await withClient(database.ownerUrl, (client) =>
-      client.query(`create role ${owner} login password 'leaked'`),
-    );
-    try {
-      writeFileSync(join(secrets, 'DATABASE_OWNER_URL'), `${leaked}\n`);
-      runBlocks(['database-owner', 'database-owner-proof']);
-      await expect(withClient(leaked, (client) => client.query('select 1'))).rejects.toThrow('password');
-      await withClient(secretOf('DATABASE_OWNER_URL'), (client) => client.query('select 1'));
-    } finally {
-      await withClient(database.ownerUrl, (client) => client.query(`drop role ${owner}`));
-    }
+    const leaked = secretOf('DATABASE_OWNER_URL');
+    runBlocks(['database-owner', 'database-owner-proof']);
+    await expect(withClient(leaked, (client) => client.query('select 1'))).rejects.toThrow('password');
+    await withClient(secretOf('DATABASE_OWNER_URL'), (client) => client.query('select 1'));
   });
 
   declare('token key, the only one: the commands for one of several change nothing', async () => {

@@ -14,7 +14,7 @@ import { openDb } from '../../../src/platform/db/open-database.js';
 import { sql } from '../../../src/platform/db/statements.js';
 import { DEVELOPMENT_KEYS } from '../../../src/config/config.js';
 import { insertEntry } from '../../support/builders/audit.js';
-import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 
 // After LOOKUP_KEY has leaked and was replaced, a thief has the old key and writes to the database.
 
@@ -23,14 +23,15 @@ const OLD = DEVELOPMENT_SECRETS.LOOKUP_KEY;
 const NEW = 'e2'.repeat(32);
 const TENANT = DEMO.tenants.demo;
 
-let database: TestDatabase;
+let database: DocumentedDatabase;
+/** A superuser's connections. */
 let owner: pg.Pool;
 let db: ReturnType<typeof openDb>;
 
 beforeEach(async () => {
-  database = await demoDatabase();
+  database = await documentedDatabase({ demo: true });
   owner = new pg.Pool({ connectionString: database.ownerUrl, max: 2 });
-  db = openDb({ url: database.ownerUrl, size: 2, assumeRole: 'crossdock_app', onError: () => undefined });
+  db = openDb({ url: database.urls.DATABASE_URL, size: 2, onError: () => undefined });
   await append(OLD, 3);
 }, LIMIT_MS);
 
@@ -56,8 +57,7 @@ function crossdock(args: string[], key = NEW, input = '') {
     env: {
       PATH: process.env['PATH'],
       APP_ENV: 'development',
-      DATABASE_URL: database.ownerUrl,
-      DATABASE_OWNER_URL: database.ownerUrl,
+      ...database.urls,
       LOOKUP_KEY: key,
     },
   });
@@ -77,10 +77,10 @@ const doctor = (key = NEW) =>
     .filter((line) => /^\S+ +audit /.test(line))
     .join('\n');
 
-const verify = (key = NEW) =>
+const verify = (key = NEW, after = 0) =>
   verifyChain(makeContext(db, { kind: 'system', tenantId: TENANT }, 'test'), secretsOf(key), {
     action: 'verify',
-    after: 0,
+    after,
     max_entries: 100_000,
   });
 
@@ -263,14 +263,24 @@ test(
       status: 1,
       stderr: expect.stringMatching(/link \d+ after that does not have the present key.*--accept-altered/),
     });
-    expect(close('--accept-altered').status).toBe(0);
-    await append(NEW, 1);
+    const accepted = (await readLinks()).length;
+    expect(close('--accept-altered')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining(`with "after": ${accepted} it begins behind them`),
+    });
+    await append(NEW, 2);
     expect(doctor()).toMatch(/^ok +audit /);
     // Only the entries that the old process has chained are reported.
     expect(await verify()).toMatchObject({ flaw: { sequence: closed + 2, problem: 'altered' } });
+    // From the accepted entry on everything is intact, and a later change is found.
+    expect(await verify(NEW, accepted)).toMatchObject({ flaw: undefined, to: accepted + 3, nextAfter: null });
     expect(close('--accept-altered')).toMatchObject({
       status: 0,
       stdout: expect.not.stringContaining('Closed'),
+    });
+    await alter((await readLinks()).at(-1)?.entryId);
+    expect(await verify(NEW, accepted)).toMatchObject({
+      flaw: { sequence: accepted + 3, problem: 'altered' },
     });
   },
   LIMIT_MS,

@@ -3,12 +3,15 @@ import { DEMO } from '../../../fixtures/demo/demo.js';
 import { logIn, logInFirst } from '../../support/service/client.js';
 import { endProcesses, run } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 
+let database: DocumentedDatabase;
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService();
-});
+  database = await documentedDatabase({ demo: true });
+  service = await startService({ database });
+}, 60_000);
 
 afterEach(endProcesses);
 
@@ -17,7 +20,7 @@ afterAll(() => service.stop());
 const HOST = DEMO.hosts.two;
 
 async function resetAdmin(args: string[]): Promise<{ code: number | null; output: string }> {
-  const DATABASE_OWNER_URL = String(service.owner.options.connectionString);
+  const { DATABASE_OWNER_URL } = database.urls;
   const program = run('src/commands/reset-admin.js', { DATABASE_OWNER_URL }, args);
   const { code } = await program.ended;
   return { code, output: program.output() };

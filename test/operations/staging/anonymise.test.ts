@@ -11,7 +11,7 @@ import { trackingKey } from '../../../src/modules/tracking-numbers/tracking-key.
 import { rounds } from '../../support/harness/effort.js';
 import { dump, findCanaries, plantCanaries, type Canaries } from '../../support/staging/canaries.js';
 import { fillEmptyTables } from '../../support/staging/full-database.js';
-import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import { logInAs, readMainPages, type Account, type Shown } from '../../support/staging/main-pages.js';
 import { endProcesses, run } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
@@ -26,7 +26,7 @@ const KEYS = {
   PASSWORD_HASH_COST: '4',
 };
 
-let database: TestDatabase;
+let database: DocumentedDatabase;
 let canaries: Canaries;
 let before: Snapshot;
 let after: Snapshot;
@@ -35,7 +35,7 @@ let output: string;
 let service: Service;
 
 beforeAll(async () => {
-  database = await demoDatabase();
+  database = await documentedDatabase({ demo: true });
   const small = ['--tenants', '1', '--days', '4', '--parcels-per-day', '15', '--end', '2026-11-08'];
   const loaded = await script('demo-load', small, DEVELOPMENT_SECRETS);
   if (loaded.code !== 0) throw new Error(loaded.output);
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 async function script(name: string, args: string[], env: Record<string, string> = {}) {
   const folder = name === 'demo-load' ? 'scripts/develop' : 'src/commands';
-  const program = run(`${folder}/${name}.js`, { DATABASE_URL: database.ownerUrl, ...KEYS, ...env }, args);
+  const program = run(`${folder}/${name}.js`, { ...database.urls, ...KEYS, ...env }, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
 }

@@ -77,6 +77,20 @@ test.each(['serve', 'worker', ...programs])(
   },
 );
 
+test.each(['serve', 'worker', ...programs])(
+  'crossdock %s PORT=1 is refused, and the line names the argument',
+  (name) => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(projectRoot, 'bin', 'crossdock'), name, 'PORT=1'],
+      { encoding: 'utf8', env: { PATH: process.env['PATH'] }, timeout: 20_000 },
+    );
+    const [line] = stderr.split('\n');
+    expect([name, stdout, line]).toEqual([name, '', expect.stringMatching(/argument '?PORT\b/)]);
+    expect(status).toBeGreaterThan(0);
+  },
+);
+
 test.each(['scripts/measure/bench', 'scripts/mutants/mutants', 'sdk-tools/sdk'])(
   'scripts/run.mjs %s --help prints the usage and exits with 0, without any setting',
   (name) => {

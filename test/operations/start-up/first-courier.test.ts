@@ -9,6 +9,7 @@ import { startReceiver, type Receiver } from '../../support/receivers/receiver.j
 import { logIn } from '../../support/service/client.js';
 import { run, until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import { matching } from '../../support/assertions/matching.js';
 
 // docs/first-courier.md: its commands run as they are written, against a tenant that tenant-create has just made.
@@ -23,9 +24,11 @@ const BLOCKS = [...page.matchAll(/^```sh name=(\S+)\n(.*?)^```$/gms)].map(([, na
 
 let service: Service;
 let receiver: Receiver;
+let database: DocumentedDatabase;
 
 beforeAll(async () => {
-  service = await startService({ demo: false, worker: true });
+  database = await documentedDatabase();
+  service = await startService({ database, worker: true });
   receiver = await startReceiver();
 }, LIMIT_MS);
 
@@ -37,7 +40,7 @@ afterAll(async () => {
 async function createTenant(): Promise<string> {
   const created = run(
     'src/commands/tenant-create.js',
-    { DATABASE_OWNER_URL: String(service.owner.options.connectionString) },
+    { DATABASE_OWNER_URL: database.urls.DATABASE_OWNER_URL },
     ['--slug', 'gateway', '--name', 'Gateway Ltd', '--host', '*', '--generate-password'],
   );
   expect((await created.ended).code).toBe(0);

@@ -1,42 +1,30 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import { KEYS } from '../../support/rehearsal/installation.js';
 import { PGBOUNCER, startPooler } from '../../support/harness/pgbouncer.js';
-import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import { endProcesses, makeFolder, removeFolders, run } from '../../support/service/processes.js';
 
 // Each command that needs the owner of the tables, with the service's login in its place.
 
 const LIMIT_MS = 60_000;
-const LOGIN = 'owner_commands_login';
 
-let database: TestDatabase;
-let owner: pg.Client;
+let database: DocumentedDatabase;
 let loginUrl: string;
-let ownerName: string;
+let ownerUrl: string;
 let keyFile: string;
 
 beforeAll(async () => {
-  database = await freshDatabase();
-  owner = new pg.Client({ connectionString: database.ownerUrl });
-  await owner.connect();
-  await owner.query(`create role ${LOGIN} login password 'x' in role crossdock_app`);
-  loginUrl = Object.assign(new URL(database.ownerUrl), { username: LOGIN, password: 'x' }).href;
-  ownerName = new URL(database.ownerUrl).username;
+  database = await documentedDatabase();
+  ({ DATABASE_URL: loginUrl, DATABASE_OWNER_URL: ownerUrl } = database.urls);
   keyFile = join(await makeFolder(), 'LOOKUP_KEY');
   await writeFile(keyFile, 'a1b2c3d4e5f60718'.repeat(4));
 }, LIMIT_MS);
 
 afterAll(async () => {
   await endProcesses();
-  await owner.end();
   await database.drop();
-  const admin = new pg.Client({ connectionString: process.env['TEST_ADMIN_URL'] });
-  await admin.connect();
-  await admin.query(`drop role ${LOGIN}`);
-  await admin.end();
   await removeFolders();
 });
 
@@ -76,8 +64,8 @@ test.each(COMMANDS)(
       1,
       expect.stringMatching(
         new RegExp(
-          `^The role ${LOGIN} of ${setting.replace(/[()]/g, '\\$&')} does not own the tables of the database \\w+, ` +
-            `which belong to ${ownerName}\\. Set ${setting.replace(/[()]/g, '\\$&')} to a connection of the role ${ownerName}\\.\\n$`,
+          `^The role ${database.login} of ${setting.replace(/[()]/g, '\\$&')} does not own the tables of the database \\w+, ` +
+            `which belong to ${database.owner}\\. Set ${setting.replace(/[()]/g, '\\$&')} to a connection of the role ${database.owner}\\.\\n$`,
         ),
       ),
     ]);
@@ -93,9 +81,9 @@ const NEED_A_SESSION = COMMANDS.filter(([program, args]) => program !== 'migrate
 withPgbouncer.each(NEED_A_SESSION)(
   `%s %p through a pooler is refused with one line${PGBOUNCER ? '' : ' (skipped: pgbouncer is not installed)'}`,
   async (program, args) => {
-    const pooler = await startPooler([database.ownerUrl]);
+    const pooler = await startPooler([ownerUrl]);
     try {
-      const DATABASE_OWNER_URL = pooler.through(database.ownerUrl);
+      const DATABASE_OWNER_URL = pooler.through(ownerUrl);
       const DATABASE_CELLS = `b=${DATABASE_OWNER_URL}`;
       const env = { DATABASE_OWNER_URL, DATABASE_CELLS, DATABASE_OWNER_CELLS: DATABASE_CELLS };
       const { code, output } = await runWith(env, program, args());
@@ -129,7 +117,7 @@ test(
 test(
   'a database without tables is named as such',
   async () => {
-    const url = Object.assign(new URL(database.ownerUrl), { pathname: '/postgres' }).href;
+    const url = Object.assign(new URL(ownerUrl), { pathname: '/postgres' }).href;
     const { code, output } = await runWith({ DATABASE_OWNER_URL: url }, 'tenant-create', CREATE);
     expect([code, output]).toEqual([
       1,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import pg from 'pg';
@@ -11,11 +10,10 @@ import { describeDeployment, recordDeployment } from '../../../src/startup/deplo
 import { findRefusal } from '../../../src/startup/database-owner.js';
 import { findPublished } from '../../../src/startup/published-credentials.js';
 import { ask } from '../../support/service/client.js';
-import { demoDatabase, freshDatabase, type TestDatabase } from '../../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import { endProcesses, freePort, run, until } from '../../support/service/processes.js';
 
 const LIMIT_MS = 60_000;
-const LOGIN = `published_${randomBytes(4).toString('hex')}`;
 const HOST = 'gateway.example.com';
 const PASSWORD = 'a long enough secret of nobody';
 
@@ -27,15 +25,16 @@ const SETTINGS = {
   LOG_LEVEL: 'error',
 };
 
-let demo: TestDatabase;
-let fresh: TestDatabase;
+let demo: DocumentedDatabase;
+let fresh: DocumentedDatabase;
+/** A superuser's connection. */
 let owner: pg.Client;
 
 beforeAll(async () => {
-  [demo, fresh] = await Promise.all([demoDatabase(), freshDatabase()]);
+  demo = await documentedDatabase({ demo: true });
+  fresh = await documentedDatabase();
   owner = new pg.Client({ connectionString: fresh.ownerUrl });
   await owner.connect();
-  await owner.query(`create role ${LOGIN} login password 'secret' in role crossdock_app`);
   const admin = { username: 'admin', fullName: 'Ada', password: PASSWORD };
   const tenant = { slug: 'miami', name: 'Miami', hosts: [HOST], warehouse: 'Miami', admin };
   await createTenant(owner, tenant, { passwordHashCost: 4 });
@@ -44,15 +43,13 @@ beforeAll(async () => {
 afterEach(endProcesses, LIMIT_MS);
 
 afterAll(async () => {
-  await owner.query(`drop role ${LOGIN}`);
   await owner.end();
   await Promise.all([demo.drop(), fresh.drop()]);
 }, LIMIT_MS);
 
-const urlOf = ({ ownerUrl }: TestDatabase) =>
-  Object.assign(new URL(ownerUrl), { username: LOGIN, password: 'secret' }).href;
+const urlOf = ({ urls }: DocumentedDatabase) => urls.DATABASE_URL;
 
-async function serve(database: TestDatabase, env: Record<string, string>) {
+async function serve(database: DocumentedDatabase, env: Record<string, string>) {
   const PORT = String(await freePort());
   const service = run('src/main.js', { ...SETTINGS, DATABASE_URL: urlOf(database), PORT, ...env });
   const url = `http://127.0.0.1:${PORT}`;
@@ -102,7 +99,7 @@ async function findAfter(plant: (tenantId: string) => Promise<unknown>): Promise
   await owner.query('begin');
   try {
     await plant(rows[0]?.id ?? '');
-    const config = readConfig({ ...SETTINGS, APP_ENV: 'production', DATABASE_URL: fresh.ownerUrl });
+    const config = readConfig({ ...SETTINGS, APP_ENV: 'production', DATABASE_URL: urlOf(fresh) });
     return (await findPublished(owner, config)).map(({ message }) => message);
   } finally {
     await owner.query('rollback');
@@ -196,7 +193,7 @@ describe('the keys of the deployment that has used a database', () => {
     earlier: Record<string, string>,
     later: Record<string, string>,
   ): Promise<string | undefined> {
-    const settings = { ...SETTINGS, APP_ENV: 'production', DATABASE_URL: fresh.ownerUrl };
+    const settings = { ...SETTINGS, APP_ENV: 'production', DATABASE_URL: urlOf(fresh) };
     await owner.query('begin');
     try {
       await owner.query('delete from installation.deployments');
@@ -243,7 +240,7 @@ describe('the keys of the deployment that has used a database', () => {
   });
 
   test('stop a server and a worker, with the line and nothing written', async () => {
-    const config = readConfig({ ...SETTINGS, APP_ENV: 'staging', DATABASE_URL: fresh.ownerUrl });
+    const config = readConfig({ ...SETTINGS, APP_ENV: 'staging', DATABASE_URL: urlOf(fresh) });
     await owner.query('delete from installation.deployments');
     await recordDeployment(owner, describeDeployment(config));
     for (const program of ['src/main.js', 'src/worker.js']) {
@@ -268,15 +265,15 @@ test(
       ...SETTINGS,
       APP_ENV: 'production',
       DATABASE_URL: urlOf(demo),
-      DATABASE_OWNER_URL: demo.ownerUrl,
+      DATABASE_OWNER_URL: demo.urls.DATABASE_OWNER_URL,
     };
     const first = run('src/commands/remove-published.js', env);
     expect([await first.ended, first.output().split('\n')]).toEqual([
       { code: 0, signal: null },
       [
         'Removed the host names of the demo tenants: *, two.localhost',
-        'demo: disabled the users admin, manager, warehouse, iex, hrb, disabled, guarded',
-        'demo: removed the API keys of IEX, HRB',
+        'demo: disabled the users admin, disabled, guarded, hrb, iex, manager, warehouse',
+        'demo: removed the API keys of HRB, IEX',
         'two: disabled the users admin, two',
         'two: removed the API keys of TWO',
         'Start the service again.',

@@ -7,6 +7,7 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 import { checkStorage } from '../../../src/startup/doctor/storage.js';
 import { scrape } from '../../support/readers/exposition.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import { endProcesses, makeFolder, removeFolders, run, until } from '../../support/service/processes.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
@@ -68,11 +69,11 @@ async function expectRecovered(service: Service, url: string): Promise<void> {
 }
 
 describe('a database whose disk is full', () => {
-  let database: TestDatabase;
+  let database: DocumentedDatabase;
   let service: Service;
 
   beforeAll(async () => {
-    database = await demoDatabase();
+    database = await documentedDatabase({ demo: true });
     service = await startService({ database, env: { METRICS_PORT: '0' } });
     await service.owner.query(`create function no_space() returns trigger language plpgsql as $$
       begin raise exception 'could not extend file' using errcode = '53100'; end $$`);
@@ -123,7 +124,7 @@ describe('a database whose disk is full', () => {
         'create trigger full_disk before insert on audit_entries for each row execute function no_space()',
       );
       try {
-        const urls = { DATABASE_URL: database.ownerUrl, DATABASE_OWNER_URL: database.ownerUrl };
+        const { urls } = database;
         const process = run(program, { APP_ENV: 'development', PORT: '0', ...urls }, args);
         const { code } = await process.ended;
         expect([code, process.output()]).toEqual([

@@ -6,7 +6,7 @@ import { CALLS } from '../../security/authorization/calls.js';
 import { rows } from '../../security/authorization/matrix.js';
 import { makeCouriers } from '../../support/builders/couriers.js';
 import { scrape } from '../../support/readers/exposition.js';
-import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import { endProcesses, run, until } from '../../support/service/processes.js';
 import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
 
@@ -14,12 +14,12 @@ import { startService, type Call, type Reply, type Service } from '../../support
 
 const LIMIT_MS = 60_000;
 
-let database: TestDatabase;
+let database: DocumentedDatabase;
 let service: Service;
 let owner: pg.Client;
 
 beforeAll(async () => {
-  database = await demoDatabase();
+  database = await documentedDatabase({ demo: true });
   service = await startService({ database, env: { METRICS_PORT: '0' } });
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
@@ -121,7 +121,7 @@ test.each([
     );
     await setReadOnly(true);
     try {
-      const urls = { DATABASE_URL: database.ownerUrl, DATABASE_OWNER_URL: database.ownerUrl };
+      const { urls } = database;
       const process = run(program, { APP_ENV: 'development', PORT: '0', ...urls }, args);
       const { code } = await process.ended;
       expect([code, process.output()]).toEqual([1, expect.stringMatching(REASON)]);

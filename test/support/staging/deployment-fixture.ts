@@ -7,8 +7,8 @@ import { createTenant } from '../../../src/modules/tenants/tenant.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { describeDeployment, recordDeployment } from '../../../src/startup/deployment.js';
-import { freshDatabase, type TestDatabase } from '../service/database.js';
 import { makeFolder } from '../service/processes.js';
+import { documentedDatabase, type DocumentedDatabase } from './documented-database.js';
 
 /** The keys of a deployment. */
 export type Keys = { TOKEN_KEYS: string; ENCRYPTION_KEYS: string; LOOKUP_KEY: string };
@@ -23,10 +23,11 @@ export const newKeys = (): Keys => ({
 
 /** A database that a deployment of production has used: a tenant with an administrator, a courier and a backup code. */
 export type Deployed = {
-  database: TestDatabase;
+  database: DocumentedDatabase;
+  /** A superuser's connection, for what a test plants and reads. */
   owner: pg.Client;
   keys: Keys;
-  urls: { DATABASE_URL: string; DATABASE_OWNER_URL: string };
+  urls: DocumentedDatabase['urls'];
   login: string;
   drop(): Promise<void>;
 };
@@ -34,27 +35,27 @@ export type Deployed = {
 export const DEPLOYMENT = 'crossdock-production';
 
 export async function deployProduction(keys = newKeys()): Promise<Deployed> {
-  const database = await freshDatabase();
+  const database = await documentedDatabase();
+  const { urls, login } = database;
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
-  const login = `deployed_${randomBytes(4).toString('hex')}`;
-  await owner.query(`create role ${login} login password 'secret' in role crossdock_app`);
-  const DATABASE_URL = Object.assign(new URL(database.ownerUrl), {
-    username: login,
-    password: 'secret',
-  }).href;
   await addRows(owner, keys);
-  const settings = { APP_ENV: 'production', DEPLOYMENT, TRUST_PROXY: '127.0.0.1', DATABASE_URL, ...keys };
+  const settings = {
+    APP_ENV: 'production',
+    DEPLOYMENT,
+    TRUST_PROXY: '127.0.0.1',
+    DATABASE_URL: urls.DATABASE_URL,
+    ...keys,
+  };
   await recordDeployment(owner, describeDeployment(readConfig(settings)));
   const deployed: Deployed = {
     database,
     owner,
     keys,
-    urls: { DATABASE_URL, DATABASE_OWNER_URL: database.ownerUrl },
+    urls,
     login,
     async drop() {
       // A test may have opened it again.
-      await deployed.owner.query(`drop role ${login}`);
       await deployed.owner.end();
       await database.drop();
     },

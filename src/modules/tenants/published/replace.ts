@@ -54,10 +54,10 @@ async function replaceIn(ctx: SystemContext, found: PublishedRows, replacement: 
     const changes = [
       {
         what: isDemo ? 'disabled the users' : 'replaced the passwords of',
-        names: users.map(({ username }) => username),
+        names: users.map(({ username }) => username).sort(),
       },
-      { what: 'removed the second factor of', names: factors.map(({ username }) => username) },
-      { what: 'removed the API keys of', names: couriers.map(({ code }) => code) },
+      { what: 'removed the second factor of', names: factors.map(({ username }) => username).sort() },
+      { what: 'removed the API keys of', names: couriers.map(({ code }) => code).sort() },
     ].filter(({ names }) => names.length > 0);
     if (changes.length > 0)
       tx.later(

@@ -34,7 +34,8 @@ const HOLDER = `with holder as (
       and a.application_name = h.application_name and h.application_name like 'crossdock migrate %')
   select array[h.pid] || array(select o.pid from others o order by o.pid) as pids, h.application_name as application,
     h.usename as user, host(h.client_addr) as address, h.backend_start as since,
-    coalesce((select o.query from others o where o.state <> 'idle' order by o.query_start limit 1), h.query) as query
+    nullif(coalesce((select o.query from others o where o.state <> 'idle' order by o.query_start limit 1), h.query),
+      '<insufficient privilege>') as query
   from holder h`;
 
 /** Returns the process that has the migration lock of this database, if there is one. */

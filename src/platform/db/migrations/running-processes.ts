@@ -12,10 +12,14 @@ const POLL_MS = 100;
 /** The option of the command that applies such a migration nevertheless. */
 export const IGNORE_RUNNING = 'despite-running-processes' as const;
 
-/** Connections of servers and workers, by role: they have the name of our pools or, through a pooler, the role of a login. */
+/**
+ * Connections of servers and workers, by role: they have the name of our pools or, through a pooler, the role of a login. Of another
+ * role's connections an owner sees only pid, database, role and application name; the other columns are null. PostgreSQL's own
+ * processes have no role.
+ */
 const FIND_CONNECTIONS = `
   select a.usename::text as role, count(*)::int as connections from pg_stat_activity a join pg_roles r on r.oid = a.usesysid
-  where a.datname = current_database() and a.backend_type = 'client backend' and a.pid <> pg_backend_pid()
+  where a.datname = current_database() and a.pid <> pg_backend_pid()
     and (a.application_name = 'crossdock' or (r.rolname <> current_user and not r.rolsuper
       and pg_has_role(r.oid, (select oid from pg_roles where rolname = '${APP_ROLE}'), 'member')
       and a.application_name !~ '^crossdock migrate '))
@@ -79,7 +83,8 @@ async function describeRunning(client: pg.ClientBase): Promise<string | undefine
   return parts.length > 0 ? parts.join(', ') : undefined;
 }
 
-async function countWorkers(client: pg.ClientBase): Promise<number> {
+/** Returns the workers with a heartbeat in the last 45 s. */
+export async function countWorkers(client: pg.ClientBase): Promise<number> {
   const table = "select to_regclass('queue.worker_pools') is not null as present";
   if (!(await client.query<{ present: boolean }>(table)).rows[0]?.present) return 0;
   return (await client.query<{ workers: number }>(COUNT_WORKERS)).rows[0]?.workers ?? 0;

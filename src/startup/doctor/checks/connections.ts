@@ -5,18 +5,22 @@ import type { Connected } from './subject.js';
 /** Connections for migrations and for operators. */
 const RESERVE = 5;
 
+/** The connection of the login, and the processes whose pools are compared. */
+type Sized = Pick<Connected, 'client' | 'config' | 'servers' | 'workers'>;
+
 type Limits = { server: number; login: number; database: number; others: number };
 
 /** Compares the pools of all processes with the connections that PostgreSQL grants to the login. */
-export async function checkConnections(subject: Connected): Promise<Finding[]> {
+export async function checkConnections(subject: Sized): Promise<Finding[]> {
   const needed = countNeeded(subject);
   const { rows } = await subject.client.query<Limits>(
+    // Of other roles' connections a login sees only these columns. PostgreSQL's own processes have no role.
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
          - coalesce(current_setting('reserved_connections', true), '0')::int as server,
        (select rolconnlimit from pg_roles where rolname = session_user) as login,
        (select datconnlimit from pg_database where datname = current_database()) as database,
        (select count(*)::int from pg_stat_activity
-        where backend_type = 'client backend' and datname is distinct from current_database()) as others`,
+        where usename is not null and datname <> current_database()) as others`,
   );
   const [limits] = rows;
   if (!limits) return [];
@@ -32,7 +36,7 @@ export async function checkConnections(subject: Connected): Promise<Finding[]> {
 }
 
 /** Behind a pooler, the pools lead to it, and only the queue and metrics reach PostgreSQL by themselves. */
-function countNeeded({ config, servers, workers }: Connected): number {
+function countNeeded({ config, servers, workers }: Sized): number {
   const pool = config.databasePooler ? 0 : config.poolSize;
   const worker = pool + QUEUE_CONNECTIONS;
   const server = pool + (config.worker.inProcess ? worker : 0);
@@ -40,5 +44,5 @@ function countNeeded({ config, servers, workers }: Connected): number {
   return servers * server + workers * worker + metrics;
 }
 
-const describeProcesses = ({ servers, workers }: Connected): string =>
+const describeProcesses = ({ servers, workers }: Sized): string =>
   `${servers} ${servers === 1 ? 'server' : 'servers'} and ${workers} separate ${workers === 1 ? 'worker' : 'workers'}`;

@@ -28,7 +28,7 @@ export async function checkDeployments({ client, config }: Connected): Promise<F
   const refusal = isOwn ? await findRefusal(client, identityOfProcess(config)) : undefined;
   return orOk(
     [
-      ...rows.flatMap((other) => [describeOther(other, database), ...compareSecrets(own, other)]),
+      ...rows.flatMap((other) => [describeOther(own, other, database), ...compareSecrets(own, other)]),
       ...(refusal ? [problem(refusal, 'Until then no server and no worker starts.')] : []),
       ...(!refusal && areTokenKeysNew(await readDeployments(client), own) ? [OTHER_TOKEN_KEYS] : []),
     ],
@@ -41,12 +41,27 @@ const OTHER_TOKEN_KEYS = warning(
   'If they were replaced after a leak, restart every server. Otherwise give the TOKEN_KEYS of this deployment.',
 );
 
-const describeOther = ({ name, appEnv, seenAt }: RecordedDeployment, database: string): Finding =>
-  problem(
+const describeOther = (own: Deployment, other: RecordedDeployment, database: string): Finding => {
+  const { name, appEnv, seenAt } = other;
+  return problem(
     `This database was used by the deployment ${name} (APP_ENV=${appEnv}), last on ${seenAt.toISOString()}.`,
-    `If it belongs to that deployment, correct DATABASE_URL. If it is a copy: replace every secret, and run ${commandLine('anonymise')} ` +
-      `as docs/staging.md describes. To keep the data as they are, stop what uses the database, and run ${takeOverLine(name, database)}.`,
+    isSame(own, other)
+      ? `It has the same keys. If one of the names ${name} and ${own.name} is a typing error, or the deployment has a new name: correct DEPLOYMENT in every process, ` +
+          `restart them, and run ${takeOverLine(name, database)} with the right name. ${copyRemedy(name, database)}`
+      : `If it belongs to that deployment, correct DATABASE_URL. ${copyRemedy(name, database)}`,
   );
+};
+
+/** Only one deployment under two names has the same keys and the same environment, or a copy whose secrets were not replaced. */
+const isSame = (own: Deployment, other: Deployment): boolean =>
+  own.appEnv === other.appEnv &&
+  ['ENCRYPTION_KEYS', 'LOOKUP_KEY'].every((setting) =>
+    own.fingerprints[setting]?.some((print) => other.fingerprints[setting]?.includes(print)),
+  );
+
+const copyRemedy = (name: string, database: string): string =>
+  `If it is a copy: replace every secret, and run ${commandLine('anonymise')} as docs/staging.md describes. ` +
+  `To keep the data as they are, stop what uses the database, and run ${takeOverLine(name, database)}.`;
 
 /** Compares the secrets with those of another deployment, whose report the operator provides. */
 export function checkOther({ config, other }: Subject): Finding[] {

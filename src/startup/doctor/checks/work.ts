@@ -1,5 +1,5 @@
 import { readBackgroundMigrations } from '../../../platform/db/migrations/background-rows.js';
-import { readOpenMoves } from '../../../platform/db/migrations/open-moves.js';
+import { readCellsOfMoved, readOpenMoves } from '../../../platform/db/migrations/open-moves.js';
 import { selectBacklog, type BacklogRow } from '../../../platform/metrics/backlog-queries.js';
 import { isOnOtherServer, readPause } from '../../../platform/queue/outbound-pause.js';
 import { pendingWork } from '../../../platform/metrics/pending-work.js';
@@ -49,18 +49,29 @@ export async function checkPause({ client }: Connected): Promise<Finding[]> {
 }
 
 /** Examines whether tenants are between two cells. Until their moves end, slots keep WAL, and migrations are refused. */
-export async function checkMoves({ client }: Connected): Promise<Finding[]> {
+export async function checkMoves({ client, config }: Connected): Promise<Finding[]> {
   const moves = await readOpenMoves(client);
+  const cells = [...(await readCellsOfMoved(client)), ...moves.map(({ cell }) => cell)];
+  const unknown = [...new Set(cells)].filter((cell) => !config.cells.some(({ name }) => name === cell));
   return orOk(
-    moves.map(({ id, state, cell, since }) =>
-      warning(
-        `The tenant ${id} is being moved, with the cell ${cell}: ${state} since ${since.toISOString()}.`,
-        `End it with ${commandLine('tenant-move')} and --confirm or --undo, before the next upgrade.`,
+    [
+      ...unknown.map(describeUnknownCell),
+      ...moves.map(({ id, state, cell, since }) =>
+        warning(
+          `The tenant ${id} is being moved, with the cell ${cell}: ${state} since ${since.toISOString()}.`,
+          `End it with ${commandLine('tenant-move')} and --confirm or --undo, before the next upgrade.`,
+        ),
       ),
-    ),
+    ],
     'No tenant is being moved.',
   );
 }
+
+const describeUnknownCell = (cell: string): Finding =>
+  warning(
+    `Tenants of this cell are in the cell ${cell}, which DATABASE_CELLS does not name.`,
+    'Every server needs it there, or it finds none of these tenants. A worker does not: examine with the settings of a server.',
+  );
 
 /** Examines what waits in the queue and in the outbox, over all tenants: its age, and how much it is. */
 export async function checkBacklog(subject: Connected): Promise<Finding[]> {
@@ -83,7 +94,7 @@ export async function checkBacklog(subject: Connected): Promise<Finding[]> {
       ),
       ...many.map(({ kind, ready, blocked }) =>
         warning(
-          `${ready + blocked} jobs ${kind} wait.`,
+          `${ready + blocked} due jobs ${kind} wait.`,
           'See "Alerts and what to do" in docs/operations.md; perhaps more workers are needed.',
         ),
       ),

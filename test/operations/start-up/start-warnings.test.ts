@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { withClient } from '../../../src/platform/db/connections/roles.js';
+import { KEYS } from '../../support/rehearsal/installation.js';
+import { ask } from '../../support/service/client.js';
+import { endProcesses, freePort, removeFolders, run, until } from '../../support/service/processes.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
+
+// What a start of a deployment warns of, in one line each, and starts nevertheless.
+
+const LIMIT_MS = 120_000;
+const MAIL = { SES_REGION: 'eu-west-1', MAIL_FROM: 'notices@gateway.example' };
+const COMPLETE = { ...MAIL, RATE_LIMIT_PER_MINUTE: '3000' };
+
+let database: DocumentedDatabase;
+
+beforeAll(async () => {
+  database = await documentedDatabase();
+}, LIMIT_MS);
+
+afterEach(endProcesses, LIMIT_MS);
+
+afterAll(async () => {
+  await database.drop();
+  await removeFolders();
+}, LIMIT_MS);
+
+/** Starts a server, waits until it serves, and stops it. Returns the lines that it has written. */
+async function linesOfStart(env: Record<string, string>, scheme = 'http'): Promise<string[]> {
+  const PORT = String(await freePort());
+  const server = run('src/main.js', {
+    ...KEYS,
+    APP_ENV: 'production',
+    DEPLOYMENT: 'crossdock-production',
+    LOG_LEVEL: 'error',
+    RUN_WORKER: 'false',
+    DATABASE_URL: database.urls.DATABASE_URL,
+    PORT,
+    ...(scheme === 'http' ? { TRUST_PROXY: '127.0.0.1' } : {}),
+    ...env,
+  });
+  const options = scheme === 'https' ? (['health', { PORT, ...env }] as const) : undefined;
+  await until(async () => {
+    if (server.child.exitCode !== null) throw new Error(server.output());
+    if (!options)
+      return (
+        (await ask(`http://127.0.0.1:${PORT}`, { path: '/ready' }).catch(() => undefined))?.status === 200
+      );
+    return (await run('src/commands/health.js', options[1]).ended).code === 0;
+  });
+  server.child.kill('SIGTERM');
+  await server.ended;
+  return server.output().split('\n').filter(Boolean);
+}
+
+test(
+  'a complete env file gives no line',
+  async () => {
+    expect(await linesOfStart(COMPLETE)).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'an env file that was cut gives a line for the mail and one for the rate limit',
+  async () => {
+    const mail = expect.stringMatching(
+      /^SES_REGION is not set, so mails are only written to files in .*MAIL_FROM/,
+    );
+    const limit = expect.stringMatching(
+      /^RATE_LIMIT_PER_MINUTE is not set, so the requests .* are not limited/,
+    );
+    expect(await linesOfStart({})).toEqual([mail, limit]);
+    expect(await linesOfStart(MAIL)).toEqual([limit]);
+    expect(await linesOfStart({ RATE_LIMIT_PER_MINUTE: '3000' })).toEqual([mail]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a certificate that has expired gives a line',
+  async () => {
+    const receivers = join(projectRoot, 'test', 'support', 'receivers');
+    const files = {
+      TLS_CERT_FILE: join(receivers, 'courier-expired.pem'),
+      TLS_KEY_FILE: join(receivers, 'localhost-key.pem'),
+    };
+    expect(await linesOfStart({ ...COMPLETE, ...files }, 'https')).toEqual([
+      expect.stringMatching(/^The certificate in TLS_CERT_FILE expired on .* Renew it/),
+    ]);
+  },
+  LIMIT_MS,
+);
+
+describe('a DEPLOYMENT with a typing error and the same keys', () => {
+  const WRONG = { ...COMPLETE, DEPLOYMENT: 'crossdock-prodution' };
+
+  test(
+    'gives a line at its first start, which names the deployment of before and take-over',
+    async () => {
+      expect(await linesOfStart(COMPLETE)).toEqual([]);
+      expect(await linesOfStart(WRONG)).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            '^DEPLOYMENT=crossdock-prodution uses this database for the first time\\. The deployment crossdock-production used it last, ' +
+              `.*typing error, correct DEPLOYMENT.*take-over (-- )?--from crossdock-production --database ${database.name}\\.$`,
+          ),
+        ),
+      ]);
+      expect(await linesOfStart(WRONG)).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'the doctor of the right one names the error and take-over before it speaks of copies, and take-over ends it',
+    async () => {
+      const env = {
+        ...KEYS,
+        ...COMPLETE,
+        ...database.urls,
+        APP_ENV: 'production',
+        DEPLOYMENT: 'crossdock-production',
+        TRUST_PROXY: '127.0.0.1',
+      };
+      const examine = async () => {
+        const doctor = run('src/commands/doctor.js', env);
+        await doctor.ended;
+        return doctor
+          .output()
+          .split('\n')
+          .filter((line) => /^\S+ +deployment /.test(line))
+          .join('\n');
+      };
+      expect(await examine()).toMatch(
+        /crossdock-prodution.*It has the same keys\. If one of the names .* typing error.*take-over (-- )?--from crossdock-prodution .*anonymise/,
+      );
+      const args = ['--from', 'crossdock-prodution', '--database', database.name];
+      expect((await run('src/commands/take-over.js', env, args).ended).code).toBe(0);
+      expect(await examine()).toMatch(/^ok +deployment /);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'a name that was used long ago gives no line',
+    async () => {
+      await withClient(database.ownerUrl, (client) =>
+        client.query("update installation.deployments set seen_at = now() - interval '8 days'"),
+      );
+      expect(await linesOfStart({ ...COMPLETE, DEPLOYMENT: 'crossdock-miami' })).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+});
