@@ -503,6 +503,12 @@ export const errorCatalogue = {
       "default": "Another customer had one of these user codes, and its received pre-alerts still have it. Send the request again in some minutes, or use another code."
     }
   },
+  "webhook_secret_changed": {
+    "status": 409,
+    "messages": {
+      "default": "The named webhook secret is not the previous one. Nothing was changed. Read the settings, and decide which secret to end."
+    }
+  },
   "duplicate_username": {
     "status": 409,
     "messages": {
@@ -1310,6 +1316,7 @@ export type PlainCode =
   | 'duplicate_tracking_number'
   | 'duplicate_user_code'
   | 'rename_unfinished'
+  | 'webhook_secret_changed'
   | 'duplicate_username'
   | 'duplicate_courier_code'
   | 'duplicate_warehouse_name'

@@ -1,4 +1,4 @@
-// npm run tired-day -- --sequences 10000 --windows 6 --minutes 180 --seed 1: plays random sequences of a tired day in browser windows,
+// npm run tired-day -- --sequences 10000 --windows 16 --minutes 300 --seed 1: plays random sequences of a tired day in browser windows,
 // and compares what was scanned and weighed with what is stored. A failure names its seed and the first seed of its window. Repeat it
 // with --seed <the first one> --sequences 20 --windows 1.
 import { parseArgs } from 'node:util';
@@ -8,7 +8,7 @@ import { prepare } from './prepare.mjs';
 const { values } = parseArgs({
   options: {
     sequences: { type: 'string', default: '1000' },
-    windows: { type: 'string', default: '4' },
+    windows: { type: 'string', default: '16' },
     minutes: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
   },

@@ -3,9 +3,14 @@ import { ExpiredDialog, LoginPage } from './session/login.js';
 import { isExpired, logOut, session } from './session/session.js';
 import { part } from './ui/part.js';
 
-const Workplace = part(async () => (await import('./workplace.js')).Workplace);
-const PasswordPage = part(async () => (await import('./session/first-login.js')).PasswordPage);
-const SecondFactorPage = part(async () => (await import('./session/first-login.js')).SecondFactorPage);
+const WHOLE_PAGE = { isWholePage: true };
+
+const Workplace = part(async () => (await import('./workplace.js')).Workplace, WHOLE_PAGE);
+const PasswordPage = part(async () => (await import('./session/first-login.js')).PasswordPage, WHOLE_PAGE);
+const SecondFactorPage = part(
+  async () => (await import('./session/first-login.js')).SecondFactorPage,
+  WHOLE_PAGE,
+);
 
 export function App() {
   document.documentElement.lang = settings.value.language;

@@ -79,7 +79,12 @@ export function Workplace({ session: current }: { session: Session }) {
     document.title = `${page ? t(page.title) : t('page.unknown')} · Crossdock`;
   }, [page?.id, settings.value.language]);
 
-  if (pages.length === 0) return <Empty title={t('menu.noPages')} />;
+  if (pages.length === 0)
+    return (
+      <main>
+        <Empty isPage title={t('menu.noPages')} />
+      </main>
+    );
   return (
     <div class="workplace">
       <a class="skip" href="#content" onClick={skipToContent}>
@@ -102,11 +107,11 @@ export function Workplace({ session: current }: { session: Session }) {
           <AccountMenu user={current.user} onHelp={() => (isHelpOpen.value = true)} />
         </div>
       </header>
-      <div class="notices">
+      <section class="notices" aria-label={t('menu.notices')}>
         {isStaff && <QueueNotices />}
         {isStaff && <ForgottenLabels />}
         {page?.id !== 'receive' && hasParcelInWork.value && <WaitingParcel />}
-      </div>
+      </section>
       <main id="content" tabIndex={-1}>
         <Page id={page?.id} />
       </main>
@@ -130,7 +135,7 @@ const isUnknown = (name: string) => name !== '' && !PAGES.some(({ id }) => id ==
 function Page({ id }: { id: PageId | undefined }) {
   if (!id)
     return (
-      <Empty title={t('page.unknown')}>
+      <Empty isPage title={t('page.unknown')}>
         <a href={linkTo('')}>{t('page.first')}</a>
       </Empty>
     );

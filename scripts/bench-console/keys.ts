@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 
 export const PERSON_MS = 90;
 const SCANNER_MS = 5;
@@ -22,7 +22,7 @@ const pressKeys = (page: Page, keys: string[], gapMs: number): Promise<void> =>
 
 /** Presses keys, each so long after the one before. */
 export async function pressTimed(page: Page, keys: { key: string; gapMs: number }[]): Promise<void> {
-  const session = await page.context().newCDPSession(page);
+  const session = await sessionOf(page);
   let timeMs = Math.max(Date.now(), lastMsOf(page) + PERSON_MS);
   const sent = keys.flatMap(({ key, gapMs }) => {
     timeMs += gapMs;
@@ -37,7 +37,15 @@ export async function pressTimed(page: Page, keys: { key: string; gapMs: number 
   });
   lastKeys.set(page, timeMs);
   await Promise.all(sent);
-  await session.detach();
+}
+
+const sessions = new WeakMap<Page, Promise<CDPSession>>();
+
+/** One session for the life of a page. Attaching one for each code cost more than its keys. */
+function sessionOf(page: Page): Promise<CDPSession> {
+  const session = sessions.get(page) ?? page.context().newCDPSession(page);
+  sessions.set(page, session);
+  return session;
 }
 
 /** Waits until the clock has reached the time of the last key, before keys with the time of the clock are pressed. */

@@ -202,7 +202,7 @@ async function findingsInBoth(page: Page): Promise<string[]> {
   return findings;
 }
 
-describe('every dialog, in light and dark, has no serious finding of axe', () => {
+describe('every dialog, in light and dark, has no finding of axe', () => {
   runs.each(DIALOGS)(
     titleWith('%s', missing),
     async (_title, _file, user, open) => {

@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { BrowserContext, Page } from 'playwright-core';
 import { projectRoot } from '../../src/config/project-root.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { chromiumPath, launchChromium, logIn, QUIET, scan, type } from '../support/console/browser.js';
+import { titleWith } from '../support/harness/programs.js';
 import { startService, type Service } from '../support/service/service.js';
 import { matching } from '../support/assertions/matching.js';
 
@@ -132,4 +136,110 @@ describe('an address that a person opens', () => {
     expect(reply.status).toBe(404);
     expect(await reply.json()).toMatchObject({ status: 'fail', code: 'route_not_found' });
   });
+});
+
+const missing = [chromiumPath ? undefined : 'chromium'];
+const runs = chromiumPath ? test : test.skip;
+const LIMIT_MS = 120_000;
+
+/** Pages of earlier builds. Their parts have names that the service no longer has. */
+async function serveOldPages(context: BrowserContext) {
+  const page = await (await get('/console')).text();
+  const [, main = ''] = /src="(\/console\/assets\/main-[^"]+)"/.exec(page) ?? [];
+  const script = await (await get(main)).text();
+  const oldScript = script.replaceAll(/(import\("\.\/part)-\w+/g, '$1-GONE');
+  expect(oldScript).not.toBe(script);
+  const headers = Object.fromEntries((await get('/console')).headers);
+  let build = 0;
+  const isPage = (url: URL) => url.pathname === '/console';
+  await context.route(isPage, (route) => {
+    build += 1;
+    return route.fulfill({
+      headers: { ...headers, 'content-encoding': 'identity' },
+      contentType: 'text/html',
+      body: page.replace(main, main.replace('main-', `main-old${build}-`)),
+    });
+  });
+  await context.route(/main-old/, (route) =>
+    route.fulfill({ contentType: 'text/javascript', body: oldScript }),
+  );
+  return { upgrade: () => context.unroute(isPage) };
+}
+
+describe('a login page that stays open across an upgrade', () => {
+  let context: BrowserContext;
+  let page: Page;
+  let loads: number;
+  let close: (() => Promise<void>) | undefined;
+
+  beforeEach(async () => {
+    if (!chromiumPath) return;
+    const browser = await launchChromium();
+    close = () => browser.close();
+    // A service worker would have the files of its build.
+    context = await browser.newContext({ serviceWorkers: 'block', locale: 'en-US' });
+    await context.addInitScript(QUIET);
+    page = await context.newPage();
+    loads = 0;
+    page.on('load', () => (loads += 1));
+  });
+  afterEach(() => close?.());
+
+  runs(
+    titleWith('loads itself again once after the login, and sends the scans that wait', missing),
+    async () => {
+      const sending = /\/api\/ScanBatch/;
+      await context.route(sending, (route) => route.abort());
+      await page.goto(`${service.url}/console`);
+      await logIn(page, 'warehouse', DEMO.password);
+      await page.locator('.workplace').waitFor();
+      await scan(page, 'UPGRADE-1');
+      await type(page, '3');
+      await page.keyboard.press('Enter');
+      await page.getByTestId('queue').filter({ hasText: '1' }).waitFor();
+      await page.getByRole('button', { name: /Account/ }).click();
+      await page.getByRole('button', { name: 'Log out', exact: true }).click();
+
+      const old = await serveOldPages(context);
+      await page.reload();
+      await page.getByTestId('waiting-here').waitFor();
+      await old.upgrade();
+      await context.unroute(sending);
+      loads = 0;
+      await logIn(page, 'warehouse', DEMO.password);
+      await page
+        .getByTestId('queue')
+        .filter({ hasText: /^Sent$/ })
+        .waitFor();
+      expect(loads).toBe(1);
+      const { rows } = await service.owner.query(
+        "select weight_lb::float as pounds from packages where tracking_number = 'UPGRADE-1'",
+      );
+      expect(rows).toEqual([{ pounds: 3 }]);
+    },
+    LIMIT_MS,
+  );
+
+  runs(
+    titleWith(
+      'says what to do if it is still out of date afterwards, and does not load again and again',
+      missing,
+    ),
+    async () => {
+      // Each page is of another build, as behind a proxy in the middle of an upgrade.
+      const old = await serveOldPages(context);
+      await page.goto(`${service.url}/console`);
+      loads = 0;
+      await logIn(page, 'warehouse', DEMO.password);
+      const again = page.getByRole('button', { name: 'Load the page again' });
+      await again.waitFor();
+      await page.getByRole('alert').filter({ hasText: 'The console was upgraded' }).waitFor();
+      expect(loads).toBe(1);
+      await old.upgrade();
+      await again.click();
+      await page.locator('.workplace').waitFor();
+      expect(loads).toBe(2);
+    },
+    LIMIT_MS,
+  );
 });

@@ -4,6 +4,7 @@ import speakeasy from 'speakeasy';
 import { DEMO, DEMO_BACKUP_CODES } from '../../src/development/demo/demo.js';
 import {
   chromiumPath,
+  findingsOf,
   launchChromium,
   logIn,
   openConsole,
@@ -251,6 +252,7 @@ describe('the session', () => {
       const { page, context } = await openConsole(browser, service.url, WINDOW);
       await logIn(page, 'newcomer', oneTime);
       await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
+      expect(await findingsOf(page)).toEqual([]);
       const own = 'seven parcels on a wet quay';
       await page.getByLabel('Password that you logged in with').fill(oneTime);
       await page.getByLabel('New password', { exact: true }).fill(own);
@@ -258,6 +260,7 @@ describe('the session', () => {
       await page.keyboard.press('Enter');
 
       await page.getByRole('heading', { name: 'Set up the second factor' }).waitFor();
+      expect(await findingsOf(page)).toEqual([]);
       await page.getByLabel('Password').fill(own);
       await page.keyboard.press('Enter');
       const secret = await page.locator('p.mono').textContent();

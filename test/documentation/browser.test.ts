@@ -89,16 +89,14 @@ const SKIPPED =
   'section[id*="/api/"]:not([id$="/POST/api/Prealert.php"], [id$="/GET/api/ManagePrealerts.php"])';
 const exclude = rounds(0, 1) === 1 ? [] : [SKIPPED];
 
-/** Returns the serious findings of axe: the rule and the first element of each. */
+/** Returns the findings of axe, of every severity: the rule and the first element of each. */
 async function findingsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate(async (skipped) => {
     // Findings of other kinds are not described, which saves most of the time.
     const { axe } = globalThis as unknown as Record<'axe', Axe>;
     const { violations } = await axe.run({ exclude: skipped }, { resultTypes: ['violations'] });
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+    return violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html}`);
   }, exclude);
 }
 
@@ -108,7 +106,7 @@ type Axe = { run(context: object, options: object): Promise<{ violations: Violat
 describe('in a browser', () => {
   runs.each(WINDOWS.slice(0, rounds(2, 4)))(
     titleWith(
-      '%i pixels wide, %s: no page scrolls sideways, has serious findings or calls other hosts',
+      '%i pixels wide, %s: no page scrolls sideways, has findings of axe or calls other hosts',
       missing,
     ),
     async (width, colorScheme) => {

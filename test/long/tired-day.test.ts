@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { chromiumPath, launchChromium } from '../support/console/browser.js';
+import { chromiumPath, launchShell } from '../support/console/browser.js';
 import { playTiredDay } from '../support/console/tired-day.js';
 import { rounds } from '../support/harness/effort.js';
 import { titleWith } from '../support/harness/programs.js';
@@ -22,7 +22,7 @@ let browser: Browser;
 beforeAll(async () => {
   if (!chromiumPath) return;
   service = await startService();
-  browser = await launchChromium();
+  browser = await launchShell();
 }, LIMIT_MS);
 
 afterAll(async () => {

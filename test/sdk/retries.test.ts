@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { readContract } from '../../scripts/sdk/contract.js';
-import { longestPauseMs } from '../../scripts/sdk/faults/check.js';
+import { faultOfAttempts, longestPauseMs } from '../../scripts/sdk/faults/check.js';
 import { operationsOf } from '../../scripts/sdk/operations.js';
 import { READS, repeatOf } from '../../scripts/sdk/repeatable.js';
 import { RETRIES, retriedCodes, statusesOf } from '../../scripts/sdk/retries.js';
@@ -29,6 +29,34 @@ describe('sdk/retries.yaml', () => {
     );
     const begin = (RETRIES.attempts - 1) * RETRIES.attempt_seconds + pauses.reduce((sum, each) => sum + each);
     expect(begin).toBeLessThanOrEqual(RETRIES.last_attempt_seconds);
+  });
+});
+
+describe('the check of the fault proxy', () => {
+  const DATE = new Date('2026-11-27T08:00:02Z');
+  const attempt = { method: 'POST', path: '/', key: 'k', userAgent: 'x', body: '{}', fault: undefined };
+  const refused = { fault: 'http_429_date', retryAfter: DATE.toUTCString(), atMs: 0 } as const;
+  /** The proxy was stopped for a while between the date and the end of its response. */
+  const faultOf = (faultMs: number, retryMs: number) =>
+    faultOfAttempts(
+      [
+        { ...attempt, ...refused, atDate: new Date(DATE.getTime() - 1_400), faultMs },
+        { ...attempt, atMs: retryMs, atDate: new Date(DATE.getTime() - 1_400 + retryMs) },
+      ],
+      2,
+    );
+
+  test.each([
+    [0, 1_400],
+    [600, 1_400],
+    [0, 9_000],
+  ])('accepts a retry at the date or later (proxy late by %i ms)', (faultMs, retryMs) => {
+    expect(faultOf(faultMs, retryMs)).toBeUndefined();
+  });
+
+  test('finds a retry before the date, and one before the shortest pause', () => {
+    expect(faultOf(0, 1_399)).toBe('retry 1 came too early');
+    expect(faultOf(1_300, 1_400)).toBe('retry 1 came too early');
   });
 });
 

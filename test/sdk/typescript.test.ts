@@ -70,6 +70,19 @@ const errorOf = (call: PromiseLike<unknown>): Promise<Untyped> =>
     (error: unknown) => error,
   );
 
+test('of 400 pauses before a retry, none is too short, not even by a fraction of a millisecond', async () => {
+  const { sleep } = await import(pathToFileURL(join(folder, 'dist', 'retry.js')).href);
+  const missing = await Promise.all(
+    Array.from({ length: 400 }, async (_, index) => {
+      const pauseMs = 20 + index / 7;
+      const startMs = performance.now();
+      await sleep(pauseMs, undefined);
+      return pauseMs - (performance.now() - startMs);
+    }),
+  );
+  expect(missing.filter((ms) => ms > 0)).toEqual([]);
+});
+
 test('the scenario of twelve steps succeeds against the service', async () => {
   const results = await runScenario(typescript, service.url);
   expect(results).toEqual(STEPS.map(() => undefined));

@@ -11,7 +11,7 @@ import { ManifestDetail } from './manifest-detail.js';
 
 export function ManifestsPage() {
   const { argument } = route.value;
-  if (argument && !isId(argument)) return <Empty title={t('failure.manifest_unknown')} />;
+  if (argument && !isId(argument)) return <Empty isPage title={t('failure.manifest_unknown')} />;
   return argument ? <ManifestDetail key={argument} manifestId={argument} /> : <ManifestList />;
 }
 

@@ -26,9 +26,13 @@ export const en = {
   'common.weight': 'Weight',
   'part.missing':
     'This part of the console cannot be loaded. Check the network and try again, or load the page again.',
+  'part.reload': 'Load the page again',
+  'part.replaced':
+    'The console was upgraded, so this page is out of date. Load it again. Scans that wait to be sent are kept.',
   'menu.account': 'Account and settings',
   'menu.logout': 'Log out',
   'menu.noPages': 'The console has no pages for your role.',
+  'menu.notices': 'Notices',
   'menu.pages': 'Pages',
   'menu.role': '{role}, user {username}',
   'menu.skip': 'Skip to the content',

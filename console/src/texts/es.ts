@@ -27,9 +27,13 @@ export const es: Texts = {
   'common.weight': 'Peso',
   'part.missing':
     'No se puede cargar esta parte de la consola. Revise la red e inténtelo de nuevo, o vuelva a cargar la página.',
+  'part.reload': 'Volver a cargar la página',
+  'part.replaced':
+    'La consola se actualizó, así que esta página es antigua. Vuelva a cargarla. Los escaneos pendientes de envío se conservan.',
   'menu.account': 'Cuenta y ajustes',
   'menu.logout': 'Cerrar sesión',
   'menu.noPages': 'La consola no tiene páginas para su rol.',
+  'menu.notices': 'Avisos',
   'menu.pages': 'Páginas',
   'menu.role': '{role}, usuario {username}',
   'menu.skip': 'Saltar al contenido',

@@ -4,30 +4,48 @@ import type { ComponentType, FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { t } from '../texts/texts.js';
 import { Problem } from './parts.js';
+import { forgetReload, isReplaced, reloadOnce } from './replaced.js';
 
 const loads: (() => Promise<void>)[] = [];
 
-/** Returns a component that loads with its first use. If its file cannot be loaded, it says so and offers to try again. */
+type Absence = 'missing' | 'replaced';
+
+/**
+ * Returns a component that loads with its first use. If its file cannot be loaded, it says so and offers to try again. After an upgrade of
+ * the service, the file has another name, so the page must be loaded again.
+ * @param options `isWholePage`: nothing else is on the screen, so the page may load itself again, once
+ */
 export function part<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
+  { isWholePage = false } = {},
 ): FunctionComponent<Props> {
   const view = signal<ComponentType<Props> | undefined>(undefined);
-  const isMissing = signal(false);
+  const absence = signal<Absence | undefined>(undefined);
+  let isShown = false;
   const start = async () => {
     if (view.value) return;
-    isMissing.value = false;
+    absence.value = undefined;
     try {
       view.value = await load();
+      if (isWholePage) forgetReload();
     } catch {
-      isMissing.value = true;
+      const found = (await isReplaced()) ? 'replaced' : 'missing';
+      if (found === 'replaced' && isWholePage && isShown && reloadOnce()) return;
+      absence.value = found;
     }
   };
   loads.push(start);
   return (props) => {
-    useEffect(() => void start(), []);
+    useEffect(() => {
+      isShown = true;
+      void start();
+      return () => {
+        isShown = false;
+      };
+    }, []);
     const View = view.value;
     if (View) return <View {...props} />;
-    return isMissing.value ? <Missing onRetry={() => void start()} /> : null;
+    return absence.value ? <Missing absence={absence.value} onRetry={() => void start()} /> : null;
   };
 }
 
@@ -36,12 +54,12 @@ export async function loadParts(): Promise<void> {
   for (const load of loads) await load();
 }
 
-const Missing = ({ onRetry }: { onRetry: () => void }) => (
+const Missing = ({ absence, onRetry }: { absence: Absence; onRetry: () => void }) => (
   <div class="stack">
-    <Problem text={t('part.missing')} />
+    <Problem text={t(absence === 'replaced' ? 'part.replaced' : 'part.missing')} />
     <div class="actions">
-      <button type="button" onClick={onRetry}>
-        {t('common.retry')}
+      <button type="button" onClick={absence === 'replaced' ? () => location.reload() : onRetry}>
+        {t(absence === 'replaced' ? 'part.reload' : 'common.retry')}
       </button>
     </div>
   </div>

@@ -114,10 +114,18 @@ export function Problem({ text }: { text: string | undefined }) {
 }
 
 /** What to do if there is nothing to show. */
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+type EmptyProps = {
+  title: string;
+  /** Nothing else is on the page, so the title is its heading. */
+  isPage?: boolean;
+  children?: ComponentChildren;
+};
+
+export function Empty({ title, isPage = false, children }: EmptyProps) {
+  const Title = isPage ? 'h1' : 'p';
   return (
     <div class="empty">
-      <p class="empty-title">{title}</p>
+      <Title class="empty-title">{title}</Title>
       {children && <p>{children}</p>}
     </div>
   );

@@ -59,6 +59,8 @@ function correctRoles() {
     button.removeAttribute('aria-selected');
   }
   container.querySelector('button[role="search"]')?.removeAttribute('role');
+  // An aside may not be a navigation (ARIA in HTML).
+  container.querySelector('aside[role="navigation"]')?.setAttribute('role', 'region');
   for (const scrollable of container.querySelectorAll('pre > code, ul.endpoints, .markdown table'))
     scrollable.tabIndex = 0;
 }

@@ -306,9 +306,21 @@ export const TRANSPORT: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'webhook secret: only the secret that the caller means is ended',
+    file: 'src/modules/couriers/settings/webhook-secret.ts',
+    find: "if (!isMeant) throw new ApiError('webhook_secret_changed');",
+    replace: 'void isMeant;',
+    tests: [
+      {
+        file: 'test/modules/couriers/webhook-secret.test.ts',
+        titles: ['is refused if somebody has rotated since, or if the named secret is the current one'],
+      },
+    ],
+  },
+  {
     name: 'webhooks: the previous secret signs for one day only',
     file: 'src/modules/couriers/settings/webhook-secret.ts',
-    find: '...(previous !== null && isOverlapping ?',
+    find: '...(previous !== null && isOverlapping(row, now) ?',
     replace: '...(previous !== null ?',
     tests: [
       {

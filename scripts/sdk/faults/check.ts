@@ -1,8 +1,6 @@
 import { RETRIES } from '../retries.js';
-import { RETRY_AFTER_SECONDS, type Fault } from './faults.js';
+import type { Fault } from './faults.js';
 import type { Attempt } from './proxy.js';
-
-const ASKS_TO_WAIT = new Set<Fault | undefined>(['http_429', 'http_429_date', 'http_503', 'in_progress']);
 
 /** Timers of some languages fire a few milliseconds early. */
 const EARLY_MS = 20;
@@ -24,10 +22,13 @@ export function faultOfAttempts(attempts: Attempt[], expected: number): string |
 /** The client ends these attempts, which a busy proxy sees late. */
 const ENDED_BY_CLIENT = new Set<Fault | undefined>(['silent', 'silent_in_body', 'slow', undefined]);
 
-function isEarly(before: Attempt, { atMs }: Attempt, retry: number): boolean {
+function isEarly(before: Attempt, { atMs, atDate }: Attempt, retry: number): boolean {
   if (ENDED_BY_CLIENT.has(before.fault)) return false;
-  const askedMs = ASKS_TO_WAIT.has(before.fault) ? RETRY_AFTER_SECONDS * 1000 : 0;
-  const waitMs = Math.max(askedMs, shortestPauseMs(retry));
+  const { retryAfter = '0' } = before;
+  const isDate = Number.isNaN(Number(retryAfter));
+  // A date is a point in time. How long the client waits for it depends on when a busy machine lets it begin.
+  if (isDate && atDate.getTime() < Date.parse(retryAfter)) return true;
+  const waitMs = Math.max(isDate ? 0 : Number(retryAfter) * 1000, shortestPauseMs(retry));
   // A busy proxy sees the end of a connection late, but a client cannot see a fault before it happens.
   return atMs - (before.faultMs ?? before.atMs) < waitMs - EARLY_MS;
 }

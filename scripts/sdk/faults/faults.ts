@@ -13,7 +13,7 @@ export type Exchange = {
 export type Reply = { status: number; headers: Record<string, string>; bytes: Buffer };
 
 /** Seconds that a refusal asks to wait. */
-export const RETRY_AFTER_SECONDS = 1;
+const RETRY_AFTER_SECONDS = 1;
 /** A date has whole seconds, so up to one second of it is lost. */
 const RETRY_AFTER_DATE_SECONDS = 2;
 

@@ -19,6 +19,10 @@ export type Attempt = {
   key: string | undefined;
   userAgent: string | undefined;
   body: string;
+  /** The header Retry-After of its response. */
+  retryAfter?: string;
+  /** Its arrival by the clock, to compare with a date. */
+  atDate: Date;
   /** Milliseconds of performance.now(): its arrival, when the fault had happened, and the end of the connection. */
   atMs: number;
   faultMs?: number;
@@ -65,6 +69,8 @@ export async function startFaultProxy(serviceUrl: string, plan: FaultPlan): Prom
     const read = async () => void (await readBody());
     await FAULTS[fault]({ request, response, read, forward: forwardBody });
     attempt.faultMs = performance.now();
+    const retryAfter = response.getHeader('retry-after');
+    if (retryAfter !== undefined) attempt.retryAfter = String(retryAfter);
   }
 
   // Node would otherwise answer a request without an end with 408.
@@ -94,6 +100,7 @@ function attemptOf(
     key: headers['idempotency-key']?.toString(),
     userAgent: headers['user-agent'],
     body: '',
+    atDate: new Date(),
     atMs: performance.now(),
   };
 }

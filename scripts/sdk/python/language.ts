@@ -6,6 +6,7 @@ import { readContract } from '../contract.js';
 import type { Language, Toolchain } from '../language.js';
 import { RETRIES_FILE } from '../retries.js';
 import { widenInputs } from './annotations.js';
+import { importLazily } from './lazy.js';
 import { pythonContract } from './contract.js';
 import { pythonTables } from './tables.js';
 import { findTools, runTool } from '../tool.js';
@@ -78,6 +79,7 @@ async function generate(): Promise<void> {
   const args = ['generate', '--path', document, ...settings, '--output-path', core, '--fail-on-warning'];
   await runTool({ program: generator, args, folder });
   await widenInputs(core, contract);
+  await importLazily(core);
   for (const [name, text] of Object.entries(pythonTables(contract))) await writeFile(join(core, name), text);
 }
 

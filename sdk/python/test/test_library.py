@@ -8,6 +8,8 @@ import hmac
 import os
 import secrets
 import struct
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -34,6 +36,8 @@ from crossdock import (
     SecondFactorRequiredError,
     ServerError,
     WebhookError,
+    api,
+    models,
     verify_payload,
     verify_webhook,
 )
@@ -62,6 +66,36 @@ ONCE = Options(max_retries=0, timeout=5)
 
 def prealert(number: str, user_code: str = "IEX-1001") -> PrealertSubmission:
     return PrealertSubmission(user_code=user_code, tracking_number=number)
+
+
+# Names the modules of generated records and operations that a program has imported.
+IMPORTED = "[name for name in sys.modules if name.startswith(('crossdock._core.models.', 'crossdock._core.api.'))]"
+
+
+def lines_of(program: str) -> list[str]:
+    """Runs a program in a fresh interpreter."""
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+
+
+class ImportTest(unittest.TestCase):
+    def test_the_library_imports_only_the_records_that_a_program_uses(self) -> None:
+        [first, after] = lines_of(
+            f"import sys, crossdock, crossdock.api, crossdock.models\nprint(len({IMPORTED}))\n"
+            f"from crossdock.models import DispatchRecord\nprint(len({IMPORTED}))"
+        )
+        self.assertLess(int(first), 60)
+        self.assertGreater(int(after), int(first))
+
+    def test_every_record_and_operation_can_be_imported(self) -> None:
+        for module in (models, api):
+            self.assertGreater(len(module.__all__), 70)
+            self.assertEqual(module.__all__, [name for name in module.__all__ if hasattr(module, name)])
+            self.assertEqual(dir(module), sorted(module.__all__))
+            with self.assertRaises(AttributeError):
+                module.NoSuchName  # noqa: B018
+        self.assertEqual(
+            lines_of("from crossdock.models import *\nfrom crossdock.api import *\nprint(File.__name__)"), ["File"]
+        )
 
 
 def signed(body: bytes, secret: str, at: float | None = None, before: str = "") -> dict[str, str]:

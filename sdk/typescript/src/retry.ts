@@ -49,7 +49,7 @@ function pauseMs(attempt: number): number {
   return seconds * 1000 * (1 - table.PAUSE_JITTER * Math.random());
 }
 
-/** Resolves after the delay. Rejects with the reason of the signal if it is aborted. */
+/** Resolves after the delay, never before. Rejects with the reason of the signal if it is aborted. */
 export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
@@ -57,10 +57,18 @@ export function sleep(delayMs: number, signal: AbortSignal | undefined): Promise
       clearTimeout(timer);
       reject(reasonOf(signal));
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, delayMs);
+    const endMs = performance.now() + delayMs;
+    const wait = (restMs: number) => setTimeout(onTimer, Math.ceil(restMs));
+    // A timer can fire a millisecond early, because it counts whole milliseconds.
+    const onTimer = () => {
+      const restMs = endMs - performance.now();
+      if (restMs > 0) timer = wait(restMs);
+      else {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      }
+    };
+    let timer = wait(delayMs);
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

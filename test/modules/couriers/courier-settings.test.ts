@@ -66,6 +66,7 @@ describe('reading settings', () => {
       api_token: null,
       webhook_secret: null,
       webhook_secret_rotated_at: null,
+      webhook_previous_secret_id: null,
       webhooks: { add_package: UNTRIED, update_package: UNTRIED },
       house_color: '#0A7D5C',
       logo_path: expect.stringMatching(new RegExp(`^logos/${IEX}/[0-9a-f]{64}\\.svg$`)),

@@ -43,6 +43,35 @@ describe('a key in the query', () => {
     expect(dates.filter((date) => !page.includes(new Date(date).toISOString().slice(0, 10)))).toEqual([]);
   });
 
+  test('the end is the notice of /docs/versioning after the release whose changelog announces it', async () => {
+    const { headers } = await send(`/api/Prealert.php?api_key=${KEY}`, prealert('QUERY-NOTICE'));
+    const announcedOn = new Date(Number(headers.get('deprecation')?.slice(1)) * 1000).toISOString();
+    const day = announcedOn.slice(0, 10);
+    const pageOf = async (name: string) =>
+      (await service().request('GET', `/docs/${name}.md`)).bytes.toString();
+    const [, months = ''] = /The shortest notice is (\d+) months/.exec(await pageOf('versioning')) ?? [];
+    const end = new Date(`${day}T23:59:59Z`);
+    end.setUTCMonth(end.getUTCMonth() + Number(months));
+    expect(headers.get('sunset')).toBe(end.toUTCString());
+
+    // The release is named in the table, and its section of the changelog announces the deprecation.
+    const releases = (await pageOf('changelog')).split(/^## /m);
+    const release = releases.find((text) => text.split('\n')[0]?.endsWith(`(${day})`)) ?? '';
+    expect(release).toMatch(/`api_key` in the query is deprecated/);
+    const row = `| ${release.split('\n')[0]} | ${end.toISOString().slice(0, 10)} `;
+    expect((await pageOf('versioning')).replaceAll(/ +/g, ' ')).toContain(row);
+  });
+
+  test('the examples of the contract are the headers that are sent', async () => {
+    const { headers } = await send(`/api/Prealert.php?api_key=${KEY}`, prealert('QUERY-EXAMPLES'));
+    const contract = JSON.parse((await service().request('GET', '/openapi.json')).bytes.toString());
+    const { Deprecation, Sunset } = contract.components.headers;
+    expect([Deprecation.example, Sunset.example]).toEqual([
+      headers.get('deprecation'),
+      headers.get('sunset'),
+    ]);
+  });
+
   test('a repeated response, a failure and lines announce it too', async () => {
     const path = `/api/Prealert.php?api_key=${KEY}`;
     const keyed = { 'idempotency-key': 'query-key-1' };

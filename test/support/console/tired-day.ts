@@ -42,7 +42,11 @@ export async function playTiredDay(campaign: Campaign): Promise<Day> {
         rest = rest.slice(await playWindow(campaign, day, rest, () => Date.now() - startMs < budgetMs));
   };
   const timer = setInterval(report, REPORT_MS);
+  // Playwright makes an error with a stack for each command. The failures here have a log of their own.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   await Promise.all(Array.from({ length: windows }, work));
+  Error.stackTraceLimit = stackTraceLimit;
   clearInterval(timer);
   report();
   return day;

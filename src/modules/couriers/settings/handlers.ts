@@ -57,10 +57,10 @@ export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
       rotate(ctx, secrets, targetCourierId(ctx.caller, body.courier_id, 'courier_id')),
 
     async endPreviousWebhookSecret({ ctx, body }) {
-      const isEnded = await endPreviousSecret(
-        ctx,
-        targetCourierId(ctx.caller, body.courier_id, 'courier_id'),
-      );
+      const isEnded = await endPreviousSecret(ctx, secrets, {
+        courierId: targetCourierId(ctx.caller, body.courier_id, 'courier_id'),
+        meantId: body.webhook_previous_secret_id,
+      });
       const message = isEnded
         ? 'The previous secret no longer signs.'
         : 'There is no previous secret. Nothing was changed.';
@@ -101,7 +101,7 @@ async function rotate(
   secrets: Secrets,
   courierId: string,
 ): Promise<ReplyOf<'rotateWebhookSecret'>> {
-  const webhook_secret = await rotateWebhookSecret(ctx, secrets, courierId);
+  const { secret: webhook_secret, previousId } = await rotateWebhookSecret(ctx, secrets, courierId);
   const message = 'New secret created. The previous secret also signs for 24 hours.';
-  return { statusCode: 200, message, data: { webhook_secret } };
+  return { statusCode: 200, message, data: { webhook_secret, webhook_previous_secret_id: previousId } };
 }

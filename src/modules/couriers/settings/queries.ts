@@ -16,11 +16,12 @@ const COURIER = columns('Courier', 'c', [
   'updatePackageFormat',
   'apiTokenCipher',
   'webhookSecretCipher',
+  'webhookPreviousSecretCipher',
   'webhookSecretRotatedAt',
   'airFreightRate',
 ]);
 const LOGO = columns('CourierLogo', 'l', { logoHash: 'contentHash', logoMediaType: 'mediaType' });
-const WEBHOOK_SECRET = columns('Courier', 'c', ['webhookSecretCipher']);
+const WEBHOOK_SECRET = columns('Courier', 'c', ['webhookSecretCipher', 'webhookPreviousSecretCipher']);
 
 export type CourierRow = ContactRow &
   RowOf<typeof COURIER> & {

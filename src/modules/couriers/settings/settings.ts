@@ -5,12 +5,18 @@ import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js'
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { decryptOrNull, encryptionContext } from '../shared/encryption.js';
 import { selectCourier, type CourierRow } from './queries.js';
+import { previousSecretId } from './webhook-secret.js';
 
 /** A courier's settings with decrypted secrets. */
-export type Settings = Omit<CourierRow, 'apiKeyCipher' | 'apiTokenCipher' | 'webhookSecretCipher'> & {
+export type Settings = Omit<
+  CourierRow,
+  'apiKeyCipher' | 'apiTokenCipher' | 'webhookSecretCipher' | 'webhookPreviousSecretCipher'
+> & {
   apiKey: string | null;
   apiToken: string | null;
   webhookSecret: string | null;
+  /** Null if only the current secret signs. */
+  webhookPreviousSecretId: string | null;
 };
 
 /**
@@ -37,7 +43,7 @@ export async function readSettings(ctx: UserContext, secrets: Secrets, courierId
 /** @throws ApiError courier_not_found if there is no row */
 export function decryptSettings(ctx: UserScope, secrets: Secrets, row: CourierRow | undefined): Settings {
   if (!row) throw new ApiError('courier_not_found');
-  const { apiKeyCipher, apiTokenCipher, webhookSecretCipher, ...rest } = row;
+  const { apiKeyCipher, apiTokenCipher, webhookSecretCipher, webhookPreviousSecretCipher, ...rest } = row;
   const decrypt = (cipher: string | null, field: EncryptionContext['field']) =>
     cipher === null ? null : decryptOrNull(secrets, cipher, encryptionContext(ctx.tenantId, row.id, field));
   return {
@@ -45,5 +51,10 @@ export function decryptSettings(ctx: UserScope, secrets: Secrets, row: CourierRo
     apiKey: decrypt(apiKeyCipher, 'api_key'),
     apiToken: decrypt(apiTokenCipher, 'api_token'),
     webhookSecret: decrypt(webhookSecretCipher, 'webhook_secret'),
+    webhookPreviousSecretId: previousSecretId(
+      secrets,
+      { ...rest, webhookPreviousSecretCipher, tenantId: ctx.tenantId },
+      row.now,
+    ),
   };
 }

@@ -21,6 +21,7 @@ export function viewSettings(settings: Settings): SettingsView {
     webhook_secret: settings.webhookSecret,
     webhook_secret_rotated_at:
       settings.webhookSecretRotatedAt && formatDateTime(settings.webhookSecretRotatedAt),
+    webhook_previous_secret_id: settings.webhookPreviousSecretId,
     webhooks: {
       add_package: viewHealth(settings.apiUrlAddPackage, endpoints?.add_package),
       update_package: viewHealth(settings.apiUrlUpdatePackage, endpoints?.update_package),

@@ -1,5 +1,5 @@
 import { audit } from '../../../platform/audit/audit.js';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { Courier } from '../../../platform/db/models/types.js';
@@ -12,6 +12,9 @@ const SECRET_BYTES = 32;
 
 /** The time for which a rotated secret still signs. Source: the contract's `rotate_webhook_secret`. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
+
+/** Names a secret to its owner, who can compute it too, without revealing it. Source: the contract's `PreviousSecretId`. */
+const idOfSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex').slice(0, 16);
 
 /** In the format of Standard Webhooks, which its libraries accept unchanged. */
 const newSecret = () => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
@@ -37,15 +40,21 @@ export async function ensureWebhookSecret(tx: Tx, secrets: Secrets, courierId: s
   return secret;
 }
 
+export type Rotation = {
+  secret: string;
+  /** Null if there was no secret. */
+  previousId: string | null;
+};
+
 /**
- * Replaces the signing secret and returns the new one. The old secret signs in parallel for a day.
+ * Replaces the signing secret. The old secret signs in parallel for a day.
  * @throws ApiError courier_not_found
  */
 export async function rotateWebhookSecret(
   ctx: UserContext,
   secrets: Secrets,
   courierId: string,
-): Promise<string> {
+): Promise<Rotation> {
   return ctx.write(async (tx) => {
     const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(tx, courierId);
     const contextOf = (field: 'webhook_secret' | 'webhook_previous_secret') =>
@@ -62,26 +71,53 @@ export async function rotateWebhookSecret(
     };
     await tx.models.courier.updateMany({ where: { id: courierId }, data });
     tx.later(audit(tx, { action: 'courier.webhook_secret_rotated', entity: 'courier', entityId: courierId }));
-    return secret;
+    return { secret, previousId: old === null ? null : idOfSecret(old) };
   });
 }
 
 /**
  * Ends the previous secret before the overlap is over. Returns false if there is none.
- * @throws ApiError courier_not_found
+ * @param meantId the secret that the caller means. Undefined for whatever secret is the previous one.
+ * @throws ApiError courier_not_found, webhook_secret_changed
  */
-export async function endPreviousSecret(ctx: UserContext, courierId: string): Promise<boolean> {
+export async function endPreviousSecret(
+  ctx: UserContext,
+  secrets: Secrets,
+  { courierId, meantId }: { courierId: string; meantId: string | undefined },
+): Promise<boolean> {
   return ctx.write(async (tx) => {
-    const { now } = await lockWebhookSecret(tx, courierId);
-    const { count } = await tx.models.courier.updateMany({
-      where: { id: courierId, webhookPreviousSecretCipher: { not: null } },
-      data: { webhookPreviousSecretCipher: null, webhookSecretRotatedAt: null, updatedAt: now },
-    });
-    if (count === 0) return false;
+    const row = await lockWebhookSecret(tx, courierId);
+    if (meantId !== undefined)
+      assertMeant(secrets, { ...row, tenantId: tx.tenantId, id: courierId }, meantId);
+    if (row.webhookPreviousSecretCipher === null) return false;
+    const data = { webhookPreviousSecretCipher: null, webhookSecretRotatedAt: null, updatedAt: row.now };
+    await tx.models.courier.updateMany({ where: { id: courierId }, data });
     const action = 'courier.webhook_secret_ended';
     tx.later(audit(tx, { action, entity: 'courier', entityId: courierId }));
     return true;
   });
+}
+
+/**
+ * Without a previous secret, the meant one may have been ended before, but it must not be the current one.
+ * @throws ApiError webhook_secret_changed
+ */
+function assertMeant(
+  secrets: Secrets,
+  row: Omit<SigningRow, 'webhookSecretRotatedAt'>,
+  meantId: string,
+): void {
+  const { webhookSecretCipher: current, webhookPreviousSecretCipher: previous } = row;
+  const idOf = (cipher: string | null, field: 'webhook_secret' | 'webhook_previous_secret') => {
+    const secret =
+      cipher === null ? null : decryptOrNull(secrets, cipher, encryptionContext(row.tenantId, row.id, field));
+    return secret === null ? null : idOfSecret(secret);
+  };
+  const isMeant =
+    previous === null
+      ? idOf(current, 'webhook_secret') !== meantId
+      : idOf(previous, 'webhook_previous_secret') === meantId;
+  if (!isMeant) throw new ApiError('webhook_secret_changed');
 }
 
 /** @throws ApiError courier_not_found */
@@ -97,6 +133,18 @@ export type SigningRow = Pick<
   'tenantId' | 'id' | 'webhookSecretCipher' | 'webhookPreviousSecretCipher' | 'webhookSecretRotatedAt'
 >;
 
+/** Returns the id of the previous secret, or null if it does not sign or cannot be decrypted. */
+export function previousSecretId(secrets: Secrets, row: Omit<SigningRow, 'webhookSecretCipher'>, now: Date) {
+  const { webhookPreviousSecretCipher: previous } = row;
+  if (previous === null || !isOverlapping(row, now)) return null;
+  const context = encryptionContext(row.tenantId, row.id, 'webhook_previous_secret');
+  const secret = decryptOrNull(secrets, previous, context);
+  return secret === null ? null : idOfSecret(secret);
+}
+
+const isOverlapping = ({ webhookSecretRotatedAt }: Pick<SigningRow, 'webhookSecretRotatedAt'>, now: Date) =>
+  now.getTime() - (webhookSecretRotatedAt?.getTime() ?? -Infinity) < OVERLAP_MS;
+
 /**
  * Returns the secrets that currently sign webhooks, newest first, or an empty array if there is none.
  * @param now the database's time, like the time of the rotation
@@ -105,10 +153,8 @@ export function signingSecrets(secrets: Secrets, row: SigningRow, now: Date): st
   const decrypt = (cipher: string, field: 'webhook_secret' | 'webhook_previous_secret') =>
     secrets.decrypt(cipher, encryptionContext(row.tenantId, row.id, field));
   const { webhookSecretCipher: cipher, webhookPreviousSecretCipher: previous } = row;
-  const rotatedAt = row.webhookSecretRotatedAt?.getTime() ?? -Infinity;
-  const isOverlapping = now.getTime() - rotatedAt < OVERLAP_MS;
   return [
     ...(cipher === null ? [] : [decrypt(cipher, 'webhook_secret')]),
-    ...(previous !== null && isOverlapping ? [decrypt(previous, 'webhook_previous_secret')] : []),
+    ...(previous !== null && isOverlapping(row, now) ? [decrypt(previous, 'webhook_previous_secret')] : []),
   ];
 }

@@ -1,14 +1,24 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** When the query parameter `api_key` was published as deprecated: 2026-11-23 00:00 UTC, as a Date of RFC 9651. */
-const DEPRECATED_AT = '@1795392000';
-/** Until when it works at least. /docs/versioning names the date too. */
-const WORKS_UNTIL = 'Fri, 31 Dec 2027 23:59:59 GMT';
+/** The day of the release whose changelog says that the query parameter `api_key` is deprecated: 1.0.0. */
+const ANNOUNCED_ON = '2026-11-23';
+/** The shortest notice. /docs/versioning promises it. */
+const NOTICE_MONTHS = 12;
+
+/** A Date of RFC 9651. */
+const dateItem = (day: string): string => `@${Date.parse(day) / 1000}`;
+
+/** The end of the notice, in UTC. */
+function endOfNotice(day: string): Date {
+  const end = new Date(`${day}T23:59:59Z`);
+  end.setUTCMonth(end.getUTCMonth() + NOTICE_MONTHS);
+  return end;
+}
 
 /** RFC 9745 and RFC 8594. The link leads to what to do instead. */
 const HEADERS = {
-  deprecation: DEPRECATED_AT,
-  sunset: WORKS_UNTIL,
+  deprecation: dateItem(ANNOUNCED_ON),
+  sunset: endOfNotice(ANNOUNCED_ON).toUTCString(),
   link: '</docs/versioning#deprecation>; rel="deprecation"; type="text/html", </docs/versioning#deprecation>; rel="sunset"; type="text/html"',
 };
 
