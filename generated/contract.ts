@@ -2079,6 +2079,9 @@ export interface paths {
          *     previous secret, the thief can forge webhooks. A system that has only the previous secret refuses our webhooks from
          *     then on, and we repeat them. If there is no previous secret, nothing changes and the response is also 200.
          *
+         *     Send `webhook_previous_secret_id` of the rotation, because somebody else may have rotated since. If another secret is
+         *     the previous one now, or the named secret is still the current one, the response is 409.
+         *
          *     `curl -X POST -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/EndPreviousWebhookSecret.php`
          */
         post: operations["endPreviousWebhookSecret"];
@@ -2997,6 +3000,7 @@ export interface components {
          *     | 409 | `duplicate_user_code` | Another customer of the courier has this user code. |
          *     | 409 | `too_many_open_prealerts` | The customer has too many open pre-alerts for a change of the user code. |
          *     | 409 | `rename_unfinished` | Pre-alerts of another customer still have one of the two user codes. |
+         *     | 409 | `webhook_secret_changed` | The named webhook secret is not the previous one. |
          *     | 409 | `duplicate_username` | Another user has this user name. |
          *     | 409 | `duplicate_courier_code` | Another courier has this code. |
          *     | 409 | `duplicate_warehouse_name` | Another warehouse has this name. |
@@ -3019,7 +3023,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "too_many_open_prealerts" | "rename_unfinished" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "too_many_open_prealerts" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -6177,6 +6181,11 @@ export interface components {
          * @enum {string}
          */
         WebhookFormat: "event" | "flat" | "flat_array";
+        /**
+         * @description Names the previous webhook secret: the first 16 hexadecimal digits of its SHA-256. Null if only the current secret signs. Send it to `EndPreviousWebhookSecret.php`, so that no other secret is ended.
+         * @example 9f86d081884c7d65
+         */
+        PreviousSecretId: string | null;
         /** @description Delivery status of one webhook URL. A new URL or a new format resets it. */
         WebhookHealth: {
             /**
@@ -6236,6 +6245,7 @@ export interface components {
             webhook_secret: string | null;
             /** @description When the secret was last rotated. The old secret also signs for 24 hours after that. Null if there was no rotation, or if `EndPreviousWebhookSecret.php` has ended the old secret. */
             webhook_secret_rotated_at: components["schemas"]["NullableUtcDateTime"];
+            webhook_previous_secret_id: components["schemas"]["PreviousSecretId"];
             /** @description Delivery status of the two webhook URLs. */
             webhooks: {
                 add_package: components["schemas"]["WebhookHealth"];
@@ -6277,11 +6287,11 @@ export interface components {
             city_town?: string;
             /** @description Parish or province. */
             parish_province?: string;
-            /** @description The URL that we call to read your customers, see *SyncCustomers*. It must be a public `https` URL, see the operation. */
+            /** @description The URL that we call to read your customers, see *SyncCustomers*. It must be a public `https` URL, see the operation. An empty text removes it. */
             api_url_get_customers?: string;
-            /** @description The URL that we notify when we receive a package of yours. It must be a public `https` URL. */
+            /** @description The URL that we notify when we receive a package of yours. It must be a public `https` URL. An empty text removes it. */
             api_url_add_package?: string;
-            /** @description The URL that we notify when the status of a package of yours changes. It must be a public `https` URL. */
+            /** @description The URL that we notify when the status of a package of yours changes. It must be a public `https` URL. An empty text removes it. */
             api_url_update_package?: string;
             /** @description What we send to `api_url_add_package`: `event`, the default, `flat` or `flat_array`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
             add_package_format?: components["schemas"]["WebhookFormat"];
@@ -6319,6 +6329,7 @@ export interface components {
         WebhookSecretRotated: components["schemas"]["Success"] & {
             data: {
                 webhook_secret: components["schemas"]["NewWebhookSecret"];
+                webhook_previous_secret_id: components["schemas"]["PreviousSecretId"];
             };
         };
         /** @description Path of the logo, relative to the host. */
@@ -6334,6 +6345,10 @@ export interface components {
              * @description The courier. Required for staff (400 if missing). Ignored for a courier, who always changes its own.
              */
             courier_id?: string;
+        };
+        PreviousSecretSelection: components["schemas"]["CourierSelection"] & {
+            /** @description The secret that you mean, as `webhook_previous_secret_id` of the settings or of the rotation names it. If another secret is the previous one, the response is 409 `webhook_secret_changed`, and nothing is changed. Without it, whatever secret is the previous one is ended. */
+            webhook_previous_secret_id?: string;
         };
         LogoUpload: {
             /**
@@ -6821,7 +6836,7 @@ export interface components {
          * @description The same value as the header `webhook-id`. It does not change when the event is sent again. Ignore an id that you have already processed.
          */
         EventId: string;
-        /** @description Number of the event among all events of the courier: 1, 2, 3 and so on, without gaps, in the order in which they happened. Deliveries can arrive out of order. Ignore an event about a package if you have already processed one with a higher number about the same package. */
+        /** @description Number of the event among all events of the courier: 1, 2, 3 and so on, in the order in which they happened. The feed has no gaps. A URL gets only its types, so there the numbers have gaps. Deliveries can arrive out of order. Ignore an event about a package if you have already processed one with a higher number about the same package. */
         EventSequence: number;
         /** @description A package as its courier sees it. */
         EventPackage: {
@@ -7388,6 +7403,7 @@ export interface components {
         RotateWebhookSecretResult: components["schemas"]["Success"] & {
             data: {
                 webhook_secret: components["schemas"]["NewWebhookSecret"];
+                webhook_previous_secret_id: components["schemas"]["PreviousSecretId"];
             };
         };
         UploadLogoResult: components["schemas"]["Success"] & {
@@ -10246,6 +10262,24 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /**
+         * @description - `webhook_secret_changed`: The named webhook secret is not the previous one.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "WebhookSecretChanged.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The path does not support the method. The header `Allow` lists those that it supports. */
         "MethodNotAllowed.POST.WithKey": {
             headers: {
@@ -10680,8 +10714,8 @@ export interface components {
          */
         Deprecation: string;
         /**
-         * @description Only with `Deprecation`. Until when the query parameter works at least (RFC 8594).
-         * @example Fri, 31 Dec 2027 23:59:59 GMT
+         * @description Only with `Deprecation`. Until when the query parameter works at least (RFC 8594): 12 months after the release that announced its deprecation.
+         * @example Tue, 23 Nov 2027 23:59:59 GMT
          */
         Sunset: string;
         /**
@@ -14594,6 +14628,7 @@ export interface operations {
                      *         "api_token": "kX2vT9bQ7mLd4RzW",
                      *         "webhook_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
                      *         "webhook_secret_rotated_at": null,
+                     *         "webhook_previous_secret_id": null,
                      *         "webhooks": {
                      *           "add_package": {
                      *             "state": "active",
@@ -14780,7 +14815,8 @@ export interface operations {
                      *       "status": "success",
                      *       "message": "New secret created. The previous secret also signs for 24 hours.",
                      *       "data": {
-                     *         "webhook_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+                     *         "webhook_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
+                     *         "webhook_previous_secret_id": "9f86d081884c7d65"
                      *       },
                      *       "timestamp": 1795249800
                      *     }
@@ -14818,7 +14854,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["CourierSelection"];
+                "application/json": components["schemas"]["PreviousSecretSelection"];
             };
         };
         responses: {
@@ -14841,7 +14877,7 @@ export interface operations {
             404: components["responses"]["CourierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["IdempotencyConflict.Replayable"];
+            409: components["responses"]["WebhookSecretChanged.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];

@@ -59,6 +59,8 @@ const LANGUAGES = {
   '.go': 'go',
   '.java': 'java',
   '.sh': 'sh',
+  '.bash': 'bash',
+  '.txt': 'text',
 };
 const LABELS = {
   '.mjs': 'JavaScript',
