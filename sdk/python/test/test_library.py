@@ -237,7 +237,7 @@ class ClientTest(unittest.TestCase):
 
     def test_a_customer_is_created_as_the_readme_says(self) -> None:
         body = models.CustomerCreation("PY-NEW-1", first_name="Ann", last_name="Lee")
-        self.assertEqual(len(str(self.courier.send(api.create_customer(body=body)).data.customer_id)), 36)
+        self.assertEqual(len(str(self.courier.send(api.create_customer(body=body)).data.id)), 36)
 
     def test_a_time_is_in_utc(self) -> None:
         self.assertEqual(parse_time("2026-11-22 21:40:00").isoformat(), "2026-11-22T21:40:00+00:00")
