@@ -15,7 +15,7 @@ export const LANGUAGES = [
 ];
 
 /** What a reader replaces in a sample, besides the host. */
-export const PLACEHOLDERS = { token: 'YOUR_TOKEN', key: 'YOUR_API_KEY' };
+export const PLACEHOLDERS = { token: 'YOUR_TOKEN', key: 'YOUR_API_KEY', idempotencyKey: 'YOUR_UNIQUE_KEY' };
 
 /**
  * Returns the samples of each request of each operation, by operationId.
@@ -24,9 +24,23 @@ export const PLACEHOLDERS = { token: 'YOUR_TOKEN', key: 'YOUR_API_KEY' };
  * @returns {Record<string, { title: string, example: string, samples: Record<string, string> }[]>}
  */
 export function codeSamples(bundle) {
+  return samplesOf(bundle, sampleRequests(bundle));
+}
+
+/** Returns the same for a courier: without the parameters with which staff name a courier, and with an Idempotency-Key. */
+export function courierSamples(bundle) {
+  const ofCourier = (request) => ({
+    ...request,
+    query: request.query.filter(({ isRequired }) => isRequired),
+    hasIdempotencyKey: request.takesIdempotencyKey,
+  });
+  return samplesOf(bundle, sampleRequests(bundle).map(ofCourier));
+}
+
+function samplesOf(bundle, requests) {
   const server = serverUrl(bundle);
   const found = {};
-  for (const request of sampleRequests(bundle)) {
+  for (const request of requests) {
     const call = toCall(server, request);
     const samples = Object.fromEntries(LANGUAGES.map(({ id, write }) => [id, write(call)]));
     const { operationId, title, example } = request;
@@ -52,6 +66,7 @@ function toCall(server, request) {
   const headers = [];
   if (credential === 'token') headers.push(['Authorization', `Bearer ${PLACEHOLDERS.token}`]);
   if (credential === 'key') headers.push(['X-API-KEY', PLACEHOLDERS.key]);
+  if (request.hasIdempotencyKey) headers.push(['Idempotency-Key', PLACEHOLDERS.idempotencyKey]);
   // HTTP libraries set the type of a form themselves.
   if (body?.type === 'json' || body?.type === 'text') headers.push(['Content-Type', body.mediaType]);
   return { method, url: `${server}${addressOf(request)}`, headers, body, download };

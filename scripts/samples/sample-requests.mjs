@@ -11,7 +11,7 @@
  * @property {string} method
  * @property {string} template the path with its parameters in braces
  * @property {{ name: string, value: string }[]} pathParameters
- * @property {{ name: string, value: string, isShown: boolean, description: string }[]} query
+ * @property {{ name: string, value: string, isShown: boolean, isRequired: boolean, description: string }[]} query
  * @property {'key' | 'token' | 'none'} credential
  * @property {Body | undefined} body
  * @property {boolean} takesIdempotencyKey
@@ -72,6 +72,7 @@ function requestsOf(bundle, { path, method, operation }) {
         value: String(example),
         // Staff must name the courier, in the query or in the body. Other filters would hide what the operation returns.
         isShown: required || (!operation.requestBody && NAMES_OF_COURIER.has(name)),
+        isRequired: required,
         description,
       }));
   const request = {

@@ -3,7 +3,7 @@
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { codeSamples, toCodeSamples } from '../samples/code-samples.mjs';
+import { codeSamples, courierSamples, toCodeSamples } from '../samples/code-samples.mjs';
 import { buildPostmanCollection } from '../samples/postman/collection.mjs';
 import { changelogFeed } from './feed.mjs';
 import { fillIncludes, includeSources, withoutFileLinks } from './includes.mjs';
@@ -19,7 +19,14 @@ export async function buildSite({ root, out, bundle, errors, bounds }) {
   const source = join(root, 'docs', 'site');
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
   const samples = codeSamples(bundle);
-  const include = { ...(await includeSources(root)), bundle, errors, bounds, changelog, calls: samples };
+  const include = {
+    ...(await includeSources(root)),
+    bundle,
+    errors,
+    bounds,
+    changelog,
+    calls: courierSamples(bundle),
+  };
   const pages = new Map();
   for (const file of (await readdir(join(source, 'pages'))).sort()) {
     const text = await fillIncludes(await readFile(join(source, 'pages', file), 'utf8'), include);
