@@ -217,7 +217,8 @@ export interface paths {
          *     message then says so. The response contains the current record.
          *
          *     If you change `user_code`, the customer's pre-alerts also get the new code, so that a parcel on its way is
-         *     still matched to its owner. Received packages keep the old code and name. A code that another customer of the
+         *     still matched to its owner. With more than 100 pre-alerts, searches and sorted lists find the others under the old code
+         *     for some minutes, and no other customer can get it meanwhile. Received packages keep the old code and name. A code that another customer of the
          *     courier has is rejected with 409.
          */
         put: operations["updateCustomer"];
@@ -2998,8 +2999,7 @@ export interface components {
          *     | 408 | `request_timeout` | The request did not arrive completely in time. |
          *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
          *     | 409 | `duplicate_user_code` | Another customer of the courier has this user code. |
-         *     | 409 | `too_many_open_prealerts` | The customer has too many open pre-alerts for a change of the user code. |
-         *     | 409 | `rename_unfinished` | Pre-alerts of another customer still have one of the two user codes. |
+         *     | 409 | `rename_unfinished` | Pre-alerts of another customer still get their new user code. |
          *     | 409 | `webhook_secret_changed` | The named webhook secret is not the previous one. |
          *     | 409 | `duplicate_username` | Another user has this user name. |
          *     | 409 | `duplicate_courier_code` | Another courier has this code. |
@@ -3023,7 +3023,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "too_many_open_prealerts" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -8007,14 +8007,11 @@ export interface components {
         };
         /**
          * @description - `duplicate_user_code`: Another customer of the courier has this user code.
-         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
-         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         *     - `rename_unfinished`: Pre-alerts of another customer still get their new user code.
          */
-        "DuplicateUserCode.Replayable": {
+        "DuplicateUserCode.RenameUnfinished": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
-                "Retry-After": components["headers"]["RetryAfterFirst"];
-                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -8025,12 +8022,15 @@ export interface components {
         };
         /**
          * @description - `duplicate_user_code`: Another customer of the courier has this user code.
-         *     - `too_many_open_prealerts`: The customer has too many open pre-alerts for a change of the user code.
-         *     - `rename_unfinished`: Pre-alerts of another customer still have one of the two user codes.
+         *     - `rename_unfinished`: Pre-alerts of another customer still get their new user code.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
          */
-        "DuplicateUserCode.TooManyOpenPrealerts.RenameUnfinished": {
+        "DuplicateUserCode.RenameUnfinished.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -9655,6 +9655,24 @@ export interface components {
         "RegenerateApiKey.400.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rename_unfinished`: Pre-alerts of another customer still get their new user code.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "RenameUnfinished.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -11400,7 +11418,7 @@ export interface operations {
             404: components["responses"]["CustomerNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["DuplicateUserCode.TooManyOpenPrealerts.RenameUnfinished"];
+            409: components["responses"]["DuplicateUserCode.RenameUnfinished"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["QuotaExceeded.customer_changes"];
@@ -11457,7 +11475,7 @@ export interface operations {
             404: components["responses"]["CourierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["DuplicateUserCode.Replayable"];
+            409: components["responses"]["DuplicateUserCode.RenameUnfinished.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["QuotaExceeded.customer_changes"];
@@ -13156,7 +13174,7 @@ export interface operations {
             404: components["responses"]["CourierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["IdempotencyConflict.Replayable"];
+            409: components["responses"]["RenameUnfinished.Replayable"];
             413: components["responses"]["BodyTooLarge.file.10.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
             429: components["responses"]["QuotaExceeded.customer_changes"];

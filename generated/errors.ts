@@ -491,16 +491,10 @@ export const errorCatalogue = {
       "default": "Another customer of the courier has this user code. Find that customer in the list, or use another code."
     }
   },
-  "too_many_open_prealerts": {
-    "status": 409,
-    "messages": {
-      "default": "The customer has more than {limit} pre-alerts that are not received yet, so the user code cannot be changed. Delete those of parcels that will not arrive, or change it later."
-    }
-  },
   "rename_unfinished": {
     "status": 409,
     "messages": {
-      "default": "Another customer had one of these user codes, and its received pre-alerts still have it. Send the request again in some minutes, or use another code."
+      "default": "Another customer had one of these user codes, and its pre-alerts still get the new one. Send the request again in some minutes, or use another code."
     }
   },
   "webhook_secret_changed": {
@@ -1358,7 +1352,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_too_large', options: { variant: 'adjustment'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
-  | [code: 'too_many_payments' | 'bill_too_long' | 'too_many_open_prealerts', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'too_many_payments' | 'bill_too_long', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'key_missing' | 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
   | [code: 'token_missing' | 'token_invalid', options: { variant: 'key_sent'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default'; args: { permission: string }; errors?: Entry[] } & Detail]

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprint, isEqual } from './fingerprint.mjs';
 
-const FOLDERS = ['console', 'sdk/typescript/src', 'scripts/sdk/typescript'];
+const FOLDERS = ['console', 'sdk/typescript/src', 'sdk-tools/typescript'];
 const FILES = ['generated/openapi.sdk.json', 'package-lock.json', 'scripts/console.ts'];
 
 /** Returns whether it built. The project in `root` must be built already, because its programs build the console. */

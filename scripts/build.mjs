@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { buildConsole } from './build-console.mjs';
 import { fingerprint, hashOf, isEqual } from './fingerprint.mjs';
 
-const SOURCES = ['src', 'scripts', 'generated'];
+const SOURCES = ['src', 'fixtures', 'tools', 'print-bridge', 'scripts', 'sdk-tools', 'generated'];
 const SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json', 'scripts/build.mjs'];
 /** The format of the record. */
 const VERSION = 2;
@@ -14,23 +14,23 @@ const VERSION = 2;
 export const PROGRAMS = [
   'src/main.ts',
   'src/worker.ts',
-  'scripts/anonymise.ts',
-  'scripts/doctor.ts',
-  'scripts/health.ts',
-  'scripts/migrate.ts',
-  'scripts/outbound.ts',
-  'scripts/print-bridge.ts',
-  'scripts/rehash.ts',
-  'scripts/remove-published.ts',
-  'scripts/reset-admin.ts',
-  'scripts/restore-report.ts',
-  'scripts/rewrap.ts',
-  'scripts/take-over.ts',
-  'scripts/tenant-create.ts',
-  'scripts/tenant-move.ts',
+  'src/commands/anonymise.ts',
+  'src/commands/doctor.ts',
+  'src/commands/health.ts',
+  'src/commands/migrate.ts',
+  'src/commands/outbound.ts',
+  'print-bridge/print-bridge.ts',
+  'src/commands/rehash.ts',
+  'src/commands/remove-published.ts',
+  'src/commands/reset-admin.ts',
+  'src/commands/restore-report.ts',
+  'src/commands/rewrap.ts',
+  'src/commands/take-over.ts',
+  'src/commands/tenant-create.ts',
+  'src/commands/tenant-move.ts',
 ];
 /** Programs of a clone, which a release does not contain: they load made-up data with published passwords (decision 0067). */
-export const CLONE_PROGRAMS = ['src/clone.ts', 'scripts/demo-load.ts'];
+export const CLONE_PROGRAMS = ['fixtures/clone.ts', 'scripts/develop/demo-load.ts'];
 /** These load files or native code of their own, are loaded on first use, or run in threads. */
 const NOT_BUNDLED = [
   '@aws-sdk/client-ses',
@@ -106,6 +106,8 @@ const outputsIn = (dist) =>
   existsSync(dist) ? filesIn(dist).filter((path) => path !== '.built' && !path.startsWith('console/')) : [];
 
 function filesIn(root, folder = '') {
+  // The tests of the build have not all folders.
+  if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder ? `${folder}/${entry.name}` : entry.name;
     return entry.isDirectory() ? filesIn(root, path) : [path];

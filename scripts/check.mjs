@@ -10,7 +10,7 @@ import { prepare, root } from './prepare.mjs';
 const STEPS = [
   ['lint', lint],
   // Runs every row once on little data, from the build that prepare() has made.
-  ['bench', () => runNode('dist/scripts/bench.js', '--smoke')],
+  ['bench', () => runNode('dist/scripts/measure/bench.js', '--smoke')],
   ['format', () => runNode('node_modules/oxfmt/bin/oxfmt', '--check')],
   // With several threads it uses twice the CPU time, and the other steps need the cores.
   ['types', () => checkTypes('tsconfig.json')],
@@ -20,7 +20,7 @@ const STEPS = [
   ['unused', () => runNode('node_modules/knip/bin/knip.js', '--no-progress')],
   ['contract', lintContract],
   // Compares with the last release.
-  ['release', () => runNode('dist/scripts/contract-diff.js')],
+  ['release', () => runNode('dist/scripts/contract-diff/contract-diff.js')],
 ];
 
 // The files that scripts/generate.mjs reads, and where they are copied to.
@@ -71,7 +71,7 @@ function checkTypes(project) {
 
 /** The rules need the types of the SDK's generated core, so the SDK is built first. That also checks the SDK's types. */
 async function lint() {
-  const fault = await runNode('dist/scripts/sdk.js', 'ts');
+  const fault = await runNode('dist/sdk-tools/sdk.js', 'ts');
   return fault || runNode('node_modules/oxlint/bin/oxlint', '--deny-warnings');
 }
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 import { build, type Metafile } from 'esbuild';
 import { projectRoot } from '../src/config/project-root.js';
-import { generateTypescript } from './sdk/typescript/build.js';
+import { generateTypescript } from '../sdk-tools/typescript/build.js';
 
 // Bundles console/ with the SDK to dist/console: one page, and files with a hash in their names. What the login does not need is in
 // files of its own, which load on use (console/src/ui/part.tsx). scripts/build-console.mjs runs it if a source changed.

@@ -12,7 +12,7 @@ const INPUTS = [
   'CHANGELOG.md',
   'sdk/retries.yaml',
 ];
-const PROGRAMS = ['scripts/site', 'scripts/samples', 'package-lock.json'];
+const PROGRAMS = ['scripts/contract', 'package-lock.json'];
 /** The contracts of earlier releases, with which the gate compares. */
 const EXCLUDED = 'openapi/released';
 

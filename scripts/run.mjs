@@ -1,4 +1,4 @@
-// Runs a script of scripts/*.ts from its build: node scripts/run.mjs <name> [arguments].
+// Runs a TypeScript program from its build: node scripts/run.mjs <path without extension> [arguments].
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { prepare, root } from './prepare.mjs';
@@ -9,4 +9,4 @@ process.env.APP_ENV ||= 'development';
 // An image without the compiler runs the existing build.
 if (existsSync(join(root, 'node_modules', 'esbuild'))) prepare();
 process.argv = [process.argv[0], name, ...rest];
-await import(`../dist/scripts/${name}.js`);
+await import(`../dist/${name}.js`);

@@ -10,4 +10,4 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) {
   process.exit(0);
 }
 prepare();
-await import(process.argv[2] === 'worker' ? '../dist/src/worker.js' : '../dist/src/clone.js');
+await import(process.argv[2] === 'worker' ? '../dist/src/worker.js' : '../dist/fixtures/clone.js');

@@ -137,7 +137,7 @@ export type Prealert = Prisma.PrealertModel
 export type PrealertFlag = Prisma.PrealertFlagModel
 /**
  * Model PrealertRename
- * A customer whose received pre-alerts the worker still has to give the new user code. `userCode` is the previous one.
+ * A customer whose pre-alerts the worker still has to give the new user code. `userCode` is the one that they have.
  */
 export type PrealertRename = Prisma.PrealertRenameModel
 /**

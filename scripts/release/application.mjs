@@ -1,11 +1,12 @@
 // What a release contains besides the dependencies.
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { CLONE_PROGRAMS, PROGRAMS } from '../build.mjs';
+import { PROGRAMS } from '../build.mjs';
 import { bundleFilesOf } from './bundle-files.mjs';
 import { collectLicenses } from './licenses.mjs';
 import { git } from './revision.mjs';
 
+// No fixtures/ and no tools/: these are made-up data and their loaders, and what programs bundle of them.
 const BUILT = [
   ...['dist/src', 'dist/generated', 'dist/console'],
   ...['generated/openapi.json', 'generated/openapi.yaml', 'generated/openapi.sdk.json'],
@@ -35,7 +36,7 @@ export function stageApplication(root, target, revision) {
     mkdirSync(dirname(join(target, path)), { recursive: true });
     cpSync(join(root, path), join(target, path), {
       recursive: true,
-      filter: (source) => !isOfClone(relative(root, source)),
+      filter: (source) => !isEmbeddedPostgres(relative(root, source)),
     });
   }
   chmodSync(join(target, 'bin', 'crossdock'), 0o755);
@@ -47,10 +48,8 @@ export function stageApplication(root, target, revision) {
   writeFileSync(join(target, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(target));
 }
 
-/** Made-up data and their loader. The programs of the release contain what they need of src/development/ in their bundles. */
-const isOfClone = (path) =>
-  path === join('dist', 'src', 'development') ||
-  CLONE_PROGRAMS.some((program) => path.startsWith(join('dist', program.replace(/ts$/, 'js'))));
+/** The bundles of the programs contain what they need of it. */
+const isEmbeddedPostgres = (path) => path === join('dist', 'src', 'development');
 
 /** Keeps the npm scripts that operators use, so that `npm run migrate` also works in a release. */
 function releasedManifest(
@@ -59,7 +58,7 @@ function releasedManifest(
 ) {
   const commands = new Set(PROGRAMS.map((path) => basename(path, '.ts')));
   const operators = Object.entries(scripts).flatMap(([script, command]) => {
-    const [, program = ''] = /^node scripts\/run\.mjs ([\w-]+)$/.exec(command) ?? [];
+    const [, program = ''] = /^node scripts\/run\.mjs \S*?([\w-]+)$/.exec(command) ?? [];
     return commands.has(program) ? [[script, `node bin/crossdock ${program}`]] : [];
   });
   return {

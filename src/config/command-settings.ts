@@ -68,3 +68,6 @@ function identityOf(settings: Settings): Identity {
     },
   };
 }
+
+/** The environment of the command, for those that read settings even if others are wrong. */
+export const environment = (): NodeJS.ProcessEnv => process.env;

@@ -1,8 +1,8 @@
-import type { LoginLimiter } from '../platform/access/login-limiter.js';
+import type { LoginLimiter } from '../platform/limits/login-limiter.js';
 import type { Secrets } from '../platform/access/secrets.js';
 import type { Tokens } from '../platform/access/tokens.js';
 import type { ContractFiles } from '../platform/contract/bundle.js';
-import type { BulkLimits } from '../platform/concurrency/bulk-limits.js';
+import type { BulkLimits } from '../platform/limits/bulk-limits.js';
 import type { StaticDocument } from '../platform/contract/types.js';
 import type { Passwords } from './auth/public.js';
 import type { LogoDrawer } from './couriers/logo/logo-drawer.js';

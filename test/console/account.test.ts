@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import speakeasy from 'speakeasy';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { chromiumPath, findingsOf, launchChromium, logIn, openConsole } from '../support/console/browser.js';
 import { titleWith } from '../support/harness/programs.js';
 import { startService, type Service } from '../support/service/service.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import {
   chromiumPath,
   findingsOf,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import speakeasy from 'speakeasy';
 import { projectRoot } from '../../src/config/project-root.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { newNumber } from '../support/builders/parcels.js';
 import {
   chromiumPath,

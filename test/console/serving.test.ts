@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
 import { projectRoot } from '../../src/config/project-root.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { chromiumPath, launchChromium, logIn, QUIET, scan, type } from '../support/console/browser.js';
 import { titleWith } from '../support/harness/programs.js';
 import { startService, type Service } from '../support/service/service.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import speakeasy from 'speakeasy';
-import { DEMO, DEMO_BACKUP_CODES } from '../../src/development/demo/demo.js';
+import { DEMO, DEMO_BACKUP_CODES } from '../../fixtures/demo/demo.js';
 import {
   chromiumPath,
   findingsOf,

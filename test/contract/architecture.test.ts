@@ -13,7 +13,8 @@ import { findSplitTexts } from '../support/architecture/split-texts.js';
 
 const readSource = (path: string) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') });
 
-const sources = filesUnder('src').map(readSource);
+const sourcePaths = [...filesUnder('src'), ...filesUnder('fixtures'), ...filesUnder('tools')];
+const sources = sourcePaths.map(readSource);
 const imports = sources.flatMap(importsOf);
 
 function filesUnder(folder: string): string[] {
@@ -22,8 +23,8 @@ function filesUnder(folder: string): string[] {
     .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)));
 }
 
-/** Returns `platform`, `modules`, ..., or undefined for a file directly in src/. */
-const layerOf = (path: string) => /^src\/([^/]+)\//.exec(path)?.[1];
+/** Returns `platform`, `modules`, ..., `fixtures`, `tools`, or undefined for a file directly in src/. */
+const layerOf = (path: string) => /^(?:src\/|(?=fixtures\/|tools\/))([^/]+)\//.exec(path)?.[1];
 const moduleOf = (path: string) => /^src\/modules\/([^/]+)\//.exec(path)?.[1];
 const shown = (found: Import[]) => found.map(({ from, to }) => `${from} -> ${to}`);
 
@@ -35,6 +36,9 @@ const MAY_IMPORT: Record<string, string[]> = {
   jobs: ['config', 'platform', 'modules'],
   development: ['config', 'platform', 'modules'],
   startup: ['config', 'platform', 'modules', 'development'],
+  fixtures: ['config', 'platform', 'modules', 'startup'],
+  tools: ['config', 'platform', 'modules', 'fixtures'],
+  commands: ['config', 'platform', 'modules', 'jobs', 'development', 'startup', 'tools'],
 };
 
 describe('dependencies between layers and modules point in one direction', () => {
@@ -93,15 +97,24 @@ describe('dependencies between layers and modules point in one direction', () =>
     expect(findCycles(imports, nodeOf)).toEqual([]);
   });
 
-  test.each(['scripts', 'console/src'])('the files of %s have no import cycles', (folder) => {
-    const own = filesUnder(folder).map(readSource).flatMap(importsOf);
-    expect(findCycles(own, (path) => path.replace(/\.tsx?$/, ''))).toEqual([]);
-  });
+  test.each(['scripts', 'print-bridge', 'sdk-tools', 'console/src'])(
+    'the files of %s have no import cycles',
+    (folder) => {
+      const own = filesUnder(folder).map(readSource).flatMap(importsOf);
+      expect(findCycles(own, (path) => path.replace(/\.tsx?$/, ''))).toEqual([]);
+    },
+  );
 
   test('sources import neither scripts nor tests, and scripts import nothing from generated/', () => {
-    const wrong = imports.filter(({ to }) => /^(scripts|test|dist)\//.test(to));
+    const wrong = imports.filter(({ to }) => /^(print-bridge|scripts|sdk-tools|test|dist)\//.test(to));
     expect(shown(wrong)).toEqual([]);
-    const scripts = filesUnder('scripts').flatMap((path) => importsOf(readSource(path)));
+    // A release contains src/ alone, and a bundle of each command.
+    const notReleased = imports.filter(
+      ({ from, to }) => from.startsWith('src/') && /^(fixtures|tools)\//.test(to),
+    );
+    expect(shown(notReleased)).toEqual(['src/commands/anonymise.ts -> tools/anonymise/anonymise.ts']);
+    const folders = ['scripts', 'print-bridge', 'sdk-tools'];
+    const scripts = folders.flatMap(filesUnder).flatMap((path) => importsOf(readSource(path)));
     expect(shown(scripts.filter(({ to }) => to.startsWith('generated/')))).toEqual([]);
   });
 });
@@ -109,15 +122,23 @@ describe('dependencies between layers and modules point in one direction', () =>
 describe('the folder tree follows the design', () => {
   test('src holds only the entry points, the composition and the handler table', () => {
     const topLevel = sources.map(({ path }) => path).filter((path) => dirname(path) === 'src');
-    const names = ['app', 'clone', 'handlers', 'main', 'serve', 'worker'];
+    const names = ['app', 'handlers', 'main', 'serve', 'worker'];
     expect(topLevel.sort()).toEqual(names.map((name) => `src/${name}.ts`));
   });
 
   test('no folder contains more than 14 files', () => {
-    const paths = [...filesUnder('src'), ...filesUnder('test'), ...filesUnder('scripts')];
-    // The scripts folder has one file per command.
-    const limited = paths.filter((path) => dirname(path) !== 'scripts');
-    expect(findCrowdedFolders(limited, 14)).toEqual([]);
+    const folders = [
+      'src',
+      'fixtures',
+      'tools',
+      'test',
+      'scripts',
+      'print-bridge',
+      'sdk-tools',
+      'console/src',
+    ];
+    const paths = folders.flatMap(filesUnder);
+    expect(findCrowdedFolders(paths, 14)).toEqual([]);
   });
 
   test('every source file has fewer than 400 lines', () => {
@@ -133,8 +154,8 @@ test('tests look only at the sessions of their own database, because test files 
 });
 
 test('no list is written as a text that is split', () => {
-  const scripts = [...filesUnder('scripts'), ...filesUnder('console/src')].map(readSource);
-  expect([...sources, ...scripts].flatMap(findSplitTexts)).toEqual([]);
+  const others = ['scripts', 'print-bridge', 'sdk-tools', 'console/src'].flatMap(filesUnder).map(readSource);
+  expect([...sources, ...others].flatMap(findSplitTexts)).toEqual([]);
 });
 
 describe('each concern has one location', () => {
@@ -168,7 +189,7 @@ describe('each concern has one location', () => {
     const scopes = sources.filter(({ text }) => /set_config\(/.test(text)).map(({ path }) => path);
     // The schema's owner creates tenants in its own transactions.
     expect(scopes.sort()).toEqual([
-      'src/development/demo/values/tenant-scope.ts',
+      'fixtures/demo/values/tenant-scope.ts',
       'src/modules/tenants/tenant.ts',
       'src/platform/db/locks.ts',
       'src/platform/db/transactions/admission.ts',
@@ -211,7 +232,6 @@ const REVIEWED_LOCKS: Record<string, string> = {
   'src/modules/packages/dispatch/queue-syncs.ts': 'joins ids, and checks the locked row',
   'src/modules/packages/intake/prealert-queries.ts': 'joins a package whose parcel is locked',
   'src/modules/password-reset/queries.ts': 'locks both tables',
-  'src/modules/prealerts/rename/queries.ts': 'joins a rename that is locked',
   'src/modules/sessions/queries.ts': 'joins the sent rows',
   'src/modules/webhooks/delivery/claim-queries.ts':
     'skips locked rows, and joins by columns that never change',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Schema } from '../../src/platform/contract/bundle.js';
-import { DEMO } from '../../src/development/demo/demo.js';
+import { DEMO } from '../../fixtures/demo/demo.js';
 import { inputs, isNamed, type Input } from '../support/builders/inputs.js';
 import { makeFirstOfSchema } from '../support/harness/first-of-schema.js';
 import { startService, type Reply, type Service } from '../support/service/service.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import type { Schema } from '../../src/platform/contract/bundle.js';
-import { DEMO } from '../../src/development/demo/demo.js';
+import { DEMO } from '../../fixtures/demo/demo.js';
 import { NDJSON } from '../../src/platform/contract/types.js';
 import { operationOf } from '../support/service/contract.js';
 import { lastYear } from '../support/builders/bills.js';

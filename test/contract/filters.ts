@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { DEMO } from '../../src/development/demo/demo.js';
+import { DEMO } from '../../fixtures/demo/demo.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import type { Body } from '../support/service/contract.js';
 import { insertAuditLog } from '../support/builders/audit.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { DEMO } from '../../src/development/demo/demo.js';
+import { DEMO } from '../../fixtures/demo/demo.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import { makeFuzzClient, type FuzzClient } from './fuzz/client.js';
 import { problemsOf } from './fuzz/oracle.js';

@@ -1,7 +1,7 @@
 import type { Schema } from '../../src/platform/contract/bundle.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import { mostPrivilegedCaller, inputs } from '../support/builders/inputs.js';
-import { DEMO } from '../../src/development/demo/demo.js';
+import { DEMO } from '../../fixtures/demo/demo.js';
 import { lastYear } from '../support/builders/bills.js';
 import { readExportedPackages } from '../support/readers/exported-packages.js';
 import { describeOperation, operationIds, operationOf, type Body } from '../support/service/contract.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { measureStep, type Measured } from '../../scripts/capacity/step.js';
+import { measureStep, type Measured } from '../../scripts/measure/capacity/step.js';
 import { developmentConfig } from '../support/staging/development.js';
 import { rounds } from '../support/harness/effort.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';

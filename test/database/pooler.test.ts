@@ -9,7 +9,7 @@ import { prepareDatabase } from '../../src/startup/prepare-database.js';
 import { makeContext, type SystemContext } from '../../src/platform/context/request-context.js';
 import type { Db } from '../../src/platform/db/database.js';
 import { once, sql, type Sql } from '../../src/platform/db/statements.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { ask, listOf, logIn, prealertOf, type Answer } from '../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import { rounds } from '../support/harness/effort.js';
@@ -289,7 +289,9 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
         expect(await refused.ended).toEqual({ code: 1, signal: null });
         expect(refused.output()).toMatch(line);
       }
-      const migration = run('scripts/migrate.js', { DATABASE_OWNER_URL: pooler.through(database.ownerUrl) });
+      const migration = run('src/commands/migrate.js', {
+        DATABASE_OWNER_URL: pooler.through(database.ownerUrl),
+      });
       expect(await migration.ended).toEqual({ code: 1, signal: null });
       expect(migration.output()).toMatch(/^The URL of the owner leads to a connection pooler: .*\n$/);
     });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { OperationId } from '../../generated/operations.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../support/builders/parcels.js';
 import { startCountingProxy, type CountingProxy, type Sent } from '../support/harness/counting-proxy.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
@@ -190,7 +190,7 @@ const MODEL_BUDGETS: typeof BUDGETS = [
   ],
   [
     'creates a customer',
-    3,
+    4,
     'createCustomer',
     async () => staff({ courier_id: DEMO.couriers.IEX, ...customer() }),
   ],

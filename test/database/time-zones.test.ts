@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { insertBill } from '../support/builders/bills.js';
 import { clone, freshNumber } from '../support/builders/couriers.js';

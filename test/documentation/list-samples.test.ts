@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { projectRoot } from '../../src/config/project-root.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { makeParcels, newNumber } from '../support/builders/parcels.js';
 import { findProgram, titleWith } from '../support/harness/programs.js';
 import { startService, type Reply, type Service } from '../support/service/service.js';

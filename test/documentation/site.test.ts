@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { errorCatalogue } from '../../generated/errors.js';
 import { projectRoot } from '../../src/config/project-root.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { findProgram, titleWith } from '../support/harness/programs.js';
 import { operationIds } from '../support/service/contract.js';
 import { matching } from '../support/assertions/matching.js';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readConfig } from '../../src/config/config.js';
 import { projectRoot } from '../../src/config/project-root.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { insertEvent } from '../support/builders/deliveries.js';
 import { findProgram, titleWith } from '../support/harness/programs.js';
 import { startService, type Service } from '../support/service/service.js';

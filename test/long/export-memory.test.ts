@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import { logIn } from '../support/service/client.js';
 import { endProcesses, startReplica } from '../support/service/processes.js';

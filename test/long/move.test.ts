@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { projectRoot } from '../../src/config/project-root.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { createTenant } from '../../src/modules/tenants/tenant.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
@@ -62,7 +62,7 @@ afterEach(async () => {
 afterAll(removeFolders);
 
 const tenantMove = (...args: string[]): Running =>
-  site.command(projectRoot, 'scripts/tenant-move.js', ['--slug', 'demo', ...args], {
+  site.command(projectRoot, 'src/commands/tenant-move.js', ['--slug', 'demo', ...args], {
     DATABASE_OWNER_CELLS: `cell-b=${other.urlOf(DATABASE)}`,
   });
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { developmentConfig } from '../support/staging/development.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { ask, codeOf, logIn, type Question } from '../support/service/client.js';
 import { startOwnServer, type OwnServer } from '../support/service/postgres.js';
 import {

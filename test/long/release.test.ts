@@ -45,7 +45,7 @@ async function buildClone(): Promise<string> {
     recursive: true,
     verbatimSymlinks: true,
   });
-  outputOf(process.execPath, ['scripts/release.mjs', ...(noImage ? ['--no-image'] : [])], clone);
+  outputOf(process.execPath, ['scripts/release/release.mjs', ...(noImage ? ['--no-image'] : [])], clone);
   return join(clone, 'release');
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { titleWith } from '../support/harness/programs.js';
 import { accept, refuse } from '../support/receivers/receiver.js';
@@ -92,7 +92,8 @@ async function expectSequences(site: Installation): Promise<void> {
 
 /** Expects that the doctor decrypts every encrypted field, and says what is wrong with a wrong or a missing key. */
 async function expectDecryption(site: Installation): Promise<string> {
-  const examine = (keys: Record<string, string>) => runToEnd(site, 'scripts/doctor.js', ['--thorough'], keys);
+  const examine = (keys: Record<string, string>) =>
+    runToEnd(site, 'src/commands/doctor.js', ['--thorough'], keys);
   const right = await examine({});
   const [line] = /ok +encryption.*/.exec(right.output) ?? [];
   expect([right.output, line]).toEqual([right.output, expect.stringContaining('all can be decrypted')]);
@@ -161,14 +162,14 @@ test(
 
     expect(await pendingWebhooks(restored)).toBe(pendingAtTime);
     expect(await pendingWebhooks(restored)).toBeGreaterThan(0);
-    const status = await runToEnd(restored, 'scripts/outbound.js');
+    const status = await runToEnd(restored, 'src/commands/outbound.js');
     expect(status).toMatchObject({
       code: 0,
       output: expect.stringContaining('Outbound work is paused since'),
     });
 
     const folder = await makeFolder();
-    const reported = await runToEnd(restored, 'scripts/restore-report.js', [
+    const reported = await runToEnd(restored, 'src/commands/restore-report.js', [
       ...['--since', new Date(time.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')).toISOString()],
       ...['--out', folder, '--lost', site.server.urlOf('crossdock')],
     ]);
@@ -199,7 +200,7 @@ test(
 
     // The workers have had time for what waits, and have sent nothing.
     expect(site.receiver.received).toHaveLength(sentByLost);
-    const resumed = await runToEnd(restored, 'scripts/outbound.js', ['--resume']);
+    const resumed = await runToEnd(restored, 'src/commands/outbound.js', ['--resume']);
     expect(resumed).toMatchObject({ code: 0, output: expect.stringContaining('is not paused') });
     await until(async () => (await pendingWebhooks(restored)) === 0, 120_000);
     const idOf = ({ headers }: { headers: Record<string, string> }) => headers['webhook-id'] ?? '';
@@ -249,7 +250,7 @@ test(
     const pending = await pendingWebhooks(restored);
     expect(pending).toBeGreaterThan(0);
 
-    const cancelled = await runToEnd(restored, 'scripts/outbound.js', [
+    const cancelled = await runToEnd(restored, 'src/commands/outbound.js', [
       ...['--resume', '--cancel-before', new Date().toISOString()],
     ]);
     expect(cancelled).toMatchObject({ code: 0, output: expect.stringContaining(`${pending} webhooks`) });

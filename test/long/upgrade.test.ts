@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, afterAll, beforeAll, expect, test } from '@jest/globals';
 import { projectRoot } from '../../src/config/project-root.js';
@@ -46,7 +48,13 @@ const outcomeOf = async (program: Running) => ({
   output: program.output(),
 });
 
-const migrate = (version: string) => site.command(version, 'scripts/migrate.js');
+// Earlier releases have their commands in another folder.
+const migrate = (version: string) => {
+  const [program] = ['src/commands/migrate.js', 'scripts/migrate.js'].filter((path) =>
+    existsSync(join(version, 'dist', path)),
+  );
+  return site.command(version, program ?? 'src/commands/migrate.js');
+};
 
 /** Replaces one replica: stops it, and starts the version in its place. Returns whether it became ready. */
 async function replace(index: number, version: string): Promise<boolean> {
@@ -92,9 +100,11 @@ test(
     const load = startLoad(site.proxy.url, site.token, 'UPGRADE');
     await load.wait(BETWEEN_STEPS);
 
-    expect(await outcomeOf(site.command(projectRoot, 'scripts/doctor.js', ['--upgrade']))).toMatchObject({
-      code: 0,
-    });
+    expect(await outcomeOf(site.command(projectRoot, 'src/commands/doctor.js', ['--upgrade']))).toMatchObject(
+      {
+        code: 0,
+      },
+    );
     expect(await outcomeOf(migrate(projectRoot))).toMatchObject({ code: 0 });
     expect(await appliedMigrations()).toEqual(await listMigrations(MIGRATIONS));
     await load.wait(BETWEEN_STEPS);

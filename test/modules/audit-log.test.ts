@@ -7,7 +7,7 @@ import { openSecrets, type Secrets } from '../../src/platform/access/secrets.js'
 import { developmentConfig } from '../support/staging/development.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
 import { sql } from '../../src/platform/db/statements.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { createTenant } from '../../src/modules/tenants/tenant.js';
 import { rounds } from '../support/harness/effort.js';
 import { insertEntry } from '../support/builders/audit.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { rounds } from '../support/harness/effort.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import { untilAdmitted, type Call, type Reply } from '../support/service/service.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { maskTrackingNumber } from '../../src/modules/tracking-numbers/masking.js';
 import { startService, type Reply, type Service } from '../support/service/service.js';
 import { moveDatabaseTo } from '../support/harness/database-zone.js';

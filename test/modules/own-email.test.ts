@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { type Reply } from '../support/service/service.js';
 import { withService } from '../support/fixture/with-service.js';

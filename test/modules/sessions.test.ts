@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { openLastSeen } from '../../src/modules/sessions/last-seen.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { rounds } from '../support/harness/effort.js';

@@ -3,7 +3,7 @@ import { createApp } from '../../src/app.js';
 import { newOneTimePassword } from '../../src/modules/auth/credentials/one-time-password.js';
 import { developmentConfig } from '../support/staging/development.js';
 import { openDb } from '../../src/platform/db/open-database.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { operationIds, operationOf } from '../support/service/contract.js';
 import { rounds } from '../support/harness/effort.js';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { compareRuns, stillWorse } from '../../scripts/bench/compare.js';
-import { cpuBetween, makeCpuMeter } from '../../scripts/bench/cpu.js';
-import type { HistoryEntry } from '../../scripts/bench/report.js';
+import { compareRuns, stillWorse } from '../../scripts/measure/bench/compare.js';
+import { cpuBetween, makeCpuMeter } from '../../scripts/measure/rig/cpu.js';
+import type { HistoryEntry } from '../../scripts/measure/bench/report.js';
 import { demoDatabase } from '../support/service/database.js';
 
 type Figures = { serviceMs: number; postgresMs: number };

@@ -429,10 +429,10 @@ describe('a start in production', () => {
     expect(rows).toEqual([{ tenants: null }]);
 
     const settings = { APP_ENV: 'production', DATABASE_OWNER_URL: at(database.ownerUrl) };
-    const migrating = run('scripts/migrate.js', settings);
+    const migrating = run('src/commands/migrate.js', settings);
     expect(await migrating.ended).toEqual({ code: 0, signal: null });
     expect(migrating.output()).toMatch(/^Applied \d+_\w+/);
-    const again = run('scripts/migrate.js', settings);
+    const again = run('src/commands/migrate.js', settings);
     await again.ended;
     expect(again.output()).toBe('Nothing to apply.\n');
 

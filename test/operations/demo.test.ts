@@ -3,7 +3,7 @@ import bcrypt from 'bcrypt';
 import pg from 'pg';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { developmentConfig } from '../support/staging/development.js';
-import { DEMO, DEMO_BACKUP_CODES, seedDemo } from '../../src/development/demo/seed.js';
+import { DEMO, DEMO_BACKUP_CODES, seedDemo } from '../../fixtures/demo/seed.js';
 import { isHouseNumber } from '../../src/modules/packages/intake/house-number.js';
 import { trackingKey } from '../../src/modules/tracking-numbers/tracking-key.js';
 import { freshDatabase } from '../support/service/database.js';

@@ -74,7 +74,7 @@ test(
     await once(otherServer, 'listening');
     const address = otherServer.address();
     const port = String(typeof address === 'object' ? address?.port : undefined);
-    const refused = run('src/clone.js', { ...(await settings()), PORT: port });
+    const refused = run('fixtures/clone.js', { ...(await settings()), PORT: port });
     expect(await refused.ended).toEqual({ code: 1, signal: null });
     otherServer.close();
 
@@ -90,7 +90,7 @@ test(
 test(
   'a signal during the start ends the process and stops the server',
   async () => {
-    const early = run('src/clone.js', { ...(await settings()), PORT: '0', LOG_LEVEL: 'error' });
+    const early = run('fixtures/clone.js', { ...(await settings()), PORT: '0', LOG_LEVEL: 'error' });
     await until(async () => /PostgreSQL started/.test(early.output()));
     early.child.kill('SIGINT');
     early.child.kill('SIGINT');
@@ -123,7 +123,7 @@ async function settings(): Promise<Record<string, string>> {
 }
 
 async function doctor() {
-  const program = run('scripts/doctor.js', await settings());
+  const program = run('src/commands/doctor.js', await settings());
   const { code } = await program.ended;
   return { code, output: program.output() };
 }

@@ -7,7 +7,7 @@ import { openProbe } from '../../src/platform/db/connections/pool.js';
 import { APP_ROLE } from '../../src/platform/db/connections/roles.js';
 import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { makeBacklogReader } from '../../src/platform/metrics/backlog.js';
 import { listenForScrapes } from '../../src/platform/metrics/listen.js';
 import { makeMetrics } from '../../src/platform/metrics/metrics.js';

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { demoDatabase } from '../support/service/database.js';
 import { growth, scrape } from '../support/readers/exposition.js';
 import { endProcesses, freePort, removeFolders, run, statusOf, until } from '../support/service/processes.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../../generated/operations.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { packageVersion, projectRoot } from '../../src/config/project-root.js';
 import { demoDatabase } from '../support/service/database.js';
 import { growth, keyOf, scrape as scrapePort, type Scrape } from '../support/readers/exposition.js';

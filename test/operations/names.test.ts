@@ -12,13 +12,17 @@ const ROOTS = [
   'data',
   'deploy',
   'docs',
+  'fixtures',
   'generated',
   'openapi',
   'prisma',
+  'print-bridge',
   'scripts',
   'sdk',
+  'sdk-tools',
   'src',
   'test',
+  'tools',
 ];
 /** What the builds of the SDKs write beside their sources. */
 const BUILT =

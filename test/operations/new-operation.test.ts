@@ -27,7 +27,7 @@ afterAll(() => {
 });
 
 function newOperation(...args: string[]) {
-  const run = spawnSync(process.execPath, ['scripts/new-operation.mjs', ...args], {
+  const run = spawnSync(process.execPath, ['scripts/develop/new-operation.mjs', ...args], {
     cwd: copy,
     encoding: 'utf8',
   });
@@ -58,7 +58,7 @@ describe('npm run new:operation', () => {
 
   test('gives the body of a POST a name, which code generators need', () => {
     const operation = JSON.stringify({ id: 'addPackages', method: 'post', permission: 'package:edit' });
-    const print = `const { contractEntry } = await import('./scripts/new-operation/templates.mjs');
+    const print = `const { contractEntry } = await import('./scripts/develop/new-operation/templates.mjs');
       process.stdout.write(contractEntry(${operation}));`;
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', print], {
       cwd: copy,

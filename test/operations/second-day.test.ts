@@ -55,7 +55,7 @@ const today = () => new Date().toISOString().slice(0, 10);
 describe('a new tenant reaches its first paid bill by HTTP alone', () => {
   test('1. the operator creates the tenant, and its administrator logs in', async () => {
     const program = run(
-      'scripts/tenant-create.js',
+      'src/commands/tenant-create.js',
       { DATABASE_OWNER_URL: String(service.owner.options.connectionString) },
       [
         ...['--slug', 'gateway', '--name', 'Gateway Ltd', '--host', '*'],

@@ -29,7 +29,7 @@ async function tenantCreate(
   env: Record<string, string> = {},
 ): Promise<{ code: number | null; output: string }> {
   // Without a terminal, as in a pipeline, nobody can respond to a prompt.
-  const program = run('scripts/tenant-create.js', { DATABASE_OWNER_URL: url, ...env }, args);
+  const program = run('src/commands/tenant-create.js', { DATABASE_OWNER_URL: url, ...env }, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
 }
@@ -162,7 +162,7 @@ test.each([
 });
 
 test('without DATABASE_OWNER_URL the error asks for it, and a failed connection gives one error line', async () => {
-  const unset = run('scripts/tenant-create.js', {}, GATEWAY);
+  const unset = run('src/commands/tenant-create.js', {}, GATEWAY);
   expect(await unset.ended).toMatchObject({ code: 1 });
   expect(unset.output()).toMatch(/^Set DATABASE_OWNER_URL [^\n]+\n$/);
   const wrong = await tenantCreate(GATEWAY, 'postgres://nobody-here:sesame@127.0.0.1:1/x');
@@ -185,7 +185,7 @@ test('an owner who is not a superuser can migrate and create tenants', async () 
   const url = Object.assign(new URL(ownerUrl), { username: owner, password: 'owner-password' });
   url.pathname = `/${database}`;
   try {
-    const migrating = run('scripts/migrate.js', { DATABASE_OWNER_URL: url.href });
+    const migrating = run('src/commands/migrate.js', { DATABASE_OWNER_URL: url.href });
     expect(await migrating.ended).toMatchObject({ code: 0 });
     expect(await tenantCreate(GATEWAY, url.href)).toMatchObject({
       code: 0,
@@ -222,7 +222,7 @@ describe('a password chosen by a person', () => {
   (hasTerminals ? test : test.skip)(
     'is prompted for at a terminal until it is valid, and is never shown',
     async () => {
-      const program = join(projectRoot, 'dist', 'scripts', 'tenant-create.js');
+      const program = join(projectRoot, 'dist', 'src', 'commands', 'tenant-create.js');
       const command = [
         process.execPath,
         program,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { recoverJobs } from '../../src/platform/queue/worker-pools.js';
 import { requeue } from '../../src/jobs/requeue.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { rounds } from '../support/harness/effort.js';
 import { startRegionReceiver, type RegionReceiver } from '../support/receivers/region-receiver.js';
 import { endProcesses, run, until, type Running } from '../support/service/processes.js';

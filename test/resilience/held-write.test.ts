@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeContext, type RequestContext } from '../../src/platform/context/request-context.js';
 import type { Hold } from '../../src/platform/context/request-state.js';
 import { sql, type Sql } from '../../src/platform/db/statements.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { ask, codeOf } from '../support/service/client.js';
 import { rounds } from '../support/harness/effort.js';
 import { endProcesses, startReplica, until } from '../support/service/processes.js';

@@ -6,7 +6,7 @@ import { makeContext } from '../../src/platform/context/request-context.js';
 import { enterScope } from '../../src/platform/db/transactions/admission.js';
 import { sql } from '../../src/platform/db/statements.js';
 import { QUOTAS } from '../../generated/bounds.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { CALLS } from '../security/authorization/calls.js';

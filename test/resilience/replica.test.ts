@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { DEMO, seedDemo } from '../../src/development/demo/seed.js';
+import { DEMO, seedDemo } from '../../fixtures/demo/seed.js';
 import { developmentConfig } from '../support/staging/development.js';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { makeContext, type SystemContext } from '../../src/platform/context/request-context.js';

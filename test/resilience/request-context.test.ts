@@ -3,7 +3,7 @@ import { audit } from '../../src/platform/audit/audit.js';
 import { makeContext, type RequestContext } from '../../src/platform/context/request-context.js';
 import type { OpenTransaction } from '../../src/platform/db/transactions/open-transaction.js';
 import { sql, type Sql } from '../../src/platform/db/statements.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { startService, type Service } from '../support/service/service.js';
 

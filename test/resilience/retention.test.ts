@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { deleteBatch, RETENTION_RULES, START } from '../../src/jobs/retention-rules.js';
 import { BACKGROUND } from '../../src/platform/audit/audit.js';

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { projectRoot } from '../../src/config/project-root.js';
-import { DEMO } from '../../src/development/demo/seed.js';
-import { CLASS_PATH } from '../../scripts/sdk/java.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
+import { CLASS_PATH } from '../../sdk-tools/java/language.js';
 import { freePort, statusOf, until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';
 

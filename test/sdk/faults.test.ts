@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { faultOfAttempts } from '../../scripts/sdk/faults/check.js';
-import type { Attempt } from '../../scripts/sdk/faults/proxy.js';
+import { faultOfAttempts } from '../../sdk-tools/faults/check.js';
+import type { Attempt } from '../../sdk-tools/faults/proxy.js';
 import { packageVersion } from '../../src/config/project-root.js';
 import { FAULT_CASES } from '../support/sdk/fault-cases.js';
 import { faultLanguages } from '../support/sdk/fault-languages.js';

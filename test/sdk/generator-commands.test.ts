@@ -4,9 +4,9 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runProgram, runTool } from '../../scripts/sdk/tool.js';
+import { runProgram, runTool } from '../../sdk-tools/tool.js';
 import { projectRoot } from '../../src/config/project-root.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { startService, type Service } from '../support/service/service.js';
 
 // The commands download the generators, as those of an integrator do.

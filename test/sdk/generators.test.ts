@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { projectRoot } from '../../src/config/project-root.js';
-import { GENERATORS } from '../../scripts/sdk/generators/generators.js';
+import { GENERATORS } from '../../sdk-tools/generators/generators.js';
 
 const page = readFileSync(join(projectRoot, 'docs/site/pages/code-generators.md'), 'utf8');
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { php } from '../../scripts/sdk/php/language.js';
-import { runProgram, runTool } from '../../scripts/sdk/tool.js';
+import { php } from '../../sdk-tools/php/language.js';
+import { runProgram, runTool } from '../../sdk-tools/tool.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { firstSample, startLibraryRun, tryReceiver, type LibraryRun } from '../support/sdk/library-run.js';
 import { freePort } from '../support/service/processes.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { isBuilt, python } from '../../scripts/sdk/python/language.js';
-import { runProgram, runTool } from '../../scripts/sdk/tool.js';
+import { isBuilt, python } from '../../sdk-tools/python/language.js';
+import { runProgram, runTool } from '../../sdk-tools/tool.js';
 import { firstSample, startLibraryRun, tryReceiver, type LibraryRun } from '../support/sdk/library-run.js';
 import { freePort } from '../support/service/processes.js';
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { readContract } from '../../scripts/sdk/contract.js';
-import { faultOfAttempts, longestPauseMs } from '../../scripts/sdk/faults/check.js';
-import { operationsOf } from '../../scripts/sdk/operations.js';
-import { READS, repeatOf } from '../../scripts/sdk/repeatable.js';
-import { RETRIES, retriedCodes, statusesOf } from '../../scripts/sdk/retries.js';
-import { failureCodes } from '../../scripts/sdk/failure-codes.js';
+import { readContract } from '../../sdk-tools/contract.js';
+import { faultOfAttempts, longestPauseMs } from '../../sdk-tools/faults/check.js';
+import { operationsOf } from '../../sdk-tools/operations.js';
+import { READS, repeatOf } from '../../sdk-tools/repeatable.js';
+import { RETRIES, retriedCodes, statusesOf } from '../../sdk-tools/retries.js';
+import { failureCodes } from '../../sdk-tools/failure-codes.js';
 import { projectRoot } from '../../src/config/project-root.js';
 
 const LANGUAGES = ['go', 'java', 'php', 'python', 'typescript'];

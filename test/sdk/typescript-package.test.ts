@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { matching } from '../support/assertions/matching.js';
-import { runTool } from '../../scripts/sdk/tool.js';
+import { runTool } from '../../sdk-tools/tool.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { rounds } from '../support/harness/effort.js';
 import { writeReadmeSamples } from '../support/sdk/readme-samples.js';

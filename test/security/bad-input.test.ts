@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { clone } from '../support/builders/couriers.js';
 import { deviceScan } from '../support/scans/device-scans.js';
 import type { Schema } from '../../src/platform/contract/bundle.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { CALLS } from './authorization/calls.js';
 import { casesOf, isWholeMatrix, kindsOf } from './authorization/coverage.js';
 import { GROUPS, KINDS, type Kind, type MatrixRow } from './authorization/matrix.js';

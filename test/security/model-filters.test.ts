@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Prisma, PrismaClient } from '../../generated/prisma/client.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import {
   courierField,
   fieldsOf,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { CUSTOMERS, newNumber } from '../support/builders/parcels.js';
 import { startService, type Service } from '../support/service/service.js';
 

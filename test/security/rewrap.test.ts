@@ -6,7 +6,7 @@ import { openSecrets, type EncryptionContext, type Secrets } from '../../src/pla
 import { developmentConfig } from '../support/staging/development.js';
 import { signingSecrets, type SigningRow } from '../../src/modules/couriers/settings/webhook-secret.js';
 import { openDb } from '../../src/platform/db/open-database.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { ask, logIn } from '../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
@@ -62,7 +62,7 @@ async function startReplica(keys: string): Promise<{ app: App; url: string; stop
 
 async function rewrap(keys = BOTH, args: string[] = []): Promise<{ code: number | null; output: string }> {
   const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: keys };
-  const program = run('scripts/rewrap.js', settings, args);
+  const program = run('src/commands/rewrap.js', settings, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
 }
@@ -242,7 +242,7 @@ test('an interrupted run is resumed by the next one', async () => {
   try {
     await holder.query('begin');
     await holder.query('select from couriers where id = $1 for update', [last]);
-    const stopped = run('scripts/rewrap.js', settings);
+    const stopped = run('src/commands/rewrap.js', settings);
     await until(isWaiting);
     stopped.child.kill('SIGKILL');
     await stopped.ended;
@@ -344,7 +344,7 @@ test('wrong keys change nothing, because ciphertexts of the newest version are v
 });
 
 test('missing settings are reported by name', async () => {
-  const program = run('scripts/rewrap.js', { APP_ENV: 'production' });
+  const program = run('src/commands/rewrap.js', { APP_ENV: 'production' });
   expect((await program.ended).code).toBe(1);
   expect(program.output()).toContain('ENCRYPTION_KEYS is required in production');
 });

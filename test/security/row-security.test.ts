@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import { makeCouriers } from '../support/builders/couriers.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import {

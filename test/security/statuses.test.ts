@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { whileInactive } from '../support/harness/inactive-courier.js';
 import { makeResponseValidator } from '../support/contract/response-validator.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import {
   bodyShapes,

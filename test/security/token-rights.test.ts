@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import type { UserCaller } from '../../src/platform/identity/callers.js';
 import { makeCouriers, type Belongings, type CourierCode } from '../support/builders/couriers.js';
 import { fingerprint } from '../support/readers/fingerprint.js';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Schema } from '../../src/platform/contract/bundle.js';
 import { NDJSON, type OperationId } from '../../src/platform/contract/types.js';
 import type { EncryptionContext } from '../../src/platform/access/secrets.js';
-import { demoId } from '../../src/development/demo/values/ids.js';
-import { DEMO } from '../../src/development/demo/seed.js';
+import { demoId } from '../../fixtures/demo/values/ids.js';
+import { DEMO } from '../../fixtures/demo/seed.js';
 import {
   describeOperation,
   operationIds,

@@ -2,7 +2,7 @@
 import MiniSearch from '/docs/static/minisearch.js';
 
 const MAX_RESULTS = 12;
-/** scripts/site/search.mjs has the same fields. */
+/** scripts/contract/site/search.ts has the same fields. */
 const OPTIONS = { fields: ['section', 'title', 'text'], storeFields: ['title', 'section', 'excerpt'] };
 const SEARCH = { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { section: 4, title: 2 } };
 

@@ -4685,7 +4685,8 @@ export const PrealertRenameScalarFieldEnum = {
   courierId: 'courierId',
   userCode: 'userCode',
   customerId: 'customerId',
-  renamedAt: 'renamedAt'
+  renamedAt: 'renamedAt',
+  newUserCode: 'newUserCode'
 } as const
 
 export type PrealertRenameScalarFieldEnum = (typeof PrealertRenameScalarFieldEnum)[keyof typeof PrealertRenameScalarFieldEnum]

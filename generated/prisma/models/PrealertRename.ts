@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model PrealertRename
- * A customer whose received pre-alerts the worker still has to give the new user code. `userCode` is the previous one.
+ * A customer whose pre-alerts the worker still has to give the new user code. `userCode` is the one that they have.
  */
 export type PrealertRenameModel = runtime.Types.Result.DefaultSelection<Prisma.$PrealertRenamePayload>
 
@@ -30,6 +30,7 @@ export type PrealertRenameMinAggregateOutputType = {
   userCode: string | null
   customerId: string | null
   renamedAt: Date | null
+  newUserCode: string | null
 }
 
 export type PrealertRenameMaxAggregateOutputType = {
@@ -38,6 +39,7 @@ export type PrealertRenameMaxAggregateOutputType = {
   userCode: string | null
   customerId: string | null
   renamedAt: Date | null
+  newUserCode: string | null
 }
 
 export type PrealertRenameCountAggregateOutputType = {
@@ -46,6 +48,7 @@ export type PrealertRenameCountAggregateOutputType = {
   userCode: number
   customerId: number
   renamedAt: number
+  newUserCode: number
   _all: number
 }
 
@@ -56,6 +59,7 @@ export type PrealertRenameMinAggregateInputType = {
   userCode?: true
   customerId?: true
   renamedAt?: true
+  newUserCode?: true
 }
 
 export type PrealertRenameMaxAggregateInputType = {
@@ -64,6 +68,7 @@ export type PrealertRenameMaxAggregateInputType = {
   userCode?: true
   customerId?: true
   renamedAt?: true
+  newUserCode?: true
 }
 
 export type PrealertRenameCountAggregateInputType = {
@@ -72,6 +77,7 @@ export type PrealertRenameCountAggregateInputType = {
   userCode?: true
   customerId?: true
   renamedAt?: true
+  newUserCode?: true
   _all?: true
 }
 
@@ -153,6 +159,7 @@ export type PrealertRenameGroupByOutputType = {
   userCode: string
   customerId: string
   renamedAt: Date
+  newUserCode: string | null
   _count: PrealertRenameCountAggregateOutputType | null
   _min: PrealertRenameMinAggregateOutputType | null
   _max: PrealertRenameMaxAggregateOutputType | null
@@ -182,6 +189,7 @@ export type PrealertRenameWhereInput = {
   userCode?: Prisma.StringFilter<"PrealertRename"> | string
   customerId?: Prisma.UuidFilter<"PrealertRename"> | string
   renamedAt?: Prisma.DateTimeFilter<"PrealertRename"> | Date | string
+  newUserCode?: Prisma.StringNullableFilter<"PrealertRename"> | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }
 
@@ -191,6 +199,7 @@ export type PrealertRenameOrderByWithRelationInput = {
   userCode?: Prisma.SortOrder
   customerId?: Prisma.SortOrder
   renamedAt?: Prisma.SortOrder
+  newUserCode?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
 }
 
@@ -204,6 +213,7 @@ export type PrealertRenameWhereUniqueInput = Prisma.AtLeast<{
   userCode?: Prisma.StringFilter<"PrealertRename"> | string
   customerId?: Prisma.UuidFilter<"PrealertRename"> | string
   renamedAt?: Prisma.DateTimeFilter<"PrealertRename"> | Date | string
+  newUserCode?: Prisma.StringNullableFilter<"PrealertRename"> | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }, "tenantId_courierId_userCode">
 
@@ -213,6 +223,7 @@ export type PrealertRenameOrderByWithAggregationInput = {
   userCode?: Prisma.SortOrder
   customerId?: Prisma.SortOrder
   renamedAt?: Prisma.SortOrder
+  newUserCode?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.PrealertRenameCountOrderByAggregateInput
   _max?: Prisma.PrealertRenameMaxOrderByAggregateInput
   _min?: Prisma.PrealertRenameMinOrderByAggregateInput
@@ -227,12 +238,14 @@ export type PrealertRenameScalarWhereWithAggregatesInput = {
   userCode?: Prisma.StringWithAggregatesFilter<"PrealertRename"> | string
   customerId?: Prisma.UuidWithAggregatesFilter<"PrealertRename"> | string
   renamedAt?: Prisma.DateTimeWithAggregatesFilter<"PrealertRename"> | Date | string
+  newUserCode?: Prisma.StringNullableWithAggregatesFilter<"PrealertRename"> | string | null
 }
 
 export type PrealertRenameCreateInput = {
   userCode: string
   customerId: string
   renamedAt?: Date | string
+  newUserCode?: string | null
   courier: Prisma.CourierCreateNestedOneWithoutRenamesInput
 }
 
@@ -242,12 +255,14 @@ export type PrealertRenameUncheckedCreateInput = {
   userCode: string
   customerId: string
   renamedAt?: Date | string
+  newUserCode?: string | null
 }
 
 export type PrealertRenameUpdateInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   customerId?: Prisma.StringFieldUpdateOperationsInput | string
   renamedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  newUserCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutRenamesNestedInput
 }
 
@@ -257,6 +272,7 @@ export type PrealertRenameUncheckedUpdateInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   customerId?: Prisma.StringFieldUpdateOperationsInput | string
   renamedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  newUserCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type PrealertRenameCreateManyInput = {
@@ -265,12 +281,14 @@ export type PrealertRenameCreateManyInput = {
   userCode: string
   customerId: string
   renamedAt?: Date | string
+  newUserCode?: string | null
 }
 
 export type PrealertRenameUpdateManyMutationInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   customerId?: Prisma.StringFieldUpdateOperationsInput | string
   renamedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  newUserCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type PrealertRenameUncheckedUpdateManyInput = {
@@ -279,6 +297,7 @@ export type PrealertRenameUncheckedUpdateManyInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   customerId?: Prisma.StringFieldUpdateOperationsInput | string
   renamedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  newUserCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type PrealertRenameListRelationFilter = {
@@ -303,6 +322,7 @@ export type PrealertRenameCountOrderByAggregateInput = {
   userCode?: Prisma.SortOrder
   customerId?: Prisma.SortOrder
   renamedAt?: Prisma.SortOrder
+  newUserCode?: Prisma.SortOrder
 }
 
 export type PrealertRenameMaxOrderByAggregateInput = {
@@ -311,6 +331,7 @@ export type PrealertRenameMaxOrderByAggregateInput = {
   userCode?: Prisma.SortOrder
   customerId?: Prisma.SortOrder
   renamedAt?: Prisma.SortOrder
+  newUserCode?: Prisma.SortOrder
 }
 
 export type PrealertRenameMinOrderByAggregateInput = {
@@ -319,6 +340,7 @@ export type PrealertRenameMinOrderByAggregateInput = {
   userCode?: Prisma.SortOrder
   customerId?: Prisma.SortOrder
   renamedAt?: Prisma.SortOrder
+  newUserCode?: Prisma.SortOrder
 }
 
 export type PrealertRenameCreateNestedManyWithoutCourierInput = {
@@ -367,12 +389,14 @@ export type PrealertRenameCreateWithoutCourierInput = {
   userCode: string
   customerId: string
   renamedAt?: Date | string
+  newUserCode?: string | null
 }
 
 export type PrealertRenameUncheckedCreateWithoutCourierInput = {
   userCode: string
   customerId: string
   renamedAt?: Date | string
+  newUserCode?: string | null
 }
 
 export type PrealertRenameCreateOrConnectWithoutCourierInput = {
@@ -410,30 +434,35 @@ export type PrealertRenameScalarWhereInput = {
   userCode?: Prisma.StringFilter<"PrealertRename"> | string
   customerId?: Prisma.UuidFilter<"PrealertRename"> | string
   renamedAt?: Prisma.DateTimeFilter<"PrealertRename"> | Date | string
+  newUserCode?: Prisma.StringNullableFilter<"PrealertRename"> | string | null
 }
 
 export type PrealertRenameCreateManyCourierInput = {
   userCode: string
   customerId: string
   renamedAt?: Date | string
+  newUserCode?: string | null
 }
 
 export type PrealertRenameUpdateWithoutCourierInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   customerId?: Prisma.StringFieldUpdateOperationsInput | string
   renamedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  newUserCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type PrealertRenameUncheckedUpdateWithoutCourierInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   customerId?: Prisma.StringFieldUpdateOperationsInput | string
   renamedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  newUserCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type PrealertRenameUncheckedUpdateManyWithoutCourierInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   customerId?: Prisma.StringFieldUpdateOperationsInput | string
   renamedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  newUserCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 
@@ -444,6 +473,7 @@ export type PrealertRenameSelect<ExtArgs extends runtime.Types.Extensions.Intern
   userCode?: boolean
   customerId?: boolean
   renamedAt?: boolean
+  newUserCode?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["prealertRename"]>
 
@@ -453,6 +483,7 @@ export type PrealertRenameSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   userCode?: boolean
   customerId?: boolean
   renamedAt?: boolean
+  newUserCode?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["prealertRename"]>
 
@@ -462,6 +493,7 @@ export type PrealertRenameSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   userCode?: boolean
   customerId?: boolean
   renamedAt?: boolean
+  newUserCode?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["prealertRename"]>
 
@@ -471,9 +503,10 @@ export type PrealertRenameSelectScalar = {
   userCode?: boolean
   customerId?: boolean
   renamedAt?: boolean
+  newUserCode?: boolean
 }
 
-export type PrealertRenameOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "courierId" | "userCode" | "customerId" | "renamedAt", ExtArgs["result"]["prealertRename"]>
+export type PrealertRenameOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "courierId" | "userCode" | "customerId" | "renamedAt" | "newUserCode", ExtArgs["result"]["prealertRename"]>
 export type PrealertRenameInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }
@@ -495,6 +528,10 @@ export type $PrealertRenamePayload<ExtArgs extends runtime.Types.Extensions.Inte
     userCode: string
     customerId: string
     renamedAt: Date
+    /**
+     * The customer's present code, or the last one of a deleted customer.
+     */
+    newUserCode: string | null
   }, ExtArgs["result"]["prealertRename"]>
   composites: {}
 }
@@ -924,6 +961,7 @@ export interface PrealertRenameFieldRefs {
   readonly userCode: Prisma.FieldRef<"PrealertRename", 'String'>
   readonly customerId: Prisma.FieldRef<"PrealertRename", 'String'>
   readonly renamedAt: Prisma.FieldRef<"PrealertRename", 'DateTime'>
+  readonly newUserCode: Prisma.FieldRef<"PrealertRename", 'String'>
 }
     
 

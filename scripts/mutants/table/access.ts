@@ -140,7 +140,7 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'keys: many wrong keys from one address get 429',
-    file: 'src/platform/access/rate-limit.ts',
+    file: 'src/platform/limits/request-rate.ts',
     find: "await consume(limiter, KEY_FAILURES, key, 'too_many_attempts');",
     replace: '{ remaining: 1, resetSeconds: 1 };',
     tests: [
@@ -237,7 +237,7 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'audit: a chain that was altered is not closed under a new key',
-    file: 'scripts/rehash.ts',
+    file: 'src/commands/rehash.ts',
     find: 'if (flaw) faults.push(describeFlaw(tenantId, flaw));',
     replace: 'void flaw;',
     tests: [

@@ -91,7 +91,7 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'outbound: the request rate per address is limited',
-    file: 'src/platform/outbound/address-rate-limit.ts',
+    file: 'src/platform/limits/address-rate-limit.ts',
     find: 'if (window.count >= requestsPerSecond)',
     replace: 'if (window.count < 0)',
     tests: [
@@ -112,7 +112,7 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'database: the connections of a courier are limited to its share',
-    file: 'src/platform/db/connections/connection-shares.ts',
+    file: 'src/platform/limits/connection-shares.ts',
     find: 'const COURIER_SHARE = 0.4;',
     replace: 'const COURIER_SHARE = 1;',
     tests: [

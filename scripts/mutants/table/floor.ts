@@ -78,7 +78,7 @@ export const FLOOR: readonly SourceMutant[] = [
   },
   {
     name: 'bridge: a label is noted before its first byte is sent',
-    file: 'scripts/print-bridge/bridge.ts',
+    file: 'print-bridge/bridge.ts',
     find: "await journal.note(job, 'begun');",
     replace: '',
     tests: [{ file: BRIDGE, titles: ['prints no label twice on a TCP printer'] }],

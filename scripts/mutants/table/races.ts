@@ -1,6 +1,9 @@
 import type { SourceMutant } from '../mutant.js';
 
 const RENAME = 'test/modules/prealerts/rename-races.test.ts';
+const RENAME_LOCKS = 'test/modules/customers/renames/rename-locks.test.ts';
+const FREED = 'test/modules/customers/renames/freed-codes.test.ts';
+const LARGE = 'test/modules/customers/renames/large-renames.test.ts';
 const LABEL = 'test/modules/scans/races/label-races.test.ts';
 const MIXED = 'test/modules/scans/races/mixed-races.test.ts';
 const ORDER = 'test/database/transactions/lock-order.test.ts';
@@ -16,6 +19,34 @@ export const RACES: readonly SourceMutant[] = [
     tests: [
       { file: RENAME, titles: ['includes the pre-alert that', 'leaves no pre-alert with the old code'] },
     ],
+  },
+  {
+    name: 'races: the quota is checked before the locks of a rename',
+    file: 'src/modules/customers/crud/customer.ts',
+    find: 'if (rename) await assertQuota(tx, quota, courierId, changes);',
+    replace: 'void assertQuota;',
+    tests: [{ file: RENAME_LOCKS, titles: ['that the quota refuses waits for no lock'] }],
+  },
+  {
+    name: 'races: a rename awaits no pre-alert',
+    file: 'src/modules/prealerts/rename/queries.ts',
+    find: '::int for update skip locked`;\n  const facts',
+    replace: '::int for update`;\n  const facts',
+    tests: [{ file: RENAME_LOCKS, titles: ['no pre-alert row is awaited under the lock'] }],
+  },
+  {
+    name: 'races: a customer gets no code whose pre-alerts wait for another',
+    file: 'src/modules/prealerts/rename/blocked-codes.ts',
+    find: 'codes.length > 0 && (await haveOne(codes))',
+    replace: 'codes.length < 0 && (await haveOne(codes))',
+    tests: [{ file: FREED, titles: ['stays there', 'that waits for a rename does not get the code'] }],
+  },
+  {
+    name: 'races: a rename that waits for the worker is followed',
+    file: 'src/platform/db/user-codes.ts',
+    find: 'renamed.user_code = ${alias}.user_code), ${alias}.user_code)`',
+    replace: 'renamed.user_code = ${alias}.user_code and false), ${alias}.user_code)`',
+    tests: [{ file: LARGE, titles: ['have the new code everywhere'] }],
   },
   {
     name: 'races: a new pre-alert keeps its user code',

@@ -93,7 +93,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'throttle: an attempt is rejected while the username is locked',
-    file: 'src/modules/auth/credentials/throttle.ts',
+    file: 'src/platform/limits/stored/login-throttle.ts',
     find: 'where throttle.locked_until is null or throttle.locked_until <= now()\n    returning failures',
     replace: 'returning failures',
     tests: [
@@ -105,7 +105,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'throttle: the fifth attempt locks before the password is verified',
-    file: 'src/modules/auth/credentials/throttle.ts',
+    file: 'src/platform/limits/stored/login-throttle.ts',
     find: 'throttle.failures + 1 >= ${MAX_FAILURES}::int then',
     replace: 'false then',
     tests: [
@@ -129,7 +129,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'throttle: fifty failures block an address',
-    file: 'src/platform/access/login-limiter.ts',
+    file: 'src/platform/limits/login-limiter.ts',
     find: 'if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS.quota) return;',
     replace: 'if (counted !== undefined) return;',
     tests: [
@@ -155,7 +155,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'queue: attempts for one username run one at a time',
-    file: 'src/platform/access/login-limiter.ts',
+    file: 'src/platform/limits/login-limiter.ts',
     find: 'limiter.run(nameKeyOf(tenantId, username), attempt)',
     replace: 'limiter.run(`${tenantId} ${Math.random()}`, attempt)',
     tests: [

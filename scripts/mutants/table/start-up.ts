@@ -40,7 +40,7 @@ export const START_UP: readonly SourceMutant[] = [
   },
   {
     name: 'rewrap: a process that runs without the newest key stops it',
-    file: 'scripts/rewrap.ts',
+    file: 'src/commands/rewrap.ts',
     find: 'if (without.length === 0) return;',
     replace: 'if (without.length >= 0) return;',
     tests: [

@@ -1,6 +1,7 @@
 import { tenantRows } from '../../platform/db/filters.js';
 import type { SystemScope } from '../../platform/db/scope.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
+import { presentCode } from '../../platform/db/user-codes.js';
 import { keyInColumn } from '../../modules/tracking-numbers/public.js';
 
 /** A pending pre-alert, and all keys that rows of its parcel can have. */
@@ -15,7 +16,7 @@ const received = (ctx: SystemScope, announced: Announced[]): Sql =>
     from jsonb_to_recordset(${JSON.stringify(announced)}::jsonb) as sent (id uuid, keys text[])
     join prealerts a on ${tenantRows(ctx, 'a')} and a.id = sent.id and a.status = 'pending'
     join packages p on p.tenant_id = a.tenant_id and ${keyInColumn('p', sql`sent.keys`)}
-      and p.courier_id = a.courier_id and p.user_code = a.user_code
+      and p.courier_id = a.courier_id and p.user_code = ${presentCode('a')}
     where not exists (select from prealert_flags f where f.tenant_id = a.tenant_id and f.courier_id = a.courier_id
         and ${keyInColumn('f', sql`sent.keys`)})
       and not exists (select from prealerts other where other.tenant_id = a.tenant_id and other.courier_id = a.courier_id

@@ -1,6 +1,7 @@
 import { tenantRows } from '../../platform/db/filters.js';
 import type { SystemScope } from '../../platform/db/scope.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
+import { presentCode } from '../../platform/db/user-codes.js';
 
 /** Longer than a submission that had found the customer could wait for the rename. */
 const LATEST = sql`interval '5 minutes'`;
@@ -33,7 +34,7 @@ export const findOrphans = (ctx: SystemScope, ids: string[]): Sql<Orphan> =>
   sql`with orphans as (
       select p.tenant_id, p.id, p.courier_id, p.user_code, p.created_at from prealerts p
       where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[]) and not exists (select from customers c
-        where c.tenant_id = p.tenant_id and c.courier_id = p.courier_id and c.user_code = p.user_code)
+        where c.tenant_id = p.tenant_id and c.courier_id = p.courier_id and c.user_code = ${presentCode('p')})
     ), lost as materialized (${lost(ctx)}),
     holders as (
       select id, count(distinct entity_id) as holders, bool_and(not remains) as all_gone from lost group by id

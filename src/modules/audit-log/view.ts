@@ -1,17 +1,17 @@
 import type { ReplyOf } from '../../platform/contract/types.js';
 import { formatDateTime } from '../../platform/values/time.js';
-import type { AuditPage } from './audit-log.js';
+import type { PageBefore } from '../../platform/context/read-page.js';
 import type { AuditRow } from './queries.js';
 import type { Verification } from './verify-chain.js';
 import { countOf } from '../../platform/values/count-of.js';
 
 type Listed = ReplyOf<'listAuditEntries'>;
 
-export const viewEntries = ({ rows, limit, nextBefore }: AuditPage): Listed => ({
+export const viewEntries = ({ rows, meta }: PageBefore<AuditRow>): Listed => ({
   statusCode: 200,
   message: `${countOf(rows.length, 'entry', 'entries')} on this page.`,
   data: rows.map(viewEntry),
-  meta: { limit, next_before: nextBefore },
+  meta,
 });
 
 const viewEntry = (row: AuditRow): Listed['data'][number] => ({

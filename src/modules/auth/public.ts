@@ -14,4 +14,4 @@ export {
   passwordThrottle,
   resetFailures,
   resetThrottle,
-} from './credentials/throttle.js';
+} from '../../platform/limits/stored/login-throttle.js';

@@ -2,3 +2,4 @@
 export { makeLogoPrinter, type LogoPrinter, type StoredLogo } from './logo/logo.js';
 export { ensureWebhookSecret, signingSecrets } from './settings/webhook-secret.js';
 export { encryptionContext } from './shared/encryption.js';
+export { courierOfUpload, targetCourierId } from './shared/target-courier.js';

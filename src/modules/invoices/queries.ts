@@ -14,7 +14,7 @@ import {
   weightBand,
   type GapsRow,
   type Period,
-} from './fee-calculation.js';
+} from './public.js';
 import { columns } from '../../platform/db/columns.js';
 
 const WAREHOUSE = columns('Warehouse', 'w', {

@@ -1,9 +1,9 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import type { RateLimit } from '../../platform/rate-limits/rate-limits.js';
+import type { RateLimit } from '../../platform/limits/headers/rate-limits.js';
 import { networkOf } from '../../platform/values/network-address.js';
 import { countAttempt, limitOf, lockedOutError, lockLeft, resetThrottle } from '../auth/public.js';
 import type { SystemContext } from '../../platform/context/request-context.js';
-import { consume, optionsOf } from '../../platform/access/rate-limit.js';
+import { consume, optionsOf } from '../../platform/limits/request-rate.js';
 import { newId } from '../../platform/values/ids.js';
 import { addJobs } from '../../platform/queue/jobs.js';
 import { insertRequest } from './queries.js';

@@ -3,6 +3,7 @@ import { ownRows, containsPattern } from '../../platform/db/filters.js';
 import type { Courier, Customer, Prealert } from '../../platform/db/models/types.js';
 import { isCommonPage, limitTo } from '../../platform/db/pages.js';
 import { empty, join, once, onceIf, raw, sql, type Sql } from '../../platform/db/statements.js';
+import { presentCode, presentCodeColumn } from '../../platform/db/user-codes.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import type { PrealertStatus } from './queries.js';
 import { columns } from '../../platform/db/columns.js';
@@ -49,12 +50,12 @@ export function pageOfPrealerts(ctx: UserScope, query: PrealertQuery): Sql<Preal
 
 /** Names are joined after the page is cut, so they are looked up only for its rows. */
 function withNames(selection: Sql, order: Sql): Sql<PrealertRow> {
-  return sql`select p.id, p.courier_id as "courierId", ${COURIER}, p.user_code as "userCode",
+  return sql`select p.id, p.courier_id as "courierId", ${COURIER}, ${presentCodeColumn('p')},
       ${CUSTOMER}, p.tracking_number as "trackingNumber", p.vendor,
       p.description, p.reference, p.status, p.created_at as "createdAt"
     from (${selection}) p
     join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id
-    left join customers cu on cu.tenant_id = p.tenant_id and cu.courier_id = p.courier_id and cu.user_code = p.user_code
+    left join customers cu on cu.tenant_id = p.tenant_id and cu.courier_id = p.courier_id and cu.user_code = ${presentCode('p')}
     ${order}`;
 }
 

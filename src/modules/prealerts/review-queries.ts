@@ -1,5 +1,6 @@
 import { ownRows } from '../../platform/db/filters.js';
 import { once, type RowOf, type Sql } from '../../platform/db/statements.js';
+import { presentCodeColumn } from '../../platform/db/user-codes.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import type { PrealertStatus } from './queries.js';
 import { columns } from '../../platform/db/columns.js';
@@ -7,7 +8,6 @@ import { columns } from '../../platform/db/columns.js';
 const PREALERT = columns('Prealert', 'p', [
   'id',
   'courierId',
-  'userCode',
   'trackingNumber',
   'trackingKey',
   'vendor',
@@ -15,11 +15,11 @@ const PREALERT = columns('Prealert', 'p', [
   'status',
 ]);
 
-export type ReviewedRow = RowOf<typeof PREALERT> & { status: PrealertStatus };
+export type ReviewedRow = RowOf<typeof PREALERT> & { userCode: string; status: PrealertStatus };
 
 /** Selects and locks the pre-alert. */
 export function lockedForReview(ctx: UserScope, id: string): Sql<ReviewedRow> {
-  return once`select ${PREALERT}
+  return once`select ${PREALERT}, ${presentCodeColumn('p')}
     from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid for update`;
 }
 

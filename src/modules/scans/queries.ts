@@ -2,6 +2,7 @@ import type { components } from '../../../generated/contract.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
 import type { Prealert } from '../../platform/db/models/types.js';
 import { empty, once, sql, type RowOf, type Sql } from '../../platform/db/statements.js';
+import { presentCode, presentCodeColumn } from '../../platform/db/user-codes.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import { keyIn, orderedByKey } from '../tracking-numbers/public.js';
 import { columns } from '../../platform/db/columns.js';
@@ -26,7 +27,6 @@ const PREALERT = columns('Prealert', 'a', [
   'trackingNumber',
   'trackingKey',
   'courierId',
-  'userCode',
   'vendor',
   'status',
   'createdAt',
@@ -73,6 +73,7 @@ const selectPackages = (ctx: UserScope, condition: Sql, order: Sql): Sql<Package
     where ${ownRows(ctx, 'p')} and ${condition} ${order}`;
 
 export type PrealertRow = RowOf<typeof PREALERT> & {
+  userCode: string;
   courierName: string;
   /** The names of the active customer, both null if there is none. */
   firstName: string | null;
@@ -83,12 +84,11 @@ export type PrealertRow = RowOf<typeof PREALERT> & {
 const MAX_RECORDS = sql`50`;
 
 export const prealertsByKey = (ctx: UserScope, keys: string[]): Sql<PrealertRow> =>
-  once`select ${PREALERT},
-      ${COURIER}, ${OWNER}
+  once`select ${PREALERT}, ${presentCodeColumn('a')}, ${COURIER}, ${OWNER}
     from prealerts a
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = a.tenant_id and c.id = a.courier_id
     left join customers u on ${ownRows(ctx, 'u')} and u.tenant_id = a.tenant_id and u.courier_id = a.courier_id
-      and u.user_code = a.user_code and u.is_active
+      and u.user_code = ${presentCode('a')} and u.is_active
     where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)}
     order by a.id limit ${MAX_RECORDS}`;
 
@@ -104,8 +104,10 @@ export const claimsByKey = (ctx: UserScope, keys: string[]): Sql<ClaimRow> =>
     from (
       select claim.*, row_number() over (partition by claim.tracking_key, claim.courier_id, claim.status order by claim.user_code) as place
       from (
-        select distinct a.tenant_id, a.tracking_key, a.courier_id, a.user_code, a.status from prealerts a
-        where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)}
+        select distinct a.tenant_id, a.tracking_key, a.courier_id, ${presentCode('a')} as user_code, a.status from (
+          select distinct a.tenant_id, a.tracking_key, a.courier_id, a.user_code, a.status from prealerts a
+          where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)}
+        ) as a
       ) as claim
     ) as a
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = a.tenant_id and c.id = a.courier_id

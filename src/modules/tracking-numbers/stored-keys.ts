@@ -1,3 +1,4 @@
+import { empty, raw, sql, type Sql } from '../../platform/db/statements.js';
 import { readScan } from './read-scan.js';
 
 /** The number of a stored row. */
@@ -11,4 +12,21 @@ export function keysOfStored({ trackingKey, trackingNumber }: StoredNumber): [st
   const [number, another] = readScan(trackingNumber ?? '').numbers;
   const keys = number && !another ? number.keys : [];
   return [trackingKey, ...keys.filter((key) => key !== trackingKey)];
+}
+
+/** The rows of a table with a tracking key that have one of these keys. One key is compared directly. */
+export function keyIn(alias: string, keys: readonly string[]): Sql {
+  const column = raw(`${alias}.tracking_key`);
+  const [key, another] = keys;
+  return another === undefined ? sql`${column} = ${key}` : sql`${column} = any(${keys}::text[])`;
+}
+
+/** The same for keys in a column of type text[]. */
+export const keyInColumn = (alias: string, keys: Sql): Sql =>
+  sql`${raw(`${alias}.tracking_key`)} = any(${keys})`;
+
+/** Orders the rows that keyIn selects as the keys are ordered. One key selects one package. */
+export function orderedByKey(alias: string, keys: readonly string[]): Sql {
+  if (keys.length <= 1) return empty;
+  return sql`order by array_position(${keys}::text[], ${raw(`${alias}.tracking_key`)})`;
 }

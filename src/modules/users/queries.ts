@@ -6,7 +6,7 @@ import type { Role } from '../../platform/identity/callers.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import { columns } from '../../platform/db/columns.js';
 
-const USER = columns('User', 'u', [
+const CHANGEABLE = [
   'id',
   'username',
   'fullName',
@@ -15,22 +15,16 @@ const USER = columns('User', 'u', [
   'courierId',
   'isActive',
   'twoFactorEnabled',
+] as const;
+const LOCKED_USER = columns('User', 'u', CHANGEABLE);
+const USER = columns('User', 'u', [
+  ...CHANGEABLE,
   'mustChangePassword',
   'passwordExpiresAt',
   'createdAt',
   'updatedAt',
 ]);
 const COURIER = columns('Courier', 'c', { courierCode: 'code' });
-const LOCKED_USER = columns('User', 'u', [
-  'id',
-  'username',
-  'fullName',
-  'email',
-  'role',
-  'courierId',
-  'isActive',
-  'twoFactorEnabled',
-]);
 
 export type UserRow = RowOf<typeof USER> & { role: Role; courierCode: string | null };
 

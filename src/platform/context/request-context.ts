@@ -6,7 +6,7 @@ import { flushReads, flushWrites } from '../db/transactions/flush.js';
 import { readInSteps, retryDeadlocks } from '../db/transactions/open-transaction.js';
 import { readFromReplica } from '../db/transactions/replica-read.js';
 import type { Caller, KeyCaller, SystemCaller, UserCaller } from '../identity/callers.js';
-import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
+import type { NotedRateLimit } from '../limits/headers/rate-limits.js';
 import { assertMayOpen, newState, whileOpen, type Hold, type RequestState } from './request-state.js';
 import { outcomesOf, type Placed, type SharedWrite } from './shared-write.js';
 import { makeWrite, type Write } from './write.js';

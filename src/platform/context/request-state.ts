@@ -1,6 +1,6 @@
 import type { OpenTransaction } from '../db/transactions/open-transaction.js';
 import type { Tx } from '../db/scope.js';
-import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
+import type { NotedRateLimit } from '../limits/headers/rate-limits.js';
 
 /**
  * What a request has done in the database so far. Its rules: one writing transaction, no read outside of it once it has

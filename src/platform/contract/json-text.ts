@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const TEXT = Symbol('JSON text');
@@ -27,28 +26,22 @@ export async function jsonRows<Row, View>(rows: Row[], toView: (row: Row) => Vie
 /** JSON.stringify with support for jsonText values as `data` or as direct fields of `data`, not deeper. */
 export function stringifyReply(envelope: Record<string, unknown>): string {
   const { data } = envelope;
-  if (isRecord(data) && typeof data[TEXT] === 'string') {
-    const placeholder = randomUUID();
-    return replacePlaceholder(JSON.stringify({ ...envelope, data: placeholder }), placeholder, data[TEXT]);
-  }
-  const wrapped = Object.entries(isRecord(data) ? data : {}).flatMap(([key, value]) =>
-    isRecord(value) && typeof value[TEXT] === 'string'
-      ? [{ key, text: value[TEXT], placeholder: randomUUID() }]
-      : [],
-  );
-  if (wrapped.length === 0) return JSON.stringify(envelope);
-  const placeholders = Object.fromEntries(wrapped.map(({ key, placeholder }) => [key, placeholder]));
-  const withPlaceholders = JSON.stringify({ ...envelope, data: { ...(data as object), ...placeholders } });
-  return wrapped.reduce(
-    (json, { text, placeholder }) => replacePlaceholder(json, placeholder, text),
-    withPlaceholders,
-  );
+  if (isText(data)) return objectText(envelope);
+  const hasTexts = isRecord(data) && Object.values(data).some(isText);
+  return hasTexts ? objectText({ ...envelope, data: jsonText(objectText(data)) }) : JSON.stringify(envelope);
 }
 
-function replacePlaceholder(json: string, placeholder: string, text: string): string {
-  const [before = '', after = ''] = json.split(`"${placeholder}"`);
-  return before + text + after;
+/** As JSON.stringify, but the values of fields may be texts. */
+function objectText(fields: Record<string, unknown>): string {
+  const texts = Object.entries(fields).flatMap(([key, value]) =>
+    value === undefined
+      ? []
+      : `${JSON.stringify(key)}:${isText(value) ? value[TEXT] : JSON.stringify(value)}`,
+  );
+  return `{${texts.join(',')}}`;
 }
+
+const isText = (value: unknown): value is { [TEXT]: string } => isRecord(value) && TEXT in value;
 
 const isRecord = (value: unknown): value is Record<string | symbol, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

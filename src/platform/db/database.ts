@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { ModelClients } from './models/model-clients.js';
 import type { Span } from '../tracing/span.js';
-import type { ConnectionShares } from './connections/connection-shares.js';
+import type { ConnectionShares } from '../limits/connection-shares.js';
 import type { DatabaseHealth } from './health.js';
 import type { Replica } from './connections/replica.js';
 import type { SystemCaller } from '../identity/callers.js';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { createPool, type PoolOptions } from './connections/pool.js';
-import { makeConnectionShares } from './connections/connection-shares.js';
+import { makeConnectionShares } from '../limits/connection-shares.js';
 import { isAway } from './violations.js';
 import { watchHealth } from './health.js';
 import { openReplica, type ReplicaOptions } from './connections/replica.js';

@@ -1,6 +1,6 @@
 import type { Caller, SystemCaller, UserCaller } from '../identity/callers.js';
 import type { Models } from './models/types.js';
-import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
+import type { NotedRateLimit } from '../limits/headers/rate-limits.js';
 import type { RowsOf, Sql } from './statements.js';
 
 /** Whose rows a statement may touch, and whom the audit trail names. A context is one, and so is a transaction. */

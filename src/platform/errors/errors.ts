@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/contract.js';
-import type { RateLimit } from '../rate-limits/rate-limits.js';
+import type { RateLimit } from '../limits/headers/rate-limits.js';
 import {
   errorCatalogue,
   fieldCatalogue,

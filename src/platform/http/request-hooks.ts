@@ -19,7 +19,7 @@ import { linesTooLarge, type SentLines } from './bodies/lines.js';
 import { MULTIPART, readForm, sentMediaType } from './bodies/forms.js';
 import { HEALTH_CHECKS } from '../values/health-checks.js';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
-import type { RequestLimit } from '../access/rate-limit.js';
+import type { RequestLimit } from '../limits/request-rate.js';
 import type { Tenants } from './tenant-by-host.js';
 import { assertDecodableQuery, assertStorableText } from './bodies/text.js';
 import { assertKnownParameters } from './bodies/unknown-parameters.js';

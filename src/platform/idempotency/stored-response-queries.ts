@@ -1,6 +1,6 @@
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import { tenantRows, type FilterScope } from '../db/filters.js';
-import { addUsage, type Quota } from '../db/quotas.js';
+import { addUsage, type Quota } from '../limits/stored/quotas.js';
 import { once, sql, type Sql } from '../db/statements.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 

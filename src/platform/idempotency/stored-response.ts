@@ -5,7 +5,7 @@ import type { RequestContext } from '../context/request-context.js';
 import type { Operation } from '../contract/types.js';
 import type { Db } from '../db/database.js';
 import type { ReadTx } from '../db/scope.js';
-import { quotaExceeded, quotaOf, selectUsage } from '../db/quotas.js';
+import { quotaExceeded, quotaOf, selectUsage } from '../limits/stored/quotas.js';
 import { ApiError } from '../errors/errors.js';
 import type { HttpResponse } from '../http/replies/responses.js';
 import { newId } from '../values/ids.js';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { ConnectionShares } from '../db/connections/connection-shares.js';
+import type { ConnectionShares } from '../limits/connection-shares.js';
 
 /** A pool, and its shares if transactions acquire one before they take a connection. */
 export type WatchedPool = { pool: pg.Pool; connectionShares?: ConnectionShares };

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import type { OutboundConfig } from '../../config/config.js';
-import { makeAddressRateLimiter } from './address-rate-limit.js';
+import { makeAddressRateLimiter } from '../limits/address-rate-limit.js';
 import { makeOpenSocket } from './connect.js';
 import { makeConnections } from './connections.js';
 export type { OutboundReply, OutboundRequest } from './messages.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
-import { makeAddressRateLimiter, type AddressRateLimiter } from './address-rate-limit.js';
+import { makeAddressRateLimiter, type AddressRateLimiter } from '../limits/address-rate-limit.js';
 import { postponed, TargetError } from './failures.js';
 import type { Resolve } from './resolve.js';
 import type { OutboundRules } from './urls.js';

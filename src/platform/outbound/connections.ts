@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Agent, Client, Pool as OriginPool, type Dispatcher } from 'undici';
-import type { AddressRateLimiter } from './address-rate-limit.js';
+import type { AddressRateLimiter } from '../limits/address-rate-limit.js';
 import type { OpenSocket } from './connect.js';
 import { postponed } from './failures.js';
 import { skipContinue } from './interim-responses.js';

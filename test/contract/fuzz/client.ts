@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import type { RawReply } from '../../support/service/wire.js';
 import type { Service } from '../../support/service/service.js';
 import type { FuzzCaller, FuzzRequest } from './requests.js';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import { readPools } from './pools.js';
 import type { CourierScope } from './requests.js';
 

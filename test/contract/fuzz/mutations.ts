@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import { METHODS } from '../../support/service/contract.js';
 import type { FuzzCaller, FuzzRequest, Plan } from './requests.js';
 import { WEIRD } from './values.js';

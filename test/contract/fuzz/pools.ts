@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/demo.js';
+import { DEMO, DEMO_BACKUP_CODES } from '../../../fixtures/demo/demo.js';
 
 /** Existing ids and texts of one courier, by the field in which a request could send them. */
 export type Pools = {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
 import type { ContractRoute, Schema } from '../../../src/platform/contract/bundle.js';
 import { readText, TEXT_KINDS, type TextKind } from '../../../src/platform/values/text-rules.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { inputs, isNamed } from '../../support/builders/inputs.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';

@@ -2,9 +2,10 @@
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Collection, Request, VariableScope, type Item } from 'postman-collection';
-import { buildPostmanCollection, type PostmanItem } from '../../../scripts/samples/postman/collection.mjs';
-import { sampleRequests } from '../../../scripts/samples/sample-requests.mjs';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { buildPostmanCollection } from '../../../scripts/contract/samples/postman/collection.js';
+import type { PostmanItem } from '../../../scripts/contract/samples/postman/items.js';
+import { sampleRequests } from '../../../scripts/contract/samples/sample-requests.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { documentedCaller, isExpectedStatus } from '../../support/samples/documented-calls.js';
 import { sampleFiles } from '../../support/samples/files.js';
 import { bundle, operationIds, operationOf } from '../../support/service/contract.js';

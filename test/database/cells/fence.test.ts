@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { findTenant, type Cell } from '../../../src/platform/db/cells.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';

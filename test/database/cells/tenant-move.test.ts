@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { migrate } from '../../../src/platform/db/migrations/migrate.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
@@ -186,7 +186,7 @@ test.each([
     DATABASE_CELL: 'cell-b',
     DATABASE_OWNER_CELLS: `cell-a=${cells.urls.a}`,
   };
-  const program = run('scripts/tenant-create.js', env, [...args, '--name', 'X']);
+  const program = run('src/commands/tenant-create.js', env, [...args, '--name', 'X']);
   expect(await program.ended).toMatchObject({ code: 1 });
   expect(program.output()).toBe(`${line}\n`);
   const tenants = await withClient(cells.urls.b, (client) => client.query('select from tenants'));

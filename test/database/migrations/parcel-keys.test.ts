@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { runBackgroundMigrations } from '../../../src/jobs/background-migrations/run.js';
 import { readBackgroundMigrations } from '../../../src/platform/db/migrations/background-rows.js';
 import { MIGRATIONS } from '../../../src/platform/db/migrations/migration-files.js';

@@ -47,11 +47,15 @@ afterAll(removeFolders);
 
 /** Runs the command to its end. Returns its code and its output. */
 async function migrate(folder: string, ...args: string[]) {
-  const program = runProgram(process.execPath, [join(folder, 'dist', 'scripts', 'migrate.js'), ...args], {
-    PATH: process.env['PATH'],
-    APP_ENV: 'development',
-    DATABASE_OWNER_URL: database.ownerUrl,
-  });
+  const program = runProgram(
+    process.execPath,
+    [join(folder, 'dist', 'src', 'commands', 'migrate.js'), ...args],
+    {
+      PATH: process.env['PATH'],
+      APP_ENV: 'development',
+      DATABASE_OWNER_URL: database.ownerUrl,
+    },
+  );
   const { code } = await program.ended;
   return { code, output: program.output() };
 }
@@ -192,10 +196,10 @@ test(
     const remedy = `alter database ${name} reset search_path;`;
     const env = { DATABASE_URL: database.ownerUrl, DATABASE_OWNER_URL: database.ownerUrl };
     const programs: [file: string, args: string[], code: number][] = [
-      ['scripts/migrate.js', [], 1],
-      ['scripts/migrate.js', ['--status'], 1],
-      ['scripts/doctor.js', [], 1],
-      ['scripts/doctor.js', ['--upgrade'], 5],
+      ['src/commands/migrate.js', [], 1],
+      ['src/commands/migrate.js', ['--status'], 1],
+      ['src/commands/doctor.js', [], 1],
+      ['src/commands/doctor.js', ['--upgrade'], 5],
       ['src/main.js', [], 1],
       ['src/worker.js', [], 1],
     ];

@@ -19,7 +19,7 @@ import {
   RELEASES,
   type Releases,
 } from '../../../src/platform/db/migrations/releases.js';
-import { nameAfter } from '../../../scripts/new-migration.mjs';
+import { nameAfter } from '../../../scripts/develop/new-migration.mjs';
 import { releaseMigrations } from '../../../scripts/contract-diff/release-migrations.js';
 import { dangersOf, readCatalogue } from '../../support/migrations/catalogue-changes.js';
 import { findSquawk, violationsOf } from '../../support/migrations/rules.js';

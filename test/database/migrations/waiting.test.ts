@@ -59,7 +59,7 @@ test(
   async () => {
     await whileOneHangs(async () => {
       const startMs = performance.now();
-      const waiting = run('scripts/migrate.js', {
+      const waiting = run('src/commands/migrate.js', {
         DATABASE_OWNER_URL: database.ownerUrl,
         MIGRATION_WAIT_SECONDS: '1',
       });

@@ -77,7 +77,7 @@ test(
   async () => {
     expect(await startAfter('')).toEqual([]);
     expect(await examineCopy()).toEqual([]);
-    const doctor = run('scripts/doctor.js', {
+    const doctor = run('src/commands/doctor.js', {
       ...SETTINGS,
       DATABASE_URL: server.urlOf(`copy_${copies}`, LOGIN),
     });

@@ -3,7 +3,7 @@ import { makeContext } from '../../../src/platform/context/request-context.js';
 import * as locks from '../../../src/platform/db/locks.js';
 import type { Tx } from '../../../src/platform/db/scope.js';
 import { sql, type Sql } from '../../../src/platform/db/statements.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 // Two transactions that take advisory locks in different orders deadlock. So a transaction refuses a lock that is out of order (decision 0086).

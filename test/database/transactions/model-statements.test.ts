@@ -1,6 +1,6 @@
 import { audit } from '../../../src/platform/audit/audit.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { makeContext, type RequestContext } from '../../../src/platform/context/request-context.js';
 import {
   makeModelClients,

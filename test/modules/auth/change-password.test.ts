@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { describeProblem } from '../../../src/platform/errors/errors.js';
 import { validatePassword } from '../../../src/modules/auth/credentials/password-policy.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { rounds } from '../../support/harness/effort.js';
 import { untilAdmitted, type Reply } from '../../support/service/service.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import speakeasy from 'speakeasy';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { changeMeanwhile } from '../../support/harness/meanwhile.js';
 import { type Reply } from '../../support/service/service.js';

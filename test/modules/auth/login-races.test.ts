@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import bcrypt from 'bcrypt';
 import { expect, test } from '@jest/globals';
-import { makeLoginLimiter } from '../../../src/platform/access/login-limiter.js';
-import { countAttempt, passwordThrottle } from '../../../src/modules/auth/credentials/throttle.js';
+import { makeLoginLimiter } from '../../../src/platform/limits/login-limiter.js';
+import { countAttempt, passwordThrottle } from '../../../src/platform/limits/stored/login-throttle.js';
 import { BACKGROUND } from '../../../src/platform/audit/audit.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
-import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
+import { DEMO, DEMO_BACKUP_CODES } from '../../../fixtures/demo/seed.js';
 import { networkOf } from '../../../src/platform/values/network-address.js';
 import { rounds } from '../../support/harness/effort.js';
 import { changeMeanwhile } from '../../support/harness/meanwhile.js';

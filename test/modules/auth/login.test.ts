@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { openPasswords } from '../../../src/modules/auth/credentials/passwords.js';
 import { stepOfCode } from '../../../src/modules/auth/credentials/totp.js';
-import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
+import { DEMO, DEMO_BACKUP_CODES } from '../../../fixtures/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { whileInactive } from '../../support/harness/inactive-courier.js';
 import { startService, type Reply } from '../../support/service/service.js';

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { otpauthUri } from '../../../src/modules/auth/credentials/totp.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { rounds } from '../../support/harness/effort.js';

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import Papa from 'papaparse';
 import type { Invoice } from '../../../src/modules/bills/documents/pdf/invoice.js';
 import { makeInvoiceWriter } from '../../../src/modules/bills/documents/pdf/writer.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { pagesOf, pixelsOf, popplerText } from '../../support/readers/pdf.js';
 import { greyJpeg, png, PNG_SIGNATURE, pngChunk, pngHeader } from '../../support/readers/pictures.js';
 import { matching } from '../../support/assertions/matching.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { checkBills } from '../../../src/modules/bills/reconciliation/check-queries.js';
 import { pageOfExceptions } from '../../../src/modules/bills/reconciliation/exception-queries.js';
 import {

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 import { withService } from '../../support/fixture/with-service.js';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import { rounds } from '../../support/harness/effort.js';
 import { makeBilling, newBill, tally, type Billing } from '../../support/builders/billing.js';
 import { type Reply } from '../../support/service/service.js';

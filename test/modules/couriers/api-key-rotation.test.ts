@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createApp, type App } from '../../../src/app.js';
 import { developmentConfig } from '../../support/staging/development.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { ask, type Answer } from '../../support/service/client.js';
 import { endProcesses, startReplica as startProcess } from '../../support/service/processes.js';

@@ -5,7 +5,7 @@ import { createApp, type App } from '../../../src/app.js';
 import { newOneTimePassword } from '../../../src/modules/auth/credentials/one-time-password.js';
 import { developmentConfig } from '../../support/staging/development.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { whileInactive } from '../../support/harness/inactive-courier.js';
 import { rounds } from '../../support/harness/effort.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { logoRow } from '../../../src/development/demo/logo.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { logoRow } from '../../../fixtures/demo/logo.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { insertBill } from '../../support/builders/bills.js';
 import { rounds } from '../../support/harness/effort.js';
 import { pixelsOf } from '../../support/readers/pdf.js';

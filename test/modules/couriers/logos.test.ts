@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { matching } from '../../support/assertions/matching.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';

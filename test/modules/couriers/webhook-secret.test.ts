@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { signingSecrets, type SigningRow } from '../../../src/modules/couriers/settings/webhook-secret.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { untilAdmitted, type Call, type Reply } from '../../support/service/service.js';
 import { matching } from '../../support/assertions/matching.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { scheduleCustomerSyncs } from '../../../src/modules/customers/sync/sync-run.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { answerWith, startSyncRig, type SyncRig } from '../../support/builders/customer-sync.js';
 import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';

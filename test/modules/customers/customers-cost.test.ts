@@ -7,7 +7,7 @@ import {
 } from '../../../src/modules/customers/crud/list-queries.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { sql, type Sql } from '../../../src/platform/db/statements.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { dropSearchIndexes } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { type Call, type Reply } from '../../support/service/service.js';
 import { withService } from '../../support/fixture/with-service.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { seededRandom } from '../../../src/development/demo/values/seeded-random.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { seededRandom } from '../../../fixtures/demo/values/seeded-random.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { deleteExpired } from '../../../src/jobs/retention.js';
 import { clone } from '../../support/builders/couriers.js';
 import { rounds } from '../../support/harness/effort.js';

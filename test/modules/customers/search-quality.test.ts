@@ -1,8 +1,13 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { latency, loadCustomers, measure, type Measured } from '../../../scripts/search-quality/measure.js';
-import { recallAt } from '../../../scripts/search-quality/labelled.js';
-import { makeNames } from '../../../scripts/search-quality/names.js';
-import { KINDS } from '../../../scripts/search-quality/misspell.js';
+import {
+  latency,
+  loadCustomers,
+  measure,
+  type Measured,
+} from '../../../scripts/measure/search-quality/measure.js';
+import { recallAt } from '../../../scripts/measure/search-quality/labelled.js';
+import { makeNames } from '../../../scripts/measure/rig/names.js';
+import { KINDS } from '../../../scripts/measure/search-quality/misspell.js';
 import { rounds } from '../../support/harness/effort.js';
 import { withService } from '../../support/fixture/with-service.js';
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { multipart } from '../../support/fixture/sent.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { MAX_LISTED } from '../../../src/modules/mail/manifest-mails/compose.js';
 import { toMime } from '../../../src/platform/mail/mime.js';
 import { sendManifestMail } from '../../../src/modules/mail/manifest-mails/send-manifest-mail.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { insertWithoutTriggers } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
 import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { insertDispatch } from '../../support/builders/deliveries.js';
 import { type Reply } from '../../support/service/service.js';
 import { withService } from '../../support/fixture/with-service.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { DEMO } from '../../../src/development/demo/seed.js';
-import { demoId } from '../../../src/development/demo/values/ids.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
+import { demoId } from '../../../fixtures/demo/values/ids.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { trackingKey } from '../../../src/modules/tracking-numbers/tracking-key.js';
 import { whileInactive } from '../../support/harness/inactive-courier.js';

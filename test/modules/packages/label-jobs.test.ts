@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { deleteExpired } from '../../../src/jobs/retention.js';
 import { newNumber } from '../../support/builders/parcels.js';
 import { type Reply, type Service } from '../../support/service/service.js';

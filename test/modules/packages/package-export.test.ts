@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import Papa from 'papaparse';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { harmless } from '../../../src/platform/files/csv.js';
 import { HEADINGS } from '../../../src/modules/packages/export/cells.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';

@@ -4,7 +4,7 @@ import { PDFiumLibrary } from '@hyzyla/pdfium';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { ready as zplReady } from 'zpl-renderer-js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { clone } from '../../support/builders/couriers.js';
 import { rounds } from '../../support/harness/effort.js';
 import { matching } from '../../support/assertions/matching.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { demoId } from '../../../src/development/demo/values/ids.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { demoId } from '../../../fixtures/demo/values/ids.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { maskTrackingNumber } from '../../../src/modules/tracking-numbers/masking.js';
 import { rounds } from '../../support/harness/effort.js';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { deviceScan, sendScans } from '../../support/scans/device-scans.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { makeCombiner } from '../../../src/platform/context/shared-write.js';
 import { CUSTOMERS, type CourierCode } from '../../support/builders/parcels.js';
 import { rounds } from '../../support/harness/effort.js';

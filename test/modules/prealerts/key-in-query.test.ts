@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { type Reply } from '../../support/service/service.js';
 import { withService } from '../../support/fixture/with-service.js';
 

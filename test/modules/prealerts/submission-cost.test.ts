@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { insertPrealertsWithKey } from '../../../src/modules/prealerts/queries.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { type Call, type Reply } from '../../support/service/service.js';

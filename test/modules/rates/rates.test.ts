@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { deviceScan, sendScans } from '../../support/scans/device-scans.js';
 import { startService, type Service } from '../../support/service/service.js';
 

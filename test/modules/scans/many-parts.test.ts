@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { longestBlockMs } from '../../support/harness/event-loop-block.js';
 import { deviceScan } from '../../support/scans/device-scans.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { readScan } from '../../../src/modules/tracking-numbers/read-scan.js';
 import { deviceScan, sendScans } from '../../support/scans/device-scans.js';
 import { NOISE, STORED_NOISE } from '../../support/scans/noise.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import * as queries from '../../../src/modules/scans/queries.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { sql, type Sql } from '../../../src/platform/db/statements.js';

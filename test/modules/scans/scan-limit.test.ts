@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { longestBlockMs } from '../../support/harness/event-loop-block.js';
 import { deviceScan, sendScans, type DeviceScan } from '../../support/scans/device-scans.js';
 import { startService, type Service } from '../../support/service/service.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { lengthRangeOf, readLengths } from '../../../scripts/format-lengths.mjs';
+import { lengthRangeOf, readLengths } from '../../../scripts/develop/format-lengths.mjs';
 import { projectRoot } from '../../../src/config/project-root.js';
 
 const FOLDER = join(projectRoot, 'data', 'tracking-numbers');

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber, comparableReply } from '../../support/builders/parcels.js';
 import { rounds } from '../../support/harness/effort.js';
 import { withService } from '../../support/fixture/with-service.js';

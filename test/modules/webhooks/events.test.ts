@@ -4,7 +4,7 @@ import { BACKGROUND } from '../../../src/platform/audit/audit.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { raw, sql, type Sql } from '../../../src/platform/db/statements.js';
 import type { Caller } from '../../../src/platform/identity/callers.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import {
   recordPackageEvents,

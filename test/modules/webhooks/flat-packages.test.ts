@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { bundle } from '../../support/service/contract.js';
 import { insertDelivery, insertEvent } from '../../support/builders/deliveries.js';
 import { refuse, startReceiver, verified, type Receiver } from '../../support/receivers/receiver.js';

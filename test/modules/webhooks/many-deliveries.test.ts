@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { eventPackage } from '../../support/builders/deliveries.js';
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js';
 import { setEndpoints } from '../../support/receivers/webhooks.js';

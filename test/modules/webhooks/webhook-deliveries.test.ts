@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { QUOTAS } from '../../../generated/bounds.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { insertDelivery, insertEvent } from '../../support/builders/deliveries.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';

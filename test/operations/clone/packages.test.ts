@@ -23,7 +23,7 @@ test.each(['20.19.0', '24.15.0'])('every package accepts Node %s', (version) => 
 test('the recommended Node is that of npm run test:node24', () => {
   const recommended = readFileSync(join(projectRoot, '.nvmrc'), 'utf8').trim();
   expect(recommended).toBe('24');
-  expect(readFileSync(join(projectRoot, 'scripts', 'test-node24.mjs'), 'utf8')).toContain(
+  expect(readFileSync(join(projectRoot, 'scripts', 'campaigns', 'test-node24.mjs'), 'utf8')).toContain(
     `const VERSION = ${recommended};`,
   );
 });

@@ -151,7 +151,7 @@ describe('the upgrade with systemd', () => {
     const { stdout, stderr } = spawnSync('/bin/sh', ['-c', `${setUp}\n${text}`], {
       encoding: 'utf8',
       cwd: home,
-      env: { PATH: `${`${root}/bin`}:${process.env['PATH']}` },
+      env: { PATH: `${root}/bin:${process.env['PATH']}` },
     });
     return {
       output: `${stdout}${stderr}`,

@@ -10,7 +10,7 @@ import { writeTarball } from '../../../scripts/release/tarball.mjs';
 import { readOwnerUrl } from '../../../src/config/config.js';
 import { developmentConfig } from '../../support/staging/development.js';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/demo.js';
+import { DEMO, DEMO_BACKUP_CODES } from '../../../fixtures/demo/demo.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { crossdock, expectToServe, makeSecrets } from '../../support/release/installed.js';
 import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
@@ -54,7 +54,7 @@ describe('the application of a release', () => {
       expect([path, existsSync(join(installed, path))]).toEqual([path, true]);
     const migrations = (root: string) => readdirSync(join(root, 'prisma', 'migrations')).sort();
     expect(migrations(installed)).toEqual(migrations(projectRoot));
-    expect(existsSync(join(installed, 'dist', 'scripts', 'bench.js'))).toBe(false);
+    expect(existsSync(join(installed, 'dist', 'scripts', 'measure'))).toBe(false);
     const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({ gitHead: 'c0ffee', scripts: { migrate: 'node bin/crossdock migrate' } });
     expect(manifest).not.toHaveProperty('devDependencies');
@@ -66,7 +66,11 @@ describe('the application of a release', () => {
   test('contains no demo data and no program that loads them', () => {
     const dist = join(installed, 'dist');
     const paths = readdirSync(dist, { recursive: true }).map(String).sort();
-    const ofDevelopment = matching(/development|demo|clone|seed-/, 'src/clone.js', 'scripts/demo-load.js');
+    const ofDevelopment = matching(
+      /development|fixtures|tools|demo|clone|seed-/,
+      'fixtures/clone.js',
+      'scripts/develop/demo-load.js',
+    );
     expect(paths.length).toBeGreaterThan(300);
     expect(paths.filter((path) => path.search(ofDevelopment) !== -1)).toEqual([]);
     const scripts = paths
@@ -76,8 +80,8 @@ describe('the application of a release', () => {
       });
     // The bundler precedes each module with its path, and source maps name it.
     const loaders = matching(
-      /src\/development\/(clone|demo|load)\/(?!values\/seeded-random)/,
-      'src/development/demo/demo.ts',
+      /fixtures\/(clone|demo)(?!\/values\/seeded-random)|tools\/load\//,
+      'fixtures/demo/demo.ts',
     );
     expect(scripts.filter(({ text }) => text.search(loaders) !== -1).map(({ path }) => path)).toEqual([]);
     const rows = [...DEMO_BACKUP_CODES, ...Object.values(DEMO.users), ...Object.values(DEMO.couriers)];

@@ -81,7 +81,7 @@ describe.each(SERVERS)('$title', ({ missing: missingServer, start }) => {
 
   /** Returns the doctor's problems and warnings about the database and its roles. */
   async function examine(name: string): Promise<string[]> {
-    const doctor = run('scripts/doctor.js', settingsOf(name));
+    const doctor = run('src/commands/doctor.js', settingsOf(name));
     await doctor.ended;
     const lines = doctor.output().split('\n');
     for (const check of ['rights', 'schema', 'storage', 'migrations'])
@@ -110,7 +110,7 @@ describe.each(SERVERS)('$title', ({ missing: missingServer, start }) => {
       for (const name of NAMES)
         expect(createDatabase(name)).toMatchObject({ status: 0, stdout: '', stderr: '' });
       for (const name of NAMES) {
-        const migrating = run('scripts/migrate.js', { SECRETS_DIR: folderOf(name) });
+        const migrating = run('src/commands/migrate.js', { SECRETS_DIR: folderOf(name) });
         expect(await migrating.ended).toEqual({ code: 0, signal: null });
       }
     },

@@ -37,7 +37,7 @@ afterAll(async () => {
 async function doctor(env: Record<string, string | undefined>, ...args: string[]) {
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const aws = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true' };
-  const program = run('scripts/doctor.js', { ...aws, ...Object.fromEntries(given) }, args);
+  const program = run('src/commands/doctor.js', { ...aws, ...Object.fromEntries(given) }, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
 }
@@ -189,7 +189,7 @@ test.each([
   'with %s it exits with 2, says in one line what is missing, and creates nothing',
   async (_title, env, missing) => {
     const folder = await makeFolder();
-    const program = join(projectRoot, 'dist', 'scripts', 'doctor.js');
+    const program = join(projectRoot, 'dist', 'src', 'commands', 'doctor.js');
     const started = runProgram(process.execPath, [program], { PATH: process.env['PATH'], ...env }, folder);
     const { code } = await started.ended;
     expect([code, started.output().split('\n')]).toEqual([

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { surveyConfig } from '../../../src/config/config.js';
 import { describeDeployment } from '../../../src/startup/deployment.js';

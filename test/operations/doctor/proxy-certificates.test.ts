@@ -106,7 +106,7 @@ describe('doctor with --proxy', () => {
       Object.entries(copy.env).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]])),
     );
     const doctor = async (proxy: string) => {
-      const running = run('scripts/doctor.js', { ...env, AWS_EC2_METADATA_DISABLED: 'true' }, [
+      const running = run('src/commands/doctor.js', { ...env, AWS_EC2_METADATA_DISABLED: 'true' }, [
         '--proxy',
         proxy,
       ]);

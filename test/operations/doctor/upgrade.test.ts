@@ -30,7 +30,7 @@ afterAll(async () => {
 
 describe('the command', () => {
   const upgrade = async (env: Record<string, string>, ...args: string[]) => {
-    const program = run('scripts/doctor.js', env, ['--upgrade', ...args]);
+    const program = run('src/commands/doctor.js', env, ['--upgrade', ...args]);
     const { code } = await program.ended;
     return { code, output: program.output() };
   };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { developmentConfig } from '../../support/staging/development.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { startCollector, type Collector } from '../../support/harness/collector.js';
 import { refuse, startReceiver, type Receiver } from '../../support/receivers/receiver.js';
 import { setEndpoints } from '../../support/receivers/webhooks.js';

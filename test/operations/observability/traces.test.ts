@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { packageVersion } from '../../../src/config/project-root.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { startCollector, type Collector } from '../../support/harness/collector.js';
 import { accept, refuse, startReceiver, type Receiver } from '../../support/receivers/receiver.js';
 import { eventually, setEndpoints } from '../../support/receivers/webhooks.js';

@@ -70,7 +70,7 @@ const settingsOf = (station: string, printer: string) => ({
 type Settings = Record<string, string>;
 
 const startBridge = (station: string, printer: string, changes: Settings = {}) =>
-  run('scripts/print-bridge.js', { ...settingsOf(station, printer), ...changes });
+  run('print-bridge/print-bridge.js', { ...settingsOf(station, printer), ...changes });
 
 type Listed = { status: string; house_number: string; reason: string | null; job_id: string };
 async function jobsAt(station: string): Promise<Listed[]> {
@@ -350,7 +350,7 @@ describe('SIGKILL at any step', () => {
 
 describe('settings', () => {
   test('are checked with one line per fault that says what to change', async () => {
-    const bridge = run('scripts/print-bridge.js', {
+    const bridge = run('print-bridge/print-bridge.js', {
       CROSSDOCK_URL: 'http://demo.crossdock.example',
       PRINTER: 'tcp://192.168.1.50',
       CROSSDOCK_USERNAME: 'warehouse',
@@ -378,7 +378,7 @@ describe('settings', () => {
   });
 
   test('--help lists them', async () => {
-    const help = run('scripts/print-bridge.js', {}, ['--help']);
+    const help = run('print-bridge/print-bridge.js', {}, ['--help']);
     expect(await help.ended).toMatchObject({ code: 0 });
     expect(help.output()).toContain('PRINTER_TIMEOUT_SECONDS');
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { insertDelivery, insertEvent } from '../../support/builders/deliveries.js';
 import { endProcesses, removeFolders, run } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 async function outbound(args: string): Promise<{ code: number | null; output: string }> {
   const DATABASE_OWNER_URL = String(service.owner.options.connectionString);
-  const running = run('scripts/outbound.js', { DATABASE_OWNER_URL }, args.split(' '));
+  const running = run('src/commands/outbound.js', { DATABASE_OWNER_URL }, args.split(' '));
   const { code } = await running.ended;
   return { code, output: running.output() };
 }

@@ -52,7 +52,7 @@ const urlOf = (server: DatabaseServer, role: string) =>
 /** Runs a program of a version with the URLs of the deployment. */
 async function operate(server: DatabaseServer, version: string, program: string, ...args: string[]) {
   const { PATH } = process.env;
-  const running = runProgram(process.execPath, [join(version, 'dist', 'scripts', program), ...args], {
+  const running = runProgram(process.execPath, [join(version, 'dist', 'src', 'commands', program), ...args], {
     PATH,
     APP_ENV: 'staging',
     DATABASE_URL: urlOf(server, 'login'),
@@ -154,7 +154,7 @@ when(
     restored = await start();
     restoreDump(DEBIAN ?? '', restored, dump);
     const { PATH } = process.env;
-    const program = join(nextVersion, 'dist', 'scripts', 'migrate.js');
+    const program = join(nextVersion, 'dist', 'src', 'commands', 'migrate.js');
     const env = { PATH, APP_ENV: 'staging', DATABASE_OWNER_URL: restored.urlOf('crossdock') };
     const migrating = runProgram(process.execPath, [program], env);
     const { code } = await migrating.ended;

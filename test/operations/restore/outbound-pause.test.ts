@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import {
   followServer,
   pauseOutbound,
@@ -46,7 +46,7 @@ afterAll(async () => {
 const ownerUrl = () => String(service.owner.options.connectionString);
 
 async function command(program: string, args: string[]): Promise<{ code: number | null; output: string }> {
-  const running = run(`scripts/${program}.js`, { DATABASE_OWNER_URL: ownerUrl() }, args);
+  const running = run(`src/commands/${program}.js`, { DATABASE_OWNER_URL: ownerUrl() }, args);
   const { code } = await running.ended;
   return { code, output: running.output() };
 }
@@ -239,7 +239,7 @@ test(
     const number = await receive();
     await eventually(async () => (await pending()) === 0);
     const args = ['--since', since.toISOString(), '--out', folder, '--lost', ownerUrl(), '--log', log];
-    const program = run('scripts/restore-report.js', { DATABASE_OWNER_URL: lost.ownerUrl }, args);
+    const program = run('src/commands/restore-report.js', { DATABASE_OWNER_URL: lost.ownerUrl }, args);
     expect([await program.ended, program.output()]).toEqual([
       { code: 0, signal: null },
       expect.stringMatching(/demo IEX: .*of kind webhook/),
@@ -272,13 +272,13 @@ test(
   async () => {
     const folder = await makeFolder();
     const args = ['--since', new Date().toISOString(), '--out', folder, '--lost', lost.ownerUrl];
-    const report = run('scripts/restore-report.js', { DATABASE_OWNER_URL: lost.ownerUrl }, args);
+    const report = run('src/commands/restore-report.js', { DATABASE_OWNER_URL: lost.ownerUrl }, args);
     expect([(await report.ended).code, report.output()]).toEqual([
       1,
       expect.stringContaining('--lost leads to the restored database'),
     ]);
     const urls = { DATABASE_URL: lost.ownerUrl, DATABASE_OWNER_URL: ownerUrl() };
-    const doctor = run('scripts/doctor.js', urls);
+    const doctor = run('src/commands/doctor.js', urls);
     await doctor.ended;
     expect(doctor.output()).toMatch(
       /^problem +owner +DATABASE_OWNER_URL leads to another database than DATABASE_URL\. Set /m,
@@ -299,7 +299,7 @@ test(
       await withClient(lost.ownerUrl, (client) =>
         client.query('update installation.outbound set server = $1', [server]),
       );
-      const doctor = run('scripts/doctor.js', { DATABASE_URL: lost.ownerUrl });
+      const doctor = run('src/commands/doctor.js', { DATABASE_URL: lost.ownerUrl });
       await doctor.ended;
       return doctor.output();
     };

@@ -43,7 +43,7 @@ async function command(name: string, args: string[], given: Record<string, strin
   const { APP_ENV = 'production', DEPLOYMENT: deployment, ...secrets } = given;
   const folder = await writeSecrets({ ...production.urls, ...production.keys, ...secrets });
   const settings = { APP_ENV, SECRETS_DIR: folder, ...(deployment ? { DEPLOYMENT: deployment } : {}) };
-  const program = run(`scripts/${name}.js`, settings, args);
+  const program = run(`src/commands/${name}.js`, settings, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
 }

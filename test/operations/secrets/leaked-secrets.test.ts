@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEVELOPMENT_SECRETS } from '../../../src/config/settings.js';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { findProgram, titleWith } from '../../support/harness/programs.js';
 import { ask, logIn } from '../../support/service/client.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { ask, logIn, type Question } from '../../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
 import { endProcesses, startReplica, until, type Replica } from '../../support/service/processes.js';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { DEVELOPMENT_SECRETS } from '../../../src/config/settings.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { appendAllToChains } from '../../../src/modules/audit-log/append-to-chain.js';
 import { digestOf } from '../../../src/modules/audit-log/chain-queries.js';
 import { verifyChain } from '../../../src/modules/audit-log/verify-chain.js';

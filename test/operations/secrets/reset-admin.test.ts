@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import { logIn, logInFirst } from '../../support/service/client.js';
 import { endProcesses, run } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
@@ -18,7 +18,7 @@ const HOST = DEMO.hosts.two;
 
 async function resetAdmin(args: string[]): Promise<{ code: number | null; output: string }> {
   const DATABASE_OWNER_URL = String(service.owner.options.connectionString);
-  const program = run('scripts/reset-admin.js', { DATABASE_OWNER_URL }, args);
+  const program = run('src/commands/reset-admin.js', { DATABASE_OWNER_URL }, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
 }

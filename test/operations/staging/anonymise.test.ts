@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import speakeasy from 'speakeasy';
 import { DEVELOPMENT_SECRETS } from '../../../src/config/settings.js';
-import { findUndecided } from '../../../src/development/anonymise/catalogue.js';
-import { COLUMNS } from '../../../src/development/anonymise/columns.js';
-import { makeReplacements } from '../../../src/development/anonymise/values/replacements.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { findUndecided } from '../../../tools/anonymise/catalogue.js';
+import { COLUMNS } from '../../../tools/anonymise/columns.js';
+import { makeReplacements } from '../../../tools/anonymise/values/replacements.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { isHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { trackingKey } from '../../../src/modules/tracking-numbers/tracking-key.js';
 import { rounds } from '../../support/harness/effort.js';
@@ -62,7 +62,8 @@ afterAll(async () => {
 }, LIMIT_MS);
 
 async function script(name: string, args: string[], env: Record<string, string> = {}) {
-  const program = run(`scripts/${name}.js`, { DATABASE_URL: database.ownerUrl, ...KEYS, ...env }, args);
+  const folder = name === 'demo-load' ? 'scripts/develop' : 'src/commands';
+  const program = run(`${folder}/${name}.js`, { DATABASE_URL: database.ownerUrl, ...KEYS, ...env }, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
 }

@@ -49,7 +49,7 @@ afterAll(async () => {
 
 async function load({ ownerUrl }: TestDatabase, args = SMALL, env = {}): Promise<Ended> {
   const cheap = { PASSWORD_HASH_COST: '4' };
-  const program = run('scripts/demo-load.js', { DATABASE_URL: ownerUrl, ...cheap, ...env }, args);
+  const program = run('scripts/develop/demo-load.js', { DATABASE_URL: ownerUrl, ...cheap, ...env }, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { developmentConfig } from '../../support/staging/development.js';
 import type { Message } from '../../../src/platform/mail/mime.js';
 import { makeMailer } from '../../../src/platform/mail/transport.js';

@@ -18,7 +18,8 @@ afterAll(async () => {
   await removeFolders();
 }, LIMIT_MS);
 
-const migrate = (url: string, args: string[]) => run('scripts/migrate.js', { DATABASE_OWNER_URL: url }, args);
+const migrate = (url: string, args: string[]) =>
+  run('src/commands/migrate.js', { DATABASE_OWNER_URL: url }, args);
 
 test(
   'migrates when the server is there, and fails at once without the option',

@@ -16,7 +16,7 @@ test('a command is named as a release runs it, and as a clone does', () => {
   expect(commandLineIn('tenant-move', false)).toBe('npm run tenant:move');
 });
 
-const sources = ['src', 'scripts']
+const sources = ['src', 'fixtures', 'tools', 'print-bridge', 'scripts', 'sdk-tools']
   .flatMap((folder) =>
     readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
       join(folder, path),
@@ -31,15 +31,14 @@ test('every command that a message names exists in a clone, with the script that
     ),
   );
   expect(named.length).toBeGreaterThan(15);
-  const run = (name: string) => scripts[commandLineIn(name, false).replace('npm run ', '')];
-  expect(named.filter((name) => name !== 'worker' && run(name) !== `node scripts/run.mjs ${name}`)).toEqual(
-    [],
-  );
+  const run = (name: string) => scripts[commandLineIn(name, false).replace('npm run ', '')] ?? '';
+  const isOther = (name: string) => !new RegExp(`^node scripts/run\\.mjs (\\S+/)?${name}$`).test(run(name));
+  expect(named.filter((name) => name !== 'worker' && isOther(name))).toEqual([]);
 });
 
 /** The programs that only a clone has. */
 const OF_A_CLONE =
-  /^scripts\/(bench|capacity|contract|mutants|pressure|sdk|search|samples|site|new-operation)|^src\/development\//;
+  /^scripts\/(campaigns|contract|contract-diff|develop|measure|mutants)\/|^sdk-tools\/|^src\/development\//;
 
 test('no message of a program of a release names npm', () => {
   const messages = sources
@@ -58,30 +57,38 @@ test('no message of a program of a release names npm', () => {
   ).toEqual([]);
 });
 
-const programs = [...PROGRAMS, 'scripts/bench.ts', 'scripts/mutants.ts', 'scripts/sdk.ts']
-  .filter((path) => path.startsWith('scripts/'))
-  .map((path) => basename(path, '.ts'));
+const programs = PROGRAMS.filter((path) => !/^src\/(main|worker)\.ts$/.test(path)).map((path) =>
+  basename(path, '.ts'),
+);
+
+const run = (...args: string[]) =>
+  spawnSync(process.execPath, [...args, '--help'], {
+    cwd: projectRoot,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] },
+    timeout: 20_000,
+  });
 
 test.each(['serve', 'worker', ...programs])(
   'crossdock %s --help prints the usage and exits with 0, without any setting',
   (name) => {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [join(projectRoot, 'bin', 'crossdock'), name, '--help'],
-      { encoding: 'utf8', env: { PATH: process.env['PATH'] }, timeout: 20_000 },
-    );
+    const { status, stdout, stderr } = run('bin/crossdock', name);
     expect([name, status, stderr, stdout]).toEqual([name, 0, '', expect.stringMatching(/\S/)]);
   },
 );
 
-test.each(['start', 'release', 'new-migration', 'new-operation'])(
-  'npm run %s -- --help exits with 0',
+test.each(['scripts/measure/bench', 'scripts/mutants/mutants', 'sdk-tools/sdk'])(
+  'scripts/run.mjs %s --help prints the usage and exits with 0, without any setting',
   (name) => {
-    const { status, stdout } = spawnSync(
-      process.execPath,
-      [join(projectRoot, 'scripts', `${name}.mjs`), '--help'],
-      { encoding: 'utf8', timeout: 20_000 },
-    );
+    const { status, stdout, stderr } = run(`dist/${name}.js`);
+    expect([status, stderr, stdout]).toEqual([0, '', expect.stringMatching(/^Usage: npm run /)]);
+  },
+);
+
+test.each(['start', 'release/release', 'develop/new-migration', 'develop/new-operation'])(
+  'scripts/%s.mjs --help exits with 0',
+  (name) => {
+    const { status, stdout } = run(`scripts/${name}.mjs`);
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^Usage: npm (start|run)/)]);
   },
 );

@@ -64,7 +64,7 @@ async function expectRefusal(program: string, env: Record<string, string>, line:
   ]);
 }
 
-const PROGRAMS = ['src/main.js', 'src/worker.js', 'src/clone.js', 'scripts/demo-load.js'];
+const PROGRAMS = ['src/main.js', 'src/worker.js', 'fixtures/clone.js', 'scripts/develop/demo-load.js'];
 
 test.each(PROGRAMS.flatMap((program) => ['staging', 'production'].map((appEnv) => ({ program, appEnv }))))(
   '$program in development refuses a database that a deployment of $appEnv has used, as the owner and as the login',
@@ -74,7 +74,7 @@ test.each(PROGRAMS.flatMap((program) => ['staging', 'production'].map((appEnv) =
       `^The deployment ${appEnv} \\(APP_ENV=${appEnv}\\) has used this database, [^\n]+ Set APP_ENV=${appEnv}, [^\n]+\n$`,
     );
     await expectRefusal(program, { DATABASE_URL: demo.ownerUrl }, line);
-    if (program !== 'scripts/demo-load.js')
+    if (program !== 'scripts/develop/demo-load.js')
       await expectRefusal(program, { DATABASE_URL: asLogin(demo.ownerUrl) }, line);
     const { rows } = await demoOwner.query('delete from installation.deployments returning app_env');
     expect(rows).toEqual([{ app_env: appEnv }]);
@@ -88,7 +88,7 @@ test.each(PROGRAMS)(
   '%s in development refuses a database with other tenants that no process has used yet',
   async (program) => {
     await expectRefusal(program, { DATABASE_URL: real.ownerUrl }, OTHERS);
-    if (program !== 'scripts/demo-load.js')
+    if (program !== 'scripts/develop/demo-load.js')
       await expectRefusal(program, { DATABASE_URL: asLogin(real.ownerUrl) }, OTHERS);
     expect((await owner.query('select slug from tenants')).rows).toEqual([{ slug: 'miami' }]);
     expect((await owner.query('select name from installation.deployments')).rows).toEqual([]);
@@ -96,7 +96,7 @@ test.each(PROGRAMS)(
   LIMIT_MS,
 );
 
-test.each(['src/clone.js', 'src/main.js'])(
+test.each(['fixtures/clone.js', 'src/main.js'])(
   "%s in development puts nothing into the server's own database postgres",
   async (program) => {
     const server = await startOwnServer();
@@ -120,7 +120,7 @@ test.each(['src/clone.js', 'src/main.js'])(
 test(
   'the statement of the refusal lets a copy without real data be used, and no demo data are loaded beside its tenants',
   async () => {
-    const refused = run('src/clone.js', { DATABASE_URL: real.ownerUrl });
+    const refused = run('fixtures/clone.js', { DATABASE_URL: real.ownerUrl });
     await refused.ended;
     await owner.query(/insert into installation.*/.exec(refused.output())?.[0] ?? '');
     const replica = await startReplica({ DATABASE_URL: real.ownerUrl });

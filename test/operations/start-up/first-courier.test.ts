@@ -36,7 +36,7 @@ afterAll(async () => {
 
 async function createTenant(): Promise<string> {
   const created = run(
-    'scripts/tenant-create.js',
+    'src/commands/tenant-create.js',
     { DATABASE_OWNER_URL: String(service.owner.options.connectionString) },
     ['--slug', 'gateway', '--name', 'Gateway Ltd', '--host', '*', '--generate-password'],
   );

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { PROGRAMS } from '../../../scripts/build.mjs';
@@ -87,7 +87,9 @@ async function settingsOf(command: string, situation: Situation): Promise<Record
 }
 
 async function start(command: string, situation: Situation) {
-  const file = FILES[command] ?? `scripts/${command}.js`;
+  // Only a clone has it.
+  const ofClone = command === 'demo-load' ? 'scripts/develop/demo-load.js' : undefined;
+  const file = FILES[command] ?? ofClone ?? `src/commands/${command}.js`;
   return run(file, await settingsOf(command, situation), ARGUMENTS[command]?.() ?? []);
 }
 
@@ -104,8 +106,8 @@ describe('the table of docs/deploy.md', () => {
         .map((cell) => cell.trim().replaceAll('`', '')),
     ).toEqual([...SITUATIONS]);
     const withoutDatabase = ['health', 'print-bridge', 'doctor'];
-    const commands = PROGRAMS.filter((path) => path.startsWith('scripts/'))
-      .map((path) => path.replace(/^scripts\/|\.ts$/g, ''))
+    const commands = PROGRAMS.filter((path) => !/^src\/(main|worker)\.ts$/.test(path))
+      .map((path) => basename(path, '.ts'))
       .filter((name) => !withoutDatabase.includes(name));
     const documented = TABLE.map(({ command }) => command);
     expect(['serve', 'worker', ...commands].filter((name) => !documented.includes(name))).toEqual([]);

@@ -56,7 +56,7 @@ const COMMANDS: [program: string, args: () => string[]][] = [
 ];
 
 async function runWith(env: Record<string, string>, program: string, args: string[]) {
-  const running = run(`scripts/${program}.js`, { ...KEYS, DATA_DIR: await makeFolder(), ...env }, args);
+  const running = run(`src/commands/${program}.js`, { ...KEYS, DATA_DIR: await makeFolder(), ...env }, args);
   const { code } = await running.ended;
   return { code, output: running.output() };
 }

@@ -72,7 +72,7 @@ const logIn = (url: string, username: string, password: string) =>
   });
 
 describe.each(['staging', 'production'])('with the demo data, %s', (APP_ENV) => {
-  test.each(['src/main.js', 'src/worker.js', 'src/clone.js'])(
+  test.each(['src/main.js', 'src/worker.js', 'fixtures/clone.js'])(
     '%s does not start, names the credentials and says how to remove them',
     async (program) => {
       const refused = run(program, { ...SETTINGS, APP_ENV, DATABASE_URL: urlOf(demo) });
@@ -87,7 +87,7 @@ describe.each(['staging', 'production'])('with the demo data, %s', (APP_ENV) => 
       ];
       expect(lines).toEqual(named.map((each) => expect.stringMatching(each)));
       for (const line of lines) expect(line).toContain('run npm run published:remove');
-      const doctor = run('scripts/doctor.js', { ...SETTINGS, APP_ENV, DATABASE_URL: urlOf(demo) });
+      const doctor = run('src/commands/doctor.js', { ...SETTINGS, APP_ENV, DATABASE_URL: urlOf(demo) });
       expect(await doctor.ended).toEqual({ code: 1, signal: null });
       for (const each of named)
         expect(doctor.output()).toMatch(new RegExp(`^problem +demo data +${each.source.slice(1)}`, 'm'));
@@ -270,7 +270,7 @@ test(
       DATABASE_URL: urlOf(demo),
       DATABASE_OWNER_URL: demo.ownerUrl,
     };
-    const first = run('scripts/remove-published.js', env);
+    const first = run('src/commands/remove-published.js', env);
     expect([await first.ended, first.output().split('\n')]).toEqual([
       { code: 0, signal: null },
       [
@@ -285,7 +285,7 @@ test(
     ]);
     const service = await serve(demo, { APP_ENV: 'production' });
     expect(await logIn(service.url, 'admin', PUBLISHED.password)).not.toMatchObject({ status: 200 });
-    const second = run('scripts/remove-published.js', env);
+    const second = run('src/commands/remove-published.js', env);
     expect([await second.ended, second.output()]).toEqual([
       { code: 0, signal: null },
       'There is no published credential.\n',
@@ -294,7 +294,7 @@ test(
     await client.connect();
     await recordDeployment(client, describeDeployment(surveyConfig({ APP_ENV: 'development' }).config));
     await client.end();
-    const third = run('scripts/remove-published.js', env);
+    const third = run('src/commands/remove-published.js', env);
     expect([await third.ended, third.output()]).toEqual([
       { code: 1, signal: null },
       expect.stringMatching(

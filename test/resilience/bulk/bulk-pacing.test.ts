@@ -1,11 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeBulkLimits } from '../../../src/platform/concurrency/bulk-limits.js';
-import {
-  watchPressure,
-  type Pressure,
-  type Transactions,
-} from '../../../src/platform/concurrency/pressure.js';
+import { makeBulkLimits } from '../../../src/platform/limits/bulk-limits.js';
+import { watchPressure, type Pressure, type Transactions } from '../../../src/platform/limits/pressure.js';
 import { until } from '../../support/service/processes.js';
 
 const POOL = 10;

@@ -3,7 +3,7 @@ import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { checkStorage } from '../../../src/startup/doctor/storage.js';
 import { scrape } from '../../support/readers/exposition.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
@@ -111,8 +111,8 @@ describe('a database whose disk is full', () => {
   test.each([
     ['src/main.js', []],
     ['src/worker.js', []],
-    ['scripts/tenant-create.js', ['--slug', 'new', '--name', 'New', '--host', 'new.example.com']],
-    ['scripts/reset-admin.js', ['--tenant', 'demo']],
+    ['src/commands/tenant-create.js', ['--slug', 'new', '--name', 'New', '--host', 'new.example.com']],
+    ['src/commands/reset-admin.js', ['--tenant', 'demo']],
   ])(
     '%s says in one line that the disk is full, and what to do',
     async (program, args) => {

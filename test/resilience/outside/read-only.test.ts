@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { operations } from '../../../generated/operations.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { CALLS } from '../../security/authorization/calls.js';
 import { rows } from '../../security/authorization/matrix.js';
 import { makeCouriers } from '../../support/builders/couriers.js';
@@ -103,14 +103,14 @@ const REASON =
 const TENANT = ['--slug', 'new', '--name', 'New', '--host', 'new.example.com'];
 
 test.each([
-  ['scripts/migrate.js', []],
-  ['scripts/migrate.js', ['--pause', '20261216000000_package_keys']],
-  ['scripts/tenant-create.js', TENANT],
-  ['scripts/reset-admin.js', ['--tenant', 'demo']],
-  ['scripts/outbound.js', ['--pause', 'test']],
-  ['scripts/rehash.js', ['--drop-backup-codes']],
-  ['scripts/rewrap.js', []],
-  ['scripts/remove-published.js', []],
+  ['src/commands/migrate.js', []],
+  ['src/commands/migrate.js', ['--pause', '20261216000000_package_keys']],
+  ['src/commands/tenant-create.js', TENANT],
+  ['src/commands/reset-admin.js', ['--tenant', 'demo']],
+  ['src/commands/outbound.js', ['--pause', 'test']],
+  ['src/commands/rehash.js', ['--drop-backup-codes']],
+  ['src/commands/rewrap.js', []],
+  ['src/commands/remove-published.js', []],
   ['src/main.js', []],
   ['src/worker.js', []],
 ])(

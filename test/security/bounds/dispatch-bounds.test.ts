@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { QUOTAS } from '../../../generated/bounds.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { insertWithoutTriggers } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
 import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { HELD_MS } from '../../../generated/bounds.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { makeCouriers, type Belongings } from '../../support/builders/couriers.js';
 import { mostPrivilegedCaller } from '../../support/builders/inputs.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { pageOfCustomers, totalOfCustomers } from '../../../src/modules/customers/crud/list-queries.js';
 import { substringMatches } from '../../../src/modules/customers/search/queries.js';
 import { listPackages, totalPackages } from '../../../src/modules/packages/list/queries.js';

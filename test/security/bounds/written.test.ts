@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BOUND_KINDS, BOUNDS_OF } from '../../../generated/bounds.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { worstJsonBodies, type WorstBody } from '../../support/attacks/worst-bodies.js';
 import { worstForms } from '../../support/attacks/worst-forms.js';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { around, HOSTILE_CHARACTERS, hostileRows, VERY_LONG } from '../../support/attacks/hostile-texts.js';
 import { addressOf, inputs, mostPrivilegedCaller, type Input } from '../../support/builders/inputs.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { OperationId } from '../../../src/platform/contract/types.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { operationIds } from '../../support/service/contract.js';
 import { addressOf } from '../../support/builders/inputs.js';
 import { startService, type Call, type Service } from '../../support/service/service.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { OperationId } from '../../../src/platform/contract/types.js';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import { filledPath, operationIds, operationOf } from '../../support/service/contract.js';
 import { MULTIPART_TYPE, multipartBody } from '../../support/service/forms.js';
 import { rounds } from '../../support/harness/effort.js';

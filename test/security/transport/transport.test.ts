@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { METHODS, methodsByPath } from '../../support/service/contract.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';

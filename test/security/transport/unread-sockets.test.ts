@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { ask, logIn } from '../../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
 import { rounds } from '../../support/harness/effort.js';

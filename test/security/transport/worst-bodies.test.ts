@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { Schema } from '../../../src/platform/contract/bundle.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import {
   bodyShapes,

@@ -45,7 +45,7 @@ const LOCK_CALL = /pg_advisory_xact_lock/;
 
 /** These files have connections of their own, and take one lock. */
 const LOCKERS = new Set([
-  'src/development/demo/seed.ts',
+  'fixtures/demo/seed.ts',
   'src/platform/db/connections/pooler.ts',
   'src/platform/db/connections/roles.ts',
   'src/platform/db/locks.ts',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import { untilAdmitted, type Reply, type Service } from '../service/service.js';
 
 const TENANT = DEMO.tenants.demo;

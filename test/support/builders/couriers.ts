@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { insertEntry } from './audit.js';
 import { insertBill } from './bills.js';
 import { eventPackage, insertDelivery, insertEvent } from './deliveries.js';

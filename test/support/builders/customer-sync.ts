@@ -1,5 +1,5 @@
 import { makeCustomerSync } from '../../../src/modules/customers/sync/sync.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { makeOutboundClient, type OutboundClient } from '../../../src/platform/outbound/client.js';
 import { accept, startReceiver, type Receiver } from '../receivers/receiver.js';
 import type { Reply, Service } from '../service/service.js';

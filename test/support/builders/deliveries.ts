@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { components } from '../../../generated/contract.js';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 
 type EventType = components['schemas']['WebhookType'];
 

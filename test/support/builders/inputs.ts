@@ -1,7 +1,7 @@
 import type { Schema } from '../../../src/platform/contract/bundle.js';
 import type { ContractOperation } from '../contract/dereference.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import { encodeBody } from '../../contract/fuzz/bodies.js';
 import {
   bodyShapes,

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import type { Reply, Service } from '../service/service.js';
 
 export const CUSTOMERS = { IEX: 'IEX-1001', HRB: 'HRB-2001' } as const;

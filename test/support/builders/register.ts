@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 
 /** Plants enough couriers for several pages, a quarter of them inactive, with shared names and times. */
 export async function insertCouriers(owner: pg.Pool): Promise<void> {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 
 /** Plants warehouse users `spare-1` and so on in tenant demo, with shared names and the password of the demo users. */
 export async function insertUsers(owner: pg.Pool, count: number): Promise<void> {

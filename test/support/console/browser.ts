@@ -10,7 +10,7 @@ import {
   scan as scanCode,
   type as typeText,
   untilLastKey,
-} from '../../../scripts/bench-console/keys.js';
+} from '../../../scripts/measure/bench-console/keys.js';
 import { findProgram } from '../harness/programs.js';
 
 export { pressTimed, untilLastKey };

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import type { Service } from '../service/service.js';
 import { logIn, openConsole } from './browser.js';
 import { makeWorker } from './tired-worker.js';

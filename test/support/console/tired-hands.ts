@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { PERSON_MS } from '../../../scripts/bench-console/keys.js';
+import { PERSON_MS } from '../../../scripts/measure/bench-console/keys.js';
 import { pressTimed, untilLastKey } from './browser.js';
 
 /** Returns a function that returns numbers from 0 to 1, the same for the same seed (mulberry32). */

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { PERSON_MS } from '../../../scripts/bench-console/keys.js';
+import { PERSON_MS } from '../../../scripts/measure/bench-console/keys.js';
 import { pressTimed, untilLastKey } from './browser.js';
 import { keysOf, RECORDED_SCANNERS } from './recorded-scanners.js';
 import { makeHands, randomOf, type Hands, type Seen } from './tired-hands.js';

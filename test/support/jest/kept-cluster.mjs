@@ -23,6 +23,7 @@ const PARTS = ['postgres', 'postgres.password', 'service.password'];
 // The content of the templates depends on these files.
 const INGREDIENTS = [
   'prisma/migrations',
+  'dist/fixtures',
   'dist/src/development',
   'dist/src/platform/access/secrets.js',
   'dist/src/platform/db',

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Secrets } from '../../../src/platform/access/secrets.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { until } from '../service/processes.js';
 
 /** Returns a signing secret in the format of Standard Webhooks, the same for the same letter. */

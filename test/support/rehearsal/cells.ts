@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { developmentConfig } from '../staging/development.js';
-import { seedDemo } from '../../../src/development/demo/seed.js';
+import { seedDemo } from '../../../fixtures/demo/seed.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { migrate } from '../../../src/platform/db/migrations/migrate.js';

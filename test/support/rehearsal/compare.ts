@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { verified, type Receiver } from '../receivers/receiver.js';
 import { webhookSecret } from '../receivers/webhooks.js';
 import { until } from '../service/processes.js';

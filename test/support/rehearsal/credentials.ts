@@ -1,7 +1,7 @@
 import bcrypt from 'bcrypt';
 import type pg from 'pg';
 import type { Secrets } from '../../../src/platform/access/secrets.js';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 
 /** Staging refuses those of the demo data, because they are published. */
 export const REHEARSAL = {

@@ -149,9 +149,10 @@ async function seed(version: string, ownerUrl: string): Promise<void> {
     LOG_LEVEL: 'error',
     PORT: String(port),
   };
-  // Earlier releases have one program for both.
-  const isSeparate = existsSync(join(version, 'dist', 'src', 'clone.js'));
-  const service = start(version, isSeparate ? 'src/clone.js' : 'src/main.js', env);
+  // Earlier releases have it elsewhere, or one program for both.
+  const programs = ['fixtures/clone.js', 'src/clone.js'];
+  const program = programs.find((path) => existsSync(join(version, 'dist', path)));
+  const service = start(version, program ?? 'src/main.js', env);
   if (!(await becomesReady(service, port))) throw new Error(service.output());
   await drain(service);
 }

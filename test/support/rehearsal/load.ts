@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { REHEARSAL } from './credentials.js';
 import { ask, codeOf, isServed, type Outcome, type Question } from '../service/client.js';
 

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { REHEARSAL } from './credentials.js';
 import { ask, askSteadily, codeOf, isServed, type Question } from '../service/client.js';
 

@@ -1,6 +1,6 @@
 import { hasPermission } from '../../../src/platform/access/permissions.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { operationOf, type Body } from '../service/contract.js';
 import type { Call } from '../service/service.js';
 

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { LanguageId } from '../../../scripts/samples/code-samples.mjs';
+import type { LanguageId } from '../../../scripts/contract/samples/code-samples.js';
 
 const run = promisify(execFile);
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { FaultPlan } from '../../../scripts/sdk/faults/proxy.js';
-import type { Fault } from '../../../scripts/sdk/faults/faults.js';
+import type { FaultPlan } from '../../../sdk-tools/faults/proxy.js';
+import type { Fault } from '../../../sdk-tools/faults/faults.js';
 import { rounds } from '../harness/effort.js';
-import { RETRIES } from '../../../scripts/sdk/retries.js';
+import { RETRIES } from '../../../sdk-tools/retries.js';
 
 /** One call of an SDK through a proxy with faults, and how it must end. */
 export type FaultCase = {

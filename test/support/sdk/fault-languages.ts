@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLASS_PATH } from '../../../scripts/sdk/java.js';
-import type { Command } from '../../../scripts/sdk/language.js';
-import { php } from '../../../scripts/sdk/php/language.js';
-import { isBuilt, python } from '../../../scripts/sdk/python/language.js';
+import { CLASS_PATH } from '../../../sdk-tools/java/language.js';
+import type { Command } from '../../../sdk-tools/language.js';
+import { php } from '../../../sdk-tools/php/language.js';
+import { isBuilt, python } from '../../../sdk-tools/python/language.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 
 /** A program that makes the calls in CROSSDOCK_CALLS with one SDK. */

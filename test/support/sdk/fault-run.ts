@@ -1,7 +1,7 @@
-import { startFaultProxy, type Attempt, type FaultProxy } from '../../../scripts/sdk/faults/proxy.js';
-import { RETRIES } from '../../../scripts/sdk/retries.js';
-import { runProgram } from '../../../scripts/sdk/tool.js';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { startFaultProxy, type Attempt, type FaultProxy } from '../../../sdk-tools/faults/proxy.js';
+import { RETRIES } from '../../../sdk-tools/retries.js';
+import { runProgram } from '../../../sdk-tools/tool.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import type { FaultCase } from './fault-cases.js';
 import type { FaultLanguage } from './fault-languages.js';
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { operations, type OperationId } from '../../../generated/operations.js';
+import type { Contract } from '../../../scripts/contract/document/openapi.js';
 import type { Schema } from '../../../src/platform/contract/bundle.js';
 import { dereference, type Bundle, type ContractOperation } from '../contract/dereference.js';
 import { NDJSON, type Operation } from '../../../src/platform/contract/types.js';
@@ -10,7 +11,7 @@ import { filesFor } from '../../contract/fuzz/files.js';
 /** The published contract as generated, with its references. */
 export const bundle = JSON.parse(
   readFileSync(join(projectRoot, 'generated', 'openapi.json'), 'utf8'),
-) as Bundle;
+) as Bundle & Contract;
 
 const contract = dereference(bundle);
 

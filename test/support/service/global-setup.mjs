@@ -8,7 +8,7 @@ import { openSecrets } from '../../../dist/src/platform/access/secrets.js';
 import { analyzeNonEmptyTables } from '../../../dist/src/platform/db/migrations/analyze.js';
 import { startEmbeddedPostgres } from '../../../dist/src/development/embedded-postgres/embedded-server.js';
 import { migrate } from '../../../dist/src/platform/db/migrations/migrate.js';
-import { DEMO, seedDemo } from '../../../dist/src/development/demo/seed.js';
+import { DEMO, seedDemo } from '../../../dist/fixtures/demo/seed.js';
 import { projectRoot } from '../../../dist/src/config/project-root.js';
 import { chooseFolder, openFolders } from '../jest/server-folders.mjs';
 import { keepCluster, keyOfTemplates, restoreCluster } from '../jest/kept-cluster.mjs';

@@ -1,4 +1,4 @@
-import { DEMO } from '../../../src/development/demo/seed.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import type { Call, Service } from './service.js';
 
 export const PRINCIPALS = [

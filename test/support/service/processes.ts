@@ -75,7 +75,7 @@ export function runProgram(
 /** Starts the service as npm start does, with the demo data in an empty database, and waits until it is ready. */
 export async function startReplica(env: Record<string, string>): Promise<Replica> {
   const port = env['PORT'] ?? String(await freePort());
-  const service = run('src/clone.js', { LOG_LEVEL: 'error', ...env, PORT: port });
+  const service = run('fixtures/clone.js', { LOG_LEVEL: 'error', ...env, PORT: port });
   const url = `http://127.0.0.1:${port}`;
   await until(async () => {
     if (service.child.exitCode !== null)

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DEMO } from '../../../src/development/demo/demo.js';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const { admin, guarded, manager } = DEMO.users;
@@ -15,7 +15,7 @@ const ROWS = [
   `insert into idempotency_keys (tenant_id, id, principal_kind, principal_id, key_hash, request_hash, operation_id, answer_cipher)
    values ($1, new_id(), 'user', '${admin}', 'key', 'request', 'submitPrealert', 'v1.x')`,
   `insert into prealert_flags (tenant_id, courier_id, tracking_key) values ($1, '${IEX}', 'FLAGGED1')`,
-  `insert into prealert_renames (tenant_id, courier_id, user_code, customer_id) values ($1, '${IEX}', 'Marcia Campbell', new_id())`,
+  `insert into prealert_renames (tenant_id, courier_id, user_code, customer_id, new_user_code) values ($1, '${IEX}', 'Marcia Campbell', new_id(), 'Marcia Smith')`,
   `insert into package_weights (tenant_id, package_id, received_weight_lb)
    select tenant_id, id, weight_lb from packages where tenant_id = $1 order by id limit 1`,
   `insert into principal_quotas (tenant_id, principal_kind, principal_id, courier_id, kind, period_start, used)

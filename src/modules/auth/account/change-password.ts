@@ -6,7 +6,7 @@ import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { validatePassword } from '../credentials/password-policy.js';
 import type { Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
-import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
+import { resetFailures, passwordThrottle } from '../../../platform/limits/stored/login-throttle.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { invalidFieldError, type FieldProblem } from '../../../platform/errors/errors.js';
 import type { Client } from '../../sessions/public.js';

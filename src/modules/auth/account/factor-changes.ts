@@ -7,7 +7,7 @@ import { assertUpdated, confirmPassword, readOwnAccount } from '../credentials/o
 import { verifyCode, verifyTotpCode, tryCode } from '../credentials/code-attempt.js';
 import type { Account } from '../credentials/account-queries.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
-import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
+import { resetFailures, passwordThrottle } from '../../../platform/limits/stored/login-throttle.js';
 import type { SignIn } from '../sign-in.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';

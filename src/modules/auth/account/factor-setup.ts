@@ -12,7 +12,7 @@ import { assertUpdated, confirmPassword, readOwnAccount } from '../credentials/o
 import type { Account } from '../credentials/account-queries.js';
 import { tryCode } from '../credentials/code-attempt.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
-import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
+import { resetFailures, passwordThrottle } from '../../../platform/limits/stored/login-throttle.js';
 import { newTotpSecret, otpauthUri, stepOfCode } from '../credentials/totp.js';
 import type { SignIn } from '../sign-in.js';
 import type { EncryptionContext, Secrets } from '../../../platform/access/secrets.js';

@@ -1,5 +1,5 @@
 import type { AttemptDeps } from '../credentials/password-attempt.js';
-import { limitOf } from '../credentials/throttle.js';
+import { limitOf } from '../../../platform/limits/stored/login-throttle.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';

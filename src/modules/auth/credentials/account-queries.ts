@@ -1,21 +1,23 @@
-import type { User } from '../../../platform/db/models/types.js';
+import { columns } from '../../../platform/db/columns.js';
 import type { Role } from '../../../platform/identity/callers.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { Scope, UserScope } from '../../../platform/db/scope.js';
 
-type AccountColumns =
-  | 'id'
-  | 'username'
-  | 'fullName'
-  | 'courierId'
-  | 'passwordHash'
-  | 'tokenVersion'
-  | 'twoFactorEnabled'
-  | 'totpSecret'
-  | 'mustChangePassword';
+const USER = columns('User', 'users', [
+  'id',
+  'username',
+  'fullName',
+  'role',
+  'courierId',
+  'passwordHash',
+  'tokenVersion',
+  'twoFactorEnabled',
+  'totpSecret',
+  'mustChangePassword',
+]);
 
-export type Account = Pick<User, AccountColumns> & {
+export type Account = RowOf<typeof USER> & {
   role: Role;
   courierCode: string | null;
   /** Whether the tenant requires a second factor for the user's role. */
@@ -42,11 +44,7 @@ export const accountById = (ctx: Scope, userId: string): Sql<Account> =>
   selectAccount(ctx, sql`users.id = ${userId}::uuid`);
 
 function selectAccount(ctx: Scope, condition: Sql): Sql<Account> {
-  return once`select users.id, users.username, users.full_name as "fullName", users.role,
-      users.courier_id as "courierId", couriers.code as "courierCode", users.password_hash as "passwordHash",
-      users.token_version as "tokenVersion", users.two_factor_enabled as "twoFactorEnabled",
-      users.totp_secret as "totpSecret", users.must_change_password as "mustChangePassword",
-      ${isFactorRequired} as "isFactorRequired",
+  return once`select ${USER}, couriers.code as "courierCode", ${isFactorRequired} as "isFactorRequired",
       coalesce(users.password_expires_at <= now(), false) as "isPasswordExpired",
       users.is_active and (users.courier_id is null or couriers.is_active is true) as "isEnabled",
       floor(extract(epoch from now()))::float8 as "nowS"

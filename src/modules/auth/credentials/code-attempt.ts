@@ -8,7 +8,7 @@ import {
   lockedOutError,
   lockLeft,
   MAX_FAILURES,
-} from './throttle.js';
+} from '../../../platform/limits/stored/login-throttle.js';
 import { stepOfCode } from './totp.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import { ApiError } from '../../../platform/errors/errors.js';

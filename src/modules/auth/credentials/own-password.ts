@@ -1,6 +1,6 @@
 import { accountById, lockOwnUser, type Account } from './account-queries.js';
 import { withPassword, type AttemptDeps } from './password-attempt.js';
-import { passwordThrottle, resetFailures } from './throttle.js';
+import { passwordThrottle, resetFailures } from '../../../platform/limits/stored/login-throttle.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import type { Tx } from '../../../platform/db/scope.js';

@@ -9,8 +9,8 @@ import {
   lockLeft,
   MAX_FAILURES,
   passwordThrottle,
-} from './throttle.js';
-import type { LoginLimiter } from '../../../platform/access/login-limiter.js';
+} from '../../../platform/limits/stored/login-throttle.js';
+import type { LoginLimiter } from '../../../platform/limits/login-limiter.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { Passwords } from './passwords.js';
 import type { RequestContext, SystemContext } from '../../../platform/context/request-context.js';

@@ -2,7 +2,7 @@ import { audit } from '../../../platform/audit/audit.js';
 import { withPassword, type AttemptDeps } from '../credentials/password-attempt.js';
 import { accountById, lockUserForLogin, type Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
-import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
+import { resetFailures, passwordThrottle } from '../../../platform/limits/stored/login-throttle.js';
 import { newPreauthToken, storePreauthToken } from './second-step.js';
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';

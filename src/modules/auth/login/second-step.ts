@@ -1,7 +1,7 @@
 import { audit } from '../../../platform/audit/audit.js';
 import { randomBytes } from 'node:crypto';
 import { verifyCode, tryCode, type Factor } from '../credentials/code-attempt.js';
-import { limitOf } from '../credentials/throttle.js';
+import { limitOf } from '../../../platform/limits/stored/login-throttle.js';
 import {
   accountById,
   lockUserForLogin,

@@ -1,6 +1,5 @@
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { BillLine, DecimalText } from '../../../platform/db/models/types.js';
 import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import { once, onceIf, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
@@ -18,6 +17,20 @@ const BILL_PAYMENT = columns('BillPayment', 'p', [
   'recordedAt',
   'voidedAt',
   'voidReason',
+]);
+const BILL_LINE = columns('BillLine', 'l', [
+  'id',
+  'position',
+  'kind',
+  'description',
+  'packageId',
+  'houseNumber',
+  'userCode',
+  'receivedAt',
+  'weightLb',
+  'tier',
+  'rateUsd',
+  'amountUsd',
 ]);
 
 type Detail = DataOf<'getCourierBill'>;
@@ -57,23 +70,10 @@ export const partyOfCourier = sql`jsonb_build_object('name', c.name, 'code', c.c
     nullif(c.parish_province, '')], null)),
   'phone', c.phone_number1, 'email', c.email)`;
 
-export type BillLineRow = DecimalText<
-  Pick<
-    BillLine,
-    | 'id'
-    | 'position'
-    | 'description'
-    | 'packageId'
-    | 'trackingNumber'
-    | 'houseNumber'
-    | 'userCode'
-    | 'receivedAt'
-    | 'weightLb'
-    | 'tier'
-    | 'rateUsd'
-    | 'amountUsd'
-  >
-> & { kind: Detail['lines'][number]['kind'] };
+export type BillLineRow = RowOf<typeof BILL_LINE> & {
+  kind: Detail['lines'][number]['kind'];
+  trackingNumber: string | null;
+};
 
 /** One page of lines in the order of the bill. The hidden part of a number is never read for a courier. */
 export function linesOfBill(ctx: UserScope, billId: string, page: PageQuery): Sql<BillLineRow> {
@@ -81,11 +81,7 @@ export function linesOfBill(ctx: UserScope, billId: string, page: PageQuery): Sq
     ctx.caller.courierId === null
       ? sql`l.tracking_number`
       : sql`case when l.user_code is not null then l.tracking_number else ${maskedTrackingNumber('l')} end`;
-  return onceIf(
-    isCommonPage(page),
-  )`select l.id, l.position, l.kind, l.description, l.package_id as "packageId", ${number} as "trackingNumber",
-      l.house_number as "houseNumber", l.user_code as "userCode", l.received_at as "receivedAt",
-      l.weight_lb as "weightLb", l.tier, l.rate_usd as "rateUsd", l.amount_usd as "amountUsd"
+  return onceIf(isCommonPage(page))`select ${BILL_LINE}, ${number} as "trackingNumber"
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
     where ${ownRows(ctx, 'l')} and ${visibleBills(ctx)} and l.bill_id = ${billId}::uuid
     order by l.position ${limitTo(page)}`;

@@ -1,45 +1,36 @@
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import type { Bill, DecimalText } from '../../../platform/db/models/types.js';
-import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { columns } from '../../../platform/db/columns.js';
+import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 
 export type BillStatus = DataOf<'listCourierBills'>[number]['status'];
 
+const BILL = columns('Bill', 'b', [
+  'id',
+  'invoiceNumber',
+  'courierId',
+  'serviceType',
+  'startDate',
+  'endDate',
+  'totalPackages',
+  'taxRate',
+  'subtotal',
+  'taxAmount',
+  'totalAmount',
+  'paidAmount',
+  'status',
+  'createdAt',
+  'publishedAt',
+]);
+const COURIER = columns('Courier', 'c', { courierName: 'name', courierCode: 'code' });
+
 /** A bill in a list. Dates are text. */
-export type BillRow = DecimalText<
-  Pick<
-    Bill,
-    | 'id'
-    | 'invoiceNumber'
-    | 'courierId'
-    | 'serviceType'
-    | 'totalPackages'
-    | 'taxRate'
-    | 'subtotal'
-    | 'taxAmount'
-    | 'totalAmount'
-    | 'paidAmount'
-    | 'createdAt'
-    | 'publishedAt'
-  >
-> & {
-  courierName: string;
-  courierCode: string;
-  startDate: string;
-  endDate: string;
-  balance: string;
-  status: BillStatus;
-};
+export type BillRow = Omit<RowOf<typeof BILL>, 'startDate' | 'endDate' | 'status'> &
+  RowOf<typeof COURIER> & { startDate: string; endDate: string; balance: string; status: BillStatus };
 
 /** The columns of a BillRow, from `bills b` and its `couriers c`. */
-export const billColumns = raw(
-  `b.id, b.invoice_number as "invoiceNumber", b.courier_id as "courierId", c.name as "courierName",
-  c.code as "courierCode", b.service_type as "serviceType", b.start_date as "startDate", b.end_date as "endDate",
-  b.total_packages as "totalPackages", b.tax_rate as "taxRate", b.subtotal, b.tax_amount as "taxAmount",
-  b.total_amount as "totalAmount", b.paid_amount as "paidAmount", b.total_amount - b.paid_amount as balance, b.status,
-  b.created_at as "createdAt", b.published_at as "publishedAt"`,
-);
+export const billColumns = sql`${BILL}, ${COURIER}, b.total_amount - b.paid_amount as balance`;
 
 /**
  * The application's own filter on `bills b`: a courier sees only its own bills, and no drafts. Row-level security

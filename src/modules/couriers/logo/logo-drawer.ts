@@ -3,7 +3,7 @@ import {
   WorkerTaskError,
   type WorkerPool,
 } from '../../../platform/concurrency/worker-pool.js';
-import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
+import { makeKeyedLimiter } from '../../../platform/limits/keyed-limiter.js';
 import { PictureError, type Raster } from './picture-error.js';
 import { readSource, type Picture, type Source } from './picture.js';
 import type { Drawing } from './raster-worker.js';

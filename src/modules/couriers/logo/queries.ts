@@ -1,6 +1,7 @@
 import { tenantRows } from '../../../platform/db/filters.js';
+import { columns } from '../../../platform/db/columns.js';
 import type { CourierLogo } from '../../../platform/db/models/types.js';
-import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope, UserScope } from '../../../platform/db/scope.js';
 import type { MediaType } from '../shared/profile.js';
 
@@ -8,7 +9,7 @@ import type { MediaType } from '../shared/profile.js';
 export type LogoHeadRow = Pick<CourierLogo, 'contentHash'> & { mediaType: MediaType };
 export type LogoRow = LogoHeadRow & { content: Buffer };
 
-const HEAD = raw('l.content_hash as "contentHash", l.media_type as "mediaType"');
+const HEAD = columns('CourierLogo', 'l', ['contentHash', 'mediaType']);
 
 export const currentLogo = (ctx: UserScope, courierId: string): Sql<LogoHeadRow> =>
   sql`select ${HEAD} from courier_logos l where ${tenantRows(ctx, 'l')} and l.courier_id = ${courierId}::uuid`;

@@ -2,7 +2,7 @@ import { lock } from '../../../platform/db/columns.js';
 import { audit } from '../../../platform/audit/audit.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { quotaOf, takeQuota } from '../../../platform/db/quotas.js';
+import { quotaOf, takeQuota } from '../../../platform/limits/stored/quotas.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { addJobs } from '../../../platform/queue/jobs.js';

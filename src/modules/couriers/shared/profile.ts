@@ -30,8 +30,8 @@ export type ProfileFields = {
   house_color: string | null;
 };
 
-// The compiler requires every field of the type.
-const NAMES = Object.keys({
+// The compiler requires every field of the types. Object.keys() returns the keys of these literals.
+export const CONTACT_NAMES = Object.keys({
   courier_name: 0,
   company_name: 0,
   email: 0,
@@ -41,14 +41,20 @@ const NAMES = Object.keys({
   address2: 0,
   city_town: 0,
   parish_province: 0,
-  api_url_get_customers: 0,
-  api_url_add_package: 0,
-  api_url_update_package: 0,
-  add_package_format: 0,
-  update_package_format: 0,
-  api_token: 0,
   house_color: 0,
-} satisfies Record<keyof ProfileFields, 0>) as (keyof ProfileFields)[]; // Object.keys() returns the keys of this literal.
+} satisfies Record<keyof ContactFields, 0>) as (keyof ContactFields)[];
+
+const NAMES = [
+  ...CONTACT_NAMES,
+  ...(Object.keys({
+    api_url_get_customers: 0,
+    api_url_add_package: 0,
+    api_url_update_package: 0,
+    add_package_format: 0,
+    update_package_format: 0,
+    api_token: 0,
+  } satisfies Record<Exclude<keyof ProfileFields, keyof ContactFields>, 0>) as (keyof ProfileFields)[]),
+];
 
 export type SentFields = Pick<
   Extract<BodyOf<'updateCourierSettings'>, { courier_name?: string }>,

@@ -5,11 +5,11 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
 import { lock } from '../../../platform/db/columns.js';
 import { lockUserCode } from '../../../platform/db/locks.js';
-import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
+import { assertQuota, takeQuota, type Quota } from '../../../platform/limits/stored/quotas.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { renameOnPrealerts } from '../../prealerts/public.js';
+import { assertCodesFree, countRenamed, renameOnPrealerts } from '../../prealerts/public.js';
 import { auditedCustomer, CUSTOMER_FIELDS, mergeFields, newFields } from './fields.js';
 import { branchNames, pageOfCustomers, totalOfCustomers } from './list-queries.js';
 import {
@@ -37,7 +37,7 @@ export async function listBranches(ctx: UserContext, courierId?: string): Promis
  * Creates a customer and returns its id.
  *
  * @param quota the courier's daily quota of changed customers, here and below
- * @throws ApiError courier_not_found, duplicate_user_code, quota_exceeded, 400 for staff without a courier
+ * @throws ApiError courier_not_found, duplicate_user_code, rename_unfinished, quota_exceeded, 400 for staff without a courier
  */
 export async function createCustomer(
   ctx: UserContext,
@@ -49,6 +49,7 @@ export async function createCustomer(
   const customer = { id: newId(), courierId, ...newFields(body) };
   return ctx.write(async (tx) => {
     await tx.models.customer.create({ data: { ...customer, tenantId: ctx.tenantId } });
+    await assertCodesFree(tx, courierId, (codes) => codes.includes(customer.userCode));
     const after = auditedCustomer(customer);
     tx.later(audit(tx, { action: 'customer.created', entity: 'customer', entityId: customer.id, after }));
     await takeOne(tx, quota, courierId);
@@ -60,7 +61,7 @@ export async function createCustomer(
  * Changes the given fields. A new user code is also written to the customer's pre-alerts, which refer to it;
  * packages keep the code they were received with. Values equal to the stored ones are not written.
  *
- * @throws ApiError customer_not_found, duplicate_user_code, quota_exceeded, too_many_open_prealerts, rename_unfinished
+ * @throws ApiError customer_not_found, duplicate_user_code, quota_exceeded, rename_unfinished
  */
 export async function updateCustomer(
   ctx: UserContext,
@@ -70,7 +71,7 @@ export async function updateCustomer(
   const id = body.courier_customer_id;
   return ctx.write(async (tx) => {
     const stored = await lock(tx, 'Customer', id, STORED_FIELDS);
-    const changes = await writeChanges(tx, stored, mergeFields(stored, body));
+    const changes = await writeChanges(tx, quota, stored, mergeFields(stored, body));
     await takeQuota(tx, quota, stored.courierId, changes);
     const [row] = await tx.query(oneCustomer(ctx, id));
     if (!row) throw new Error('The customer was not found in the transaction that wrote it.');
@@ -78,15 +79,28 @@ export async function updateCustomer(
   });
 }
 
-/** Writes the fields if they differ from the stored ones. Returns the number of changed customers and pre-alerts. */
-async function writeChanges(tx: UserTx, stored: StoredCustomer, fields: CustomerFields): Promise<number> {
+/**
+ * Writes the fields if they differ from the stored ones. Returns the number of changed customers and pre-alerts. The quota is checked
+ * before a rename writes or locks anything: its locks make other couriers wait.
+ */
+async function writeChanges(
+  tx: UserTx,
+  quota: Quota,
+  stored: StoredCustomer,
+  fields: CustomerFields,
+): Promise<number> {
   const difference = differenceOf<CustomerFields>(stored, fields, CUSTOMER_FIELDS);
   if (!difference) return 0;
-  await tx.count(updateFields(tx, stored.id, fields));
-  tx.later(audit(tx, { action: 'customer.updated', entity: 'customer', entityId: stored.id, ...difference }));
-  if (fields.userCode === stored.userCode) return 1;
   const { id: customerId, courierId, userCode: from } = stored;
-  return 1 + (await renameOnPrealerts(tx, { customerId, courierId, from, to: fields.userCode }));
+  const rename = fields.userCode === from ? null : { customerId, courierId, from, to: fields.userCode };
+  const changes = 1 + (rename ? await countRenamed(tx, rename) : 0);
+  if (rename) await assertQuota(tx, quota, courierId, changes);
+  await tx.count(updateFields(tx, customerId, fields));
+  tx.later(
+    audit(tx, { action: 'customer.updated', entity: 'customer', entityId: customerId, ...difference }),
+  );
+  if (rename) await renameOnPrealerts(tx, rename);
+  return changes;
 }
 
 /**
@@ -102,6 +116,8 @@ export async function deleteCustomer(
   const id = requireCustomerId(ids);
   return ctx.write(async (tx) => {
     const stored = await lock(tx, 'Customer', id, STORED_FIELDS);
+    // Before the lock, because other couriers wait for it.
+    await assertQuota(tx, quota, stored.courierId);
     await tx.query(lockUserCode(ctx.tenantId, stored.userCode));
     await tx.models.customer.deleteMany({ where: { id } });
     const before = auditedCustomer(stored);

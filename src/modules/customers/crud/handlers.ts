@@ -2,14 +2,14 @@ import type { components } from '../../../../generated/contract.js';
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { Deps } from '../../dependencies.js';
 import { warnOfLikeNumber, type LikeNumber } from '../../tracking-numbers/public.js';
-import { customerChanges } from '../shared/change-quota.js';
+import { quotaOf } from '../../../platform/limits/stored/quotas.js';
 import { createCustomer, deleteCustomer, listBranches, listCustomers, updateCustomer } from './customer.js';
 import { countOf } from '../../../platform/values/count-of.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { CustomerRow } from './queries.js';
 
 export function customerHandlers({ customerChangesPerDay }: Deps) {
-  const quota = customerChanges(customerChangesPerDay);
+  const quota = quotaOf('customer_changes', customerChangesPerDay);
   return {
     async listCustomers({ ctx, query }) {
       if (query.action === 'branches') {

@@ -16,12 +16,12 @@ export function customerSyncHandlers() {
     },
 
     async listCustomerSyncs({ ctx, query }) {
-      const { rows, nextBefore } = await listSyncs(ctx, query);
+      const { rows, meta } = await listSyncs(ctx, query);
       return {
         statusCode: 200,
         message: `${countOf(rows.length, 'synchronisation')}.`,
         data: rows.map(viewSync),
-        meta: { limit: query.limit, next_before: nextBefore },
+        meta,
       };
     },
   } satisfies Partial<Handlers>;

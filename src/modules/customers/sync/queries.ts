@@ -105,6 +105,10 @@ export function applySync(
         (select index, lacks from incomplete order by index limit ${maxIncomplete}::integer) as named) as first_incomplete`;
 }
 
+/** Selects the customers of the list that have one of these codes. */
+export const sentAmong = ({ packed }: ReceivedList, codes: string[]): Sql =>
+  sql`select from (${sentCustomers(packed)}) as sent where sent.user_code = any(${codes}::text[]) limit 1`;
+
 /** Selects how many customers applySync would create or change. */
 export function countSyncChanges(
   ctx: SystemScope,

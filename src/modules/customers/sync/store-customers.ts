@@ -1,9 +1,15 @@
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { lockUploads } from '../../../platform/db/locks.js';
-import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
+import {
+  assertQuota,
+  remainingQuota,
+  takeQuota,
+  type Quota,
+} from '../../../platform/limits/stored/quotas.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
 import type { SystemTx } from '../../../platform/db/scope.js';
-import { applySync, countSyncChanges, type AppliedSync, type ReceivedList } from './queries.js';
+import { assertCodesFree } from '../../prealerts/public.js';
+import { applySync, countSyncChanges, sentAmong, type AppliedSync, type ReceivedList } from './queries.js';
 import { endRun, lockRunning, type RunEnd } from './run-queries.js';
 import type { SyncProblem } from './sync-records.js';
 import { MAX_PROBLEMS, type ReadableResponse } from './sync-response.js';
@@ -21,7 +27,7 @@ export type SyncTarget = {
 /**
  * Stores the customers and ends the run in one transaction. Returns undefined if the run was already ended.
  *
- * @throws ApiError quota_exceeded
+ * @throws ApiError quota_exceeded, rename_unfinished
  */
 export function storeCustomers(
   ctx: SystemContext,
@@ -36,8 +42,12 @@ export function storeCustomers(
       await tx.query(lockUploads(ctx.tenantId, courierId));
       const running = await tx.query(lockRunning(ctx, runId));
       if (running.length === 0) return undefined;
+      const haveOne = async (codes: string[]) => (await tx.query(sentAmong(list, codes))).length > 0;
+      // Before any write too, like the quota.
+      await assertCodesFree(tx, courierId, haveOne);
       await assertWithinQuota(tx, quota, list, customers);
       const applied = await apply(tx, list);
+      await assertCodesFree(tx, courierId, haveOne);
       const end = endOf(httpStatus, response, applied);
       const changes = applied.created + applied.updated;
       await takeQuota(tx, quota, courierId, changes);

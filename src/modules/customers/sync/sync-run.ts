@@ -4,9 +4,11 @@ import {
   type SystemContext,
   type UserContext,
 } from '../../../platform/context/request-context.js';
+import { readPageBefore } from '../../../platform/context/read-page.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { type Db, systemCallers } from '../../../platform/db/database.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { targetCourierId } from '../../couriers/public.js';
 import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
 import type { Tx, UserTx } from '../../../platform/db/scope.js';
@@ -29,8 +31,7 @@ export async function requestSync(
   ctx: UserContext,
   sentCourierId: string | undefined,
 ): Promise<{ row: RunRow; isNew: boolean }> {
-  const courierId = ctx.caller.courierId ?? sentCourierId;
-  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
+  const courierId = targetCourierId(ctx.caller, sentCourierId);
   return ctx.write(async (tx) => {
     await assertHasUrl(tx, courierId);
     const { id, isNew } = await openRun(tx, courierId);
@@ -67,14 +68,8 @@ async function openRun(tx: UserTx, courierId: string): Promise<{ id: string; isN
 }
 
 /** Returns one page of runs and the cursor of the next page. */
-export async function listSyncs(
-  ctx: UserContext,
-  query: QueryOf<'listCustomerSyncs'>,
-): Promise<{ rows: RunRow[]; nextBefore: string | null }> {
-  const [rows] = await ctx.read([pageOfRuns(ctx, query)]);
-  const page = rows.slice(0, query.limit);
-  return { rows: page, nextBefore: rows.length > page.length ? (page.at(-1)?.id ?? null) : null };
-}
+export const listSyncs = (ctx: UserContext, query: QueryOf<'listCustomerSyncs'>) =>
+  readPageBefore(ctx, pageOfRuns(ctx, query), query.limit);
 
 /** The jobs of one hour are spread over this time, because couriers' systems often share a server. */
 const SPREAD_SECONDS = 600;

@@ -1,5 +1,5 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
-import { makeKeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
+import { makeKeyedLimiter } from '../../../platform/limits/keyed-limiter.js';
 import { makeContext, type SystemContext } from '../../../platform/context/request-context.js';
 import type { Db } from '../../../platform/db/database.js';
 import { ApiError } from '../../../platform/errors/errors.js';
@@ -7,7 +7,7 @@ import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { OutboundClient } from '../../../platform/outbound/client.js';
 import { addJobs, type Jobs } from '../../../platform/queue/jobs.js';
 import type { Span } from '../../../platform/tracing/span.js';
-import { customerChanges } from '../shared/change-quota.js';
+import { quotaOf } from '../../../platform/limits/stored/quotas.js';
 import { fetchCustomers, type FetchedBody, type FetchError } from './fetch-customers.js';
 import { endRun, startRun, type RunEnd } from './run-queries.js';
 import { storeCustomers, type SyncTarget } from './store-customers.js';
@@ -52,7 +52,7 @@ export function makeCustomerSync(shared: Pick<SyncDeps, 'config' | 'threadIdleMs
   const jobs = makeKeyedLimiter(JOBS);
   const limiter = makeKeyedLimiter(LIMITS);
   const readResponse = makeResponseReader(LIMITS.concurrency, shared.threadIdleMs);
-  const quota = customerChanges(shared.config.customerChangesPerDay);
+  const quota = quotaOf('customer_changes', shared.config.customerChangesPerDay);
 
   async function synchronise(deps: SyncDeps, { tenantId, runId }: Jobs['syncCustomers']): Promise<void> {
     // Each writing transaction has its own context. The audit trail names the run instead of a request.
@@ -105,7 +105,15 @@ async function readAndStore(
     : storeOrFail(ctx, target, httpStatus, response);
 }
 
-/** Stores nothing if the list would change more customers than the daily quota allows. */
+/** What the run tells about a list that was refused. */
+const REFUSALS: Partial<Record<ApiError['code'], (target: SyncTarget) => string>> = {
+  quota_exceeded: ({ quota }) =>
+    `The list would exceed the daily limit of ${quota.limit} changed customers. Nothing was stored. Synchronise again after midnight UTC.`,
+  rename_unfinished: () =>
+    'The list has a user code that another customer had, whose pre-alerts still get the new code. Nothing was stored. Synchronise again in some minutes.',
+};
+
+/** Stores nothing if the list would change more customers than the daily quota allows, or has a code that is not free yet. */
 async function storeOrFail(
   ctx: SystemContext,
   target: SyncTarget,
@@ -115,8 +123,8 @@ async function storeOrFail(
   try {
     return await storeCustomers(ctx, target, httpStatus, response);
   } catch (failure) {
-    if (!(failure instanceof ApiError && failure.code === 'quota_exceeded')) throw failure;
-    const error = `The list would exceed the daily limit of ${target.quota.limit} changed customers. Nothing was stored. Synchronise again after midnight UTC.`;
+    const error = failure instanceof ApiError ? REFUSALS[failure.code]?.(target) : undefined;
+    if (error === undefined) throw failure;
     return failRun(ctx, target.runId, { httpStatus, error });
   }
 }

@@ -1,11 +1,11 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
-import { customerChanges } from '../shared/change-quota.js';
+import { quotaOf } from '../../../platform/limits/stored/quotas.js';
 import { uploadCustomers } from './upload.js';
 
 export function customerUploadHandlers({ customerChangesPerDay, bulk }: Deps) {
-  const deps = { bulk, quota: customerChanges(customerChangesPerDay) };
+  const deps = { bulk, quota: quotaOf('customer_changes', customerChangesPerDay) };
   return {
     async uploadCustomers({ ctx, body }) {
       const data = await uploadCustomers(ctx, deps, body);

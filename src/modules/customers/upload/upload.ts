@@ -5,12 +5,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { lockUploads } from '../../../platform/db/locks.js';
-import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
+import {
+  assertQuota,
+  remainingQuota,
+  takeQuota,
+  type Quota,
+} from '../../../platform/limits/stored/quotas.js';
 import type { Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { BulkLimits } from '../../../platform/concurrency/bulk-limits.js';
-import { courierOfUpload } from '../../../platform/files/uploads.js';
+import type { BulkLimits } from '../../../platform/limits/bulk-limits.js';
+import { courierOfUpload } from '../../couriers/public.js';
 import type { Tx, UserTx } from '../../../platform/db/scope.js';
+import { assertCodesFree } from '../../prealerts/public.js';
 import {
   applyUpload,
   compareUpload,
@@ -34,7 +40,7 @@ export type UploadDeps = {
 
 /**
  * Creates and updates a courier's customers from a CSV file, all or none.
- * @throws ApiError validation_failed, invalid_encoding, courier_not_found, overloaded, quota_exceeded
+ * @throws ApiError validation_failed, invalid_encoding, courier_not_found, overloaded, quota_exceeded, rename_unfinished
  */
 export async function uploadCustomers(
   ctx: UserContext,
@@ -48,8 +54,13 @@ export async function uploadCustomers(
     // Packed before the transaction, because the transaction holds locks.
     const pieces = await pack([...customers.values()]);
     const { created, updated } = form.dry_run
-      ? await compare(ctx, courierId, { pieces, total })
-      : await apply(ctx, deps, courierId, { pieces, total, sha256: await sha256Of(form.file.path) });
+      ? await compare(ctx, courierId, { pieces, total, codes: customers })
+      : await apply(ctx, deps, courierId, {
+          pieces,
+          total,
+          codes: customers,
+          sha256: await sha256Of(form.file.path),
+        });
     const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
     return { processed, ...counts, skipped, dry_run: form.dry_run, file, warnings };
   });
@@ -78,11 +89,16 @@ async function sha256Of(path: string): Promise<string> {
 }
 
 /** The rows of the file in pieces, each for one statement. */
-type PackedRows = { pieces: string[]; total: number };
+type PackedRows = { pieces: string[]; total: number; codes: ReadonlyMap<string, unknown> };
 type PackedFile = PackedRows & { sha256: string };
 
 /** Below it, looking up each customer costs less than reading all customers of the courier. */
 const MANY_ROWS = 1_000;
+
+const isInFile =
+  ({ codes }: PackedRows) =>
+  (blocked: string[]): boolean =>
+    blocked.some((code) => codes.has(code));
 
 async function planFor(tx: Tx, { total }: PackedRows): Promise<void> {
   if (total > MANY_ROWS) await tx.count(withoutNestedLoops);
@@ -99,11 +115,14 @@ function apply(
       await tx.query(lockUploads(ctx.tenantId, courierId));
       await assertCourier(tx, courierId);
       await planFor(tx, file);
+      // Before any write too, like the quota.
+      await assertCodesFree(tx, courierId, isInFile(file));
       await assertWithinQuota(tx, quota, courierId, file);
       const sum = { created: 0, updated: 0, parts: 0 };
       for (const packed of file.pieces) {
         await bulk.runPiece(() => applyPiece(tx, courierId, { packed, sha256: file.sha256 }, sum));
       }
+      await assertCodesFree(tx, courierId, isInFile(file));
       await takeQuota(tx, quota, courierId, sum.created + sum.updated);
       return sum;
     },
@@ -145,6 +164,7 @@ function compare(ctx: UserContext, courierId: string, file: PackedRows): Promise
     async (tx) => {
       await assertCourier(tx, courierId);
       await planFor(tx, file);
+      await assertCodesFree(tx, courierId, isInFile(file));
       return countsOf(tx, compareUpload(ctx, courierId, joinPacks(file.pieces)));
     },
     { timeoutMs: TIMEOUT_MS },

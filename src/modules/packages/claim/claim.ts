@@ -7,8 +7,13 @@ import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
 import { queueChanged } from '../dispatch/queue-syncs.js';
-import { findCustomers } from '../intake/queries.js';
-import { changeOwner, lockedParcelPackage, type ClaimedColumns, type ClaimedRow } from './queries.js';
+import {
+  changeOwner,
+  customerOfPrealert,
+  lockedParcelPackage,
+  type ClaimedColumns,
+  type ClaimedRow,
+} from './queries.js';
 
 /** A pre-alert under review by staff. */
 export type ReviewedPrealert = Pick<Prealert, 'id' | 'courierId' | 'userCode' | 'vendor' | 'description'> & {
@@ -72,9 +77,9 @@ function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealer
 async function ownerColumns(
   tx: UserTx,
   row: ClaimedRow,
-  { courierId, userCode, vendor, description }: ReviewedPrealert,
+  { id, courierId, vendor, description }: ReviewedPrealert,
 ): Promise<Partial<ClaimedColumns>> {
-  const [customer] = await tx.query(findCustomers(tx, userCode, courierId));
+  const [customer] = await tx.query(customerOfPrealert(tx, id));
   return {
     courier_id: courierId,
     user_code: customer?.userCode ?? null,

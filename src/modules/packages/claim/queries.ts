@@ -1,6 +1,7 @@
-import { tenantRows } from '../../../platform/db/filters.js';
-import type { ColumnsOf, Package } from '../../../platform/db/models/types.js';
+import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import type { ColumnsOf, Customer, Package } from '../../../platform/db/models/types.js';
 import { once, type Sql } from '../../../platform/db/statements.js';
+import { presentCode } from '../../../platform/db/user-codes.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
 import { columns } from '../../../platform/db/columns.js';
@@ -22,6 +23,17 @@ export function lockedParcelPackage(ctx: UserScope, keys: string[]): Sql<Claimed
   return once`select ${PACKAGE}, p.courier_id, p.user_code, p.first_name, p.last_name, p.prealert_id
     from packages p where ${tenantRows(ctx, 'p')} and ${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1 for no key update`;
 }
+
+/** Selects the active customer of a pre-alert. In one statement, because the customer may be renamed between two. */
+export const customerOfPrealert = (
+  ctx: UserScope,
+  id: string,
+): Sql<Pick<Customer, 'userCode' | 'firstName' | 'lastName'>> =>
+  once`select c.user_code as "userCode", c.first_name as "firstName", c.last_name as "lastName"
+    from prealerts a
+    join customers c on ${ownRows(ctx, 'c')} and c.tenant_id = a.tenant_id and c.courier_id = a.courier_id
+      and c.user_code = ${presentCode('a')} and c.is_active
+    where ${ownRows(ctx, 'a')} and a.id = ${id}::uuid`;
 
 export function changeOwner(ctx: UserScope, id: string, columns: ClaimedColumns): Sql {
   return once`update packages p set courier_id = ${columns.courier_id}::uuid, user_code = ${columns.user_code},

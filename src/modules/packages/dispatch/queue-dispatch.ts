@@ -2,7 +2,7 @@ import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import { assertQuota, quotaOf, remainingQuota, takeQuota } from '../../../platform/db/quotas.js';
+import { assertQuota, quotaOf, remainingQuota, takeQuota } from '../../../platform/limits/stored/quotas.js';
 import { sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';

@@ -1,17 +1,17 @@
 import type { ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { DispatchRow } from './queries.js';
-import type { DispatchPage } from './list-dispatches.js';
+import type { PageBefore } from '../../../platform/context/read-page.js';
 import type { Dispatch } from './queue-dispatch.js';
 import { countOf } from '../../../platform/values/count-of.js';
 
 type Listed = ReplyOf<'listDispatches'>;
 
-export const viewDispatches = ({ rows, limit, nextBefore }: DispatchPage): Listed => ({
+export const viewDispatches = ({ rows, meta }: PageBefore<DispatchRow>): Listed => ({
   statusCode: 200,
   message: `${countOf(rows.length, 'dispatch', 'dispatches')} on this page.`,
   data: rows.map(viewDispatch),
-  meta: { limit, next_before: nextBefore },
+  meta,
 });
 
 export const viewQueued = ({ dispatchId, selected, queued }: Dispatch): ReplyOf<'queueDispatch'> => ({

@@ -1,6 +1,7 @@
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import { presentCode, presentCodeColumn } from '../../../platform/db/user-codes.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn } from '../../tracking-numbers/public.js';
 import type { OpenPrealert } from './ownership.js';
@@ -9,7 +10,6 @@ import { columns } from '../../../platform/db/columns.js';
 const PREALERT = columns('Prealert', 'a', [
   'id',
   'courierId',
-  'userCode',
   'trackingNumber',
   'vendor',
   'description',
@@ -18,10 +18,11 @@ const PREALERT = columns('Prealert', 'a', [
 const CUSTOMER = columns('Customer', 'c', ['firstName', 'lastName']);
 
 /**
- * Whether a pre-alert `a` names a different owner than the package `p`. A package without an owner never
- * disagrees.
+ * Whether a pre-alert `a` names a different owner than the package `p`, which may have the code that its customer had. A package
+ * without an owner never disagrees.
  */
-export const disagrees = sql`(a.courier_id <> p.courier_id or a.user_code <> p.user_code)`;
+export const disagrees = sql`(a.courier_id <> p.courier_id
+  or (a.user_code <> p.user_code and ${presentCode('a')} <> p.user_code))`;
 
 /**
  * The most pre-alerts of a parcel that one request writes, and audits. A parcel has one per courier; earlier releases stored any number
@@ -64,10 +65,10 @@ export const findOpenPrealerts = (ctx: UserScope, keys: string[]): Sql<OpenPreal
   once`${selectClaims(ctx)} where ${areOpen(ctx, keys)} order by a.id limit ${MAX_SETTLED}::int`;
 
 const selectClaims = (ctx: UserScope): Sql =>
-  sql`select ${PREALERT}, ${CUSTOMER}
+  sql`select ${PREALERT}, ${presentCodeColumn('a')}, ${CUSTOMER}
     from prealerts a
     left join customers c on ${ownRows(ctx, 'c')} and c.tenant_id = a.tenant_id
-      and c.courier_id = a.courier_id and c.user_code = a.user_code and c.is_active`;
+      and c.courier_id = a.courier_id and c.user_code = ${presentCode('a')} and c.is_active`;
 
 /**
  * Selects open pre-alerts that tell all claims, for parcels with more than 500: of each courier and status the oldest of two customers,
@@ -78,8 +79,10 @@ export const claimsOfAll = (ctx: UserScope, keys: string[], scannedNumber: strin
       select chosen.id from (
         select oldest.id, row_number() over (partition by oldest.courier_id, oldest.status order by oldest.id) as place
         from (
-          select distinct on (a.courier_id, a.status, a.user_code) a.id, a.courier_id, a.status from prealerts a
-          where ${areOpen(ctx, keys)} order by a.courier_id, a.status, a.user_code, a.id
+          select distinct on (a.courier_id, a.status, ${presentCode('a')}) a.id, a.courier_id, a.status from (
+            select distinct on (a.courier_id, a.status, a.user_code) a.tenant_id, a.id, a.courier_id, a.status, a.user_code
+            from prealerts a where ${areOpen(ctx, keys)} order by a.courier_id, a.status, a.user_code, a.id
+          ) as a order by a.courier_id, a.status, ${presentCode('a')}, a.id
         ) as oldest
       ) as chosen where chosen.place <= 2
       union all

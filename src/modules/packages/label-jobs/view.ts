@@ -7,11 +7,11 @@ import { countOf } from '../../../platform/values/count-of.js';
 
 type Listed = DataOf<'listLabelJobs'>[number];
 
-export const viewJobPage = ({ rows, limit, nextBefore, hasBridge }: JobPage): ReplyOf<'listLabelJobs'> => ({
+export const viewJobPage = ({ rows, meta, hasBridge }: JobPage): ReplyOf<'listLabelJobs'> => ({
   statusCode: 200,
   message: `${countOf(rows.length, 'label job')} on this page.`,
   data: rows.map(viewJob),
-  meta: { limit, next_before: nextBefore, has_bridge: hasBridge },
+  meta: { ...meta, has_bridge: hasBridge },
 });
 
 export const viewRequested = ({ printId, created, jobs }: Requested) => ({

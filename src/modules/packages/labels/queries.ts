@@ -1,9 +1,16 @@
 import { ownRows } from '../../../platform/db/filters.js';
-import type { Package } from '../../../platform/db/models/types.js';
-import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { columns } from '../../../platform/db/columns.js';
 
+const PACKAGE = columns('Package', 'p', [
+  'houseNumber',
+  'trackingNumber',
+  'userCode',
+  'firstName',
+  'lastName',
+  'receivedAt',
+]);
 const COURIER = columns('Courier', 'c', {
   courierCode: 'code',
   courierName: 'name',
@@ -12,23 +19,15 @@ const COURIER = columns('Courier', 'c', {
 const WAREHOUSE = columns('Warehouse', 'w', { warehouseName: 'name' });
 const MANIFEST = columns('Manifest', 'm', ['manifestNumber']);
 
-export type LabelRow = Pick<
-  Package,
-  'houseNumber' | 'trackingNumber' | 'userCode' | 'firstName' | 'lastName' | 'receivedAt'
-> & {
-  weightLb: string;
-  courierCode: string | null;
-  courierName: string | null;
-  houseColor: string | null;
-  warehouseName: string;
-  manifestNumber: string | null;
-};
+export type LabelRow = RowOf<typeof PACKAGE> &
+  RowOf<typeof WAREHOUSE> &
+  OrNull<RowOf<typeof COURIER> & RowOf<typeof MANIFEST>> & { weightLb: string };
+
+/** A row of a left join. */
+type OrNull<Row> = { [Field in keyof Row]: Row[Field] | null };
 
 /** The columns of a LabelRow, from labelTables. */
-export const labelColumns = sql`p.house_number as "houseNumber", p.tracking_number as "trackingNumber",
-  p.user_code as "userCode", p.first_name as "firstName", p.last_name as "lastName", p.weight_lb::text as "weightLb",
-  p.received_at as "receivedAt", ${COURIER},
-  ${WAREHOUSE}, ${MANIFEST}`;
+export const labelColumns = sql`${PACKAGE}, p.weight_lb::text as "weightLb", ${COURIER}, ${WAREHOUSE}, ${MANIFEST}`;
 
 export const labelTables = sql`(packages p
   join warehouses w on w.tenant_id = p.tenant_id and w.id = p.warehouse_id

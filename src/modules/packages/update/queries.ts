@@ -1,6 +1,7 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Prealert } from '../../../platform/db/models/types.js';
 import { join, once, onceIf, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { presentCode } from '../../../platform/db/user-codes.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, type StoredNumber } from '../../tracking-numbers/public.js';
 import { MAX_SETTLED } from '../intake/prealert-queries.js';
@@ -146,7 +147,7 @@ export function receivePendingPrealerts(
   return once`with found as (
       select a.tenant_id, a.id from prealerts a
       where ${ownRows(ctx, 'a')} and a.courier_id = ${courier_id}::uuid and ${keyIn('a', keys)}
-        and a.user_code = ${user_code} and a.status = 'pending'
+        and ${presentCode('a')} = ${user_code} and a.status = 'pending'
       order by a.id limit ${MAX_SETTLED}::int for update
     )
     update prealerts a set status = 'received', tracking_key = ${tracking_key}, updated_at = now()

@@ -1,6 +1,7 @@
 import type { components } from '../../../../generated/contract.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import { onceIf, sql, type Sql } from '../../../platform/db/statements.js';
+import { presentCodeColumn } from '../../../platform/db/user-codes.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
@@ -26,7 +27,7 @@ const CONSTRAINTS = [
 /** Selects the pre-alerts that the owner has of these numbers, in any spelling. Other couriers' are never selected. */
 export function findExisting(owner: OwnerSelection, announced: readonly Announced[]): Sql<ExistingRow> {
   const selected = (column: Sql, values: string[]) => sql`
-    select p.id, p.user_code as "userCode", p.tracking_number as "trackingNumber", p.announced_key as "announcedKey", p.status
+    select p.id, ${presentCodeColumn('p')}, p.tracking_number as "trackingNumber", p.announced_key as "announcedKey", p.status
     from owner join prealerts p on p.tenant_id = owner.tenant_id and p.courier_id = owner.courier_id
       and ${column} = any(${values}::text[])`;
   const keys = announced.map(({ trackingKey }) => trackingKey);

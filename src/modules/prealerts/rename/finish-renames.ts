@@ -16,8 +16,8 @@ const PAUSE_MS = 50;
 const FOR_MS = 5_000;
 
 /**
- * Gives received pre-alerts of renamed customers the present code, in pieces that lock no user code (decision 0103). Each piece is
- * one transaction, so a worker that stops loses nothing.
+ * Gives pre-alerts of renamed customers the new code, in pieces that lock no user code (decision 0103). Each piece is one transaction,
+ * so a worker that stops loses nothing.
  */
 export async function finishRenames(db: Db, caller: SystemCaller): Promise<void> {
   const endMs = performance.now() + FOR_MS;
@@ -30,27 +30,21 @@ export async function finishRenames(db: Db, caller: SystemCaller): Promise<void>
   }
 }
 
-/** Locks the customer first, as a rename does. */
+/** A further rename of the customer waits for it. The pre-alerts of a deleted customer get the last code. */
 async function writePiece(tx: SystemTx, rename: Rename): Promise<void> {
-  const [customer] = await tx.query(queries.keepCustomer(tx, rename.customerId));
-  const locked = await tx.query(queries.lockRename(tx, rename));
-  if (locked.length === 0) return;
-  // The pre-alerts of a deleted customer keep their code, and so do those of one that has its code again.
-  if (!customer || customer.userCode === rename.userCode) {
-    tx.later(queries.deleteRename(tx, rename));
-    return;
-  }
-  const [changed] = await tx.query(queries.continueRename(tx, rename, customer.userCode, PIECE));
-  const count = changed?.count ?? 0;
-  if (count < PIECE) tx.later(queries.deleteRename(tx, rename));
-  if (count === 0) return;
+  const [locked] = await tx.query(queries.lockRename(tx, rename));
+  if (!locked) return;
+  const changed = await tx.query(queries.continueRename(tx, rename, locked.to, PIECE));
+  if (changed.length < PIECE) tx.later(queries.deleteRename(tx, rename));
+  if (changed.length === 0) return;
+  const ids = changed.map(({ id }) => id).sort();
   tx.later(
     audit(tx, {
       action: 'customer.prealerts_renamed',
       entity: 'customer',
       entityId: rename.customerId,
       before: { user_code: rename.userCode },
-      after: { user_code: customer.userCode, prealerts: count },
+      after: { user_code: locked.to, prealerts: ids.length, prealert_ids: ids },
     }),
   );
 }

@@ -1,39 +1,35 @@
 import { lockUserCode } from '../../../platform/db/locks.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { changeUserCode, countUserCode, insertRename, renameFacts, type UserCodeChange } from './queries.js';
+import * as queries from './queries.js';
+import type { UserCodeChange } from './queries.js';
 
-/**
- * The most open pre-alerts of a customer that a rename writes. They are written at once, because intake decides with them, and
- * submissions of the code wait meanwhile. Customers have a few open ones.
- */
-export const MAX_OPEN = 2_000;
-
-/** The most received ones that it writes beside them. The worker writes the others. */
-const MAX_RECEIVED = 500;
+/** The most open pre-alerts that a rename writes, and the most others, so that those of most customers have the new code at once. The worker writes the others. */
+const MAX_WRITTEN = 100;
 
 /** A rename takes at most so much of the courier's quota, so that a customer with more pre-alerts can be renamed. */
 const MAX_COUNTED = 10_000;
 
+/** Returns the number of pre-alerts of a rename that count against the quota. It locks nothing. */
+export async function countRenamed(tx: UserTx, change: UserCodeChange): Promise<number> {
+  const [counted] = await tx.query(queries.countUserCode(tx, change, MAX_COUNTED));
+  return counted?.count ?? 0;
+}
+
 /**
- * Updates the pre-alerts of a customer whose user code has changed, in the same transaction. A pre-alert
- * refers to its customer only by the code, so it would otherwise refer to no customer, or to the next one
- * with that code. Waits for transactions that are storing pre-alerts with the code, and then finds theirs.
- * Returns the number of pre-alerts that count against the quota.
+ * Gives the pre-alerts of a customer whose user code has changed the new code, in the same transaction. A pre-alert refers to its
+ * customer only by the code, so it would otherwise refer to no customer. Waits for transactions that are storing pre-alerts with the
+ * code. What it does under their lock is bounded: the pre-alerts beyond MAX_WRITTEN are left to the worker, and everything that reads
+ * their customer follows the rename meanwhile (`presentCode`). Call it after the customer is written: then no other customer can get
+ * one of the codes.
  *
- * @throws ApiError too_many_open_prealerts, rename_unfinished
+ * @throws ApiError rename_unfinished
  */
-export async function renameOnPrealerts(tx: UserTx, change: UserCodeChange): Promise<number> {
+export async function renameOnPrealerts(tx: UserTx, change: UserCodeChange): Promise<void> {
+  const [[facts]] = await tx.query([queries.isBlocked(tx, change), queries.lockRenames(tx, change)]);
+  if (facts?.isBlocked) throw new ApiError('rename_unfinished');
   tx.later(lockUserCode(tx.tenantId, change.from));
-  const [facts] = await tx.query(renameFacts(tx, change, MAX_OPEN));
-  if (!facts) throw new Error('A query of constants returned no row.');
-  if (facts.isBlocked) throw new ApiError('rename_unfinished');
-  if (facts.open > MAX_OPEN) throw new ApiError('too_many_open_prealerts', { args: { limit: MAX_OPEN } });
-  const [[changed], [left]] = await tx.query([
-    changeUserCode(tx, change, { open: MAX_OPEN, received: MAX_RECEIVED }),
-    countUserCode(tx, change, MAX_COUNTED),
-  ]);
-  const leftCount = left?.count ?? 0;
-  if (leftCount > 0) tx.later(insertRename(tx, change));
-  return Math.min(MAX_COUNTED, (changed?.count ?? 0) + leftCount);
+  for (const statement of queries.redirectRenames(tx, change)) tx.later(statement);
+  tx.later(queries.changeUserCode(tx, change, MAX_WRITTEN));
+  tx.later(queries.insertRename(tx, change));
 }

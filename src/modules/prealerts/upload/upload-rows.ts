@@ -7,7 +7,7 @@ import type { NumberedPrealert } from '../submission/batch-queries.js';
 import { COLUMNS } from './columns.js';
 
 export type Upload = ReadFile & {
-  /** By key of the tracking number. The first row of a repeated number counts, and of a label and the number inside it. */
+  /** By key of the tracking number, which a label and the number inside it share. The first row of a repeated number counts. */
   prealerts: Map<string, NumberedPrealert>;
   /** The rows whose tracking number is in an earlier row. */
   repeatedRows: number[];
@@ -66,7 +66,7 @@ function takeRow(rows: Rows, ids: string[], row: SentRow): InvalidCell[] {
   const reading = readScan(row.trackingNumber);
   const [number, another] = reading.numbers;
   if (!number || another) return [{ column: 'tracking_number', problem: whyNotOneNumber(reading) }];
-  const [earlier] = number.keys.flatMap((key) => rows.prealerts.get(key) ?? []);
+  const earlier = rows.prealerts.get(number.key);
   if (earlier && earlier.userCode !== row.userCode) {
     const args = { row: earlier.number, other: earlier.userCode };
     return [{ column: 'tracking_number', problem: ['other_customer', args] }];

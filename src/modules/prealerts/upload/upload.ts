@@ -1,9 +1,9 @@
-import type { BulkLimits } from '../../../platform/concurrency/bulk-limits.js';
+import type { BulkLimits } from '../../../platform/limits/bulk-limits.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { makeInvalidCells } from '../../../platform/files/invalid-cells.js';
-import { courierOfUpload } from '../../../platform/files/uploads.js';
+import { courierOfUpload } from '../../couriers/public.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import { ownerById, type OwnerSelection } from '../duplicates/owners.js';
 import { comparePrealerts, type NumberedPrealert } from '../submission/batch-queries.js';

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { targetCourierId } from './target-courier.js';
+import { targetCourierId } from '../../couriers/public.js';
 import type { FeedRow } from './event-view.js';
 import { eventsAfter, rangeOfEvents, type FeedRange } from './feed-queries.js';
 

@@ -1,25 +1,30 @@
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { Event, WebhookDelivery } from '../../../platform/db/models/types.js';
+import { columns } from '../../../platform/db/columns.js';
 import { isCommonLimit, limitPast } from '../../../platform/db/pages.js';
-import { join, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
+import { join, onceIf, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 
 export type DeliveryQuery = QueryOf<'listWebhookDeliveries'>;
 
+const DELIVERY = columns('WebhookDelivery', 'd', [
+  'id',
+  'eventId',
+  'courierId',
+  'endpoint',
+  'origin',
+  'status',
+  'attemptCount',
+  'nextAttemptAt',
+  'lastHttpStatus',
+  'createdAt',
+  'settledAt',
+]);
+const EVENT = columns('Event', 'e', ['type', 'packageId']);
+
 /** A stored delivery with its event and its attempts. */
-export type DeliveryRow = Pick<
-  WebhookDelivery,
-  | 'id'
-  | 'eventId'
-  | 'courierId'
-  | 'attemptCount'
-  | 'nextAttemptAt'
-  | 'lastHttpStatus'
-  | 'createdAt'
-  | 'settledAt'
-> &
-  Pick<Event, 'packageId'> &
+export type DeliveryRow = RowOf<typeof DELIVERY> &
+  RowOf<typeof EVENT> &
   // The contract's words for the columns, and its format of the attempts.
   Pick<DataOf<'listWebhookDeliveries'>[number], 'type' | 'endpoint' | 'origin' | 'status' | 'attempts'> & {
     courierName: string;
@@ -31,10 +36,7 @@ export type DeliveryRow = Pick<
 export function pageOfDeliveries(ctx: UserScope, query: DeliveryQuery): Sql<DeliveryRow> {
   // The page is cut first, so that names, events and attempts are read only for its rows.
   return onceIf(isCommonFirstPage(query))`
-    select d.id, d.event_id as "eventId", e.type, e.sequence::text as sequence, e.package_id as "packageId",
-      d.courier_id as "courierId", c.name as "courierName", d.endpoint, d.origin, d.status,
-      d.attempt_count as "attemptCount", d.next_attempt_at as "nextAttemptAt", d.last_http_status as "lastHttpStatus",
-      d.created_at as "createdAt", d.settled_at as "settledAt", a.attempts
+    select ${DELIVERY}, ${EVENT}, e.sequence::text as sequence, c.name as "courierName", a.attempts
     from (
       select d.* from webhook_deliveries d where ${matching(ctx, query)}
       order by d.created_at desc, d.id desc ${limitPast(query.limit)}

@@ -1,8 +1,8 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { assertQuota, remainingQuota } from '../../../platform/db/quotas.js';
+import { assertQuota, remainingQuota } from '../../../platform/limits/stored/quotas.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
-import { targetCourierId } from '../events/target-courier.js';
+import { targetCourierId } from '../../couriers/public.js';
 import { lockEndpoints } from './endpoints.js';
 import { isDateTime, MAX_RECOVERED, openOf, RECOVERED, settleRecovery, type Recovery } from './recovery.js';
 import { recoverEvents } from './resend-queries.js';

@@ -1,6 +1,6 @@
 import { audit } from '../../../platform/audit/audit.js';
 import { isCalendarDate } from '../../../platform/contract/validator.js';
-import { quotaOf, takeQuota } from '../../../platform/db/quotas.js';
+import { quotaOf, takeQuota } from '../../../platform/limits/stored/quotas.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { Obstacle } from './resend-queries.js';

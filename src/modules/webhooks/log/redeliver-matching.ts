@@ -1,9 +1,9 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { assertQuota } from '../../../platform/db/quotas.js';
+import { assertQuota } from '../../../platform/limits/stored/quotas.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
-import { targetCourierId } from '../events/target-courier.js';
+import { targetCourierId } from '../../couriers/public.js';
 import { lockEndpoints } from './endpoints.js';
 import { isDateTime, MAX_RECOVERED, openOf, RECOVERED, settleRecovery, type Recovery } from './recovery.js';
 import { countMatching, redeliverMatching, type RedeliveryFilter } from './redeliver-queries.js';

@@ -1,11 +1,11 @@
 import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { quotaOf, takeQuota } from '../../../platform/db/quotas.js';
+import { quotaOf, takeQuota } from '../../../platform/limits/stored/quotas.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { newId } from '../../../platform/values/ids.js';
-import { targetCourierId } from '../events/target-courier.js';
+import { targetCourierId } from '../../couriers/public.js';
 import { assertOpen, lockEndpoints } from './endpoints.js';
 import * as queries from './resend-queries.js';
 

@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
-import type { DeliveryPage } from './deliveries.js';
+import type { PageBefore } from '../../../platform/context/read-page.js';
 import type { DeliveryRow } from './queries.js';
 import { viewFeedEvent } from '../events/event-view.js';
 import type { FeedPage } from '../events/feed.js';
@@ -11,12 +11,12 @@ import { countOf } from '../../../platform/values/count-of.js';
 
 type Deliveries = ReplyOf<'listWebhookDeliveries'>;
 
-export function viewDeliveries({ rows, limit, nextBefore }: DeliveryPage): Deliveries {
+export function viewDeliveries({ rows, meta }: PageBefore<DeliveryRow>): Deliveries {
   return {
     statusCode: 200,
     message: `${countOf(rows.length, 'delivery', 'deliveries')} on this page.`,
     data: rows.map(viewDelivery),
-    meta: { limit, next_before: nextBefore },
+    meta,
   };
 }
 

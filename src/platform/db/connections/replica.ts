@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { ApiError, type FailureCode } from '../../errors/errors.js';
-import { makeConnectionShares, type ConnectionShares } from './connection-shares.js';
+import { makeConnectionShares, type ConnectionShares } from '../../limits/connection-shares.js';
 import { createPool, type PoolOptions } from './pool.js';
 import { awaitReplay, isBehind, readReplayDelay, type WalPosition } from './replay.js';
 

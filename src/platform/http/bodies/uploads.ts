@@ -10,7 +10,7 @@ import type { Operation, UploadedFile } from '../../contract/types.js';
 import type { Caller } from '../../identity/callers.js';
 import { newId } from '../../values/ids.js';
 import { fileTooLarge } from './body-limits.js';
-import { openSpace, type Space } from './spool-space.js';
+import { openSpace, type Space } from '../../limits/spool-space.js';
 
 /** The uploaded files of a request. The multipart plugin's own files are deleted while a handler may still read them. */
 export type Uploads = {

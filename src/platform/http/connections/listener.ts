@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { Config } from '../../../config/config.js';
-import { limitConnections } from './connection-limit.js';
+import { limitConnections } from '../../limits/connection-limit.js';
 import type { Forwarding } from './forwarded-headers.js';
 import { overrideNodeResponses, respondToParserError, type OnSocketResponse } from './parser-errors.js';
 import { limitPipelining, type Dispatch } from './pipelining.js';

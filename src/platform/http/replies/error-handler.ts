@@ -4,7 +4,7 @@ import type { Db } from '../../db/database.js';
 import { apiErrorOfViolation } from '../../db/violations.js';
 import type { Operation } from '../../contract/types.js';
 import { ApiError, type PlainCode } from '../../errors/errors.js';
-import type { KeyFailureLimit } from '../../access/rate-limit.js';
+import type { KeyFailureLimit } from '../../limits/request-rate.js';
 import { bodyTooLarge } from '../bodies/body-limits.js';
 import { wrapFailure } from './envelope.js';
 import { attributionOf } from '../../logging/request-log.js';

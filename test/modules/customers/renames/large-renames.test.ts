@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../../../src/development/demo/seed.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { requeue } from '../../../../src/jobs/requeue.js';
 import { CUSTOMERS, makeParcels, newNumber, type CourierCode } from '../../../support/builders/parcels.js';
 import { startService, type Service } from '../../../support/service/service.js';
 
 // A rename writes a bounded number of pre-alerts, and stops no submission of another code (decision 0103).
 
-const MAX_OPEN = 2_000;
+/** The most open pre-alerts that a rename writes itself, and the most others. */
+const MAX_WRITTEN = 100;
 const { IEX } = DEMO.couriers;
 const TENANT = DEMO.tenants.demo;
 
@@ -47,51 +48,74 @@ const countOf = async (code: string): Promise<unknown> =>
     )
   )[0]?.['n'];
 
+const idsOf = async (code: string) =>
+  (await parcels.select('select id from prealerts where user_code = $1 order by id', [code])).map(
+    ({ id }) => id,
+  );
+
 const finish = () => requeue({ db: service.db });
 
-test('a rename that would write too many open pre-alerts is refused, and changes nothing', async () => {
+test('a rename writes 100 pre-alerts, and the worker any number of others, with an entry that names them', async () => {
   const { id, code } = await makeCustomer();
-  await store(code, MAX_OPEN + 1, 'pending');
-  const refused = await rename(id, `${code}-NEW`);
-  expect(refused).toMatchObject({ status: 409, body: { code: 'too_many_open_prealerts' } });
-  expect([await countOf(code), await countOf(`${code}-NEW`)]).toEqual([MAX_OPEN + 1, 0]);
-  await parcels.select(
-    'delete from prealerts where id = (select max(id::text)::uuid from prealerts where user_code = $1)',
-    [code],
-  );
-  expect((await rename(id, `${code}-NEW`)).status).toBe(200);
-  expect([await countOf(code), await countOf(`${code}-NEW`)]).toEqual([0, MAX_OPEN]);
-});
-
-test('the open pre-alerts get the new code at once, and the worker gives it to any number of received ones', async () => {
-  const { id, code } = await makeCustomer();
-  await store(code, 3_000, 'received');
-  await store(code, 10, 'pending');
+  await store(code, 2_000, 'pending');
+  await store(code, 1_000, 'received');
   const to = `${code}-NEW`;
   expect((await rename(id, to)).status).toBe(200);
-  const open = await parcels.select(
-    `select count(*)::int as n from prealerts where user_code = $1 and status = 'pending'`,
-    [to],
-  );
-  expect(open).toEqual([{ n: 10 }]);
-  expect(await countOf(code)).toBe(2_500);
-  // The next customer with the code keeps its pre-alerts.
-  const next = await makeCustomer(code);
-  const announced = await parcels.announce('IEX', newNumber(), code);
-  const blocked = await rename(next.id, `${code}-OTHER`);
-  expect(blocked).toMatchObject({ status: 409, body: { code: 'rename_unfinished' } });
+  expect([await countOf(code), await countOf(to)]).toEqual([3_000 - MAX_WRITTEN, MAX_WRITTEN]);
+  const left = await idsOf(code);
   await finish();
-  expect([await countOf(to), await countOf(code)]).toEqual([3_010, 1]);
-  expect(await parcels.select('select id from prealerts where user_code = $1', [code])).toEqual([
-    { id: announced },
-  ]);
-  const entries = await parcels.auditOf(id);
-  const counted = entries.filter(({ action }) => action === 'customer.prealerts_renamed');
-  expect(counted.map(({ after }) => (after as { prealerts: number }).prealerts)).toEqual([
-    500, 500, 500, 500, 500,
-  ]);
-  expect((await rename(next.id, `${code}-OTHER`)).status).toBe(200);
-  expect(await countOf(`${code}-OTHER`)).toBe(1);
+  expect([await countOf(code), await countOf(to)]).toEqual([0, 3_000]);
+  const entries = (await parcels.auditOf(id)).filter(({ action }) => action === 'customer.prealerts_renamed');
+  expect(entries[0]).toMatchObject({ before: { user_code: code }, after: { user_code: to, prealerts: 500 } });
+  const named = entries.flatMap(({ after }) => (after as { prealert_ids: string[] }).prealert_ids);
+  expect(named.sort()).toEqual(left);
+});
+
+test('pre-alerts that the worker has still to write have the new code everywhere', async () => {
+  const { id, code } = await makeCustomer();
+  await store(code, MAX_WRITTEN, 'pending');
+  const [scanned, replaced, flagged, linked] = [newNumber(), newNumber(), newNumber(), newNumber()];
+  const scannedId = await parcels.announce('IEX', scanned, code);
+  const replacedId = await parcels.announce('IEX', replaced, code);
+  const flaggedId = await parcels.announce('IEX', flagged, code);
+  // Received before it is announced, without a customer.
+  const packageId = await parcels.receive(linked, { courier_id: IEX });
+  const linkedId = await parcels.announce('IEX', linked, code);
+  const to = `${code}-NEW`;
+  expect((await rename(id, to)).status).toBe(200);
+  expect(await idsOf(code)).toEqual([scannedId, replacedId, flaggedId, linkedId].sort());
+
+  const listed = await service.call('listPrealerts', { as: 'iex', query: { search: scanned } });
+  expect(listed.body['data']).toEqual([expect.objectContaining({ user_code: to, first_name: 'First' })]);
+  const resolved = await service.call('resolveScan', { as: 'warehouse', body: { scan: scanned } });
+  expect(resolved.body['data']).toMatchObject({
+    matches: { prealerts: [{ user_code: to }] },
+    owner: { user_code: to, first_name: 'First' },
+  });
+  const repeated = await parcels.submit('IEX', scanned, to);
+  expect(repeated.body).toMatchObject({ existing: { user_code: to, differs: false } });
+  const received = await parcels.scan(scanned, { user_code: to });
+  expect(received).toMatchObject({
+    status: 201,
+    body: { data: { matched_by: 'prealert', user_code: to, prealert_id: scannedId } },
+  });
+
+  // A package that gets the customer finds the pre-alert.
+  expect((await parcels.update('admin', packageId, { user_code: to })).status).toBe(200);
+  expect(await parcels.packageRow(packageId)).toMatchObject({ user_code: to, prealert_id: linkedId });
+
+  // A review assigns the package to the customer.
+  await parcels.select(`update prealerts set status = 'flagged' where id = $1`, [flaggedId]);
+  const contested = await parcels.receive(flagged);
+  const review = { prealert_id: flaggedId, reason: 'It is theirs.', assign: true };
+  expect((await service.call('reviewPrealert', { as: 'manager', body: review })).status).toBe(200);
+  expect(await parcels.packageRow(contested)).toMatchObject({ user_code: to, first_name: 'First' });
+
+  const fields = { prealert_id: replacedId, user_code: to, tracking_number: replaced, vendor: 'Shop' };
+  const changed = await service.call('replacePrealert', { as: 'iex', body: fields });
+  expect(changed.body['data']).toMatchObject({ user_code: to });
+  await finish();
+  expect(await idsOf(code)).toEqual([]);
 });
 
 test('a customer that gets its code back keeps all pre-alerts', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../../src/development/demo/seed.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';
 import { untilAdmitted, type Call, type Reply } from '../../../support/service/service.js';
 import { withService } from '../../../support/fixture/with-service.js';

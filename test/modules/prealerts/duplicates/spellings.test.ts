@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { DEMO } from '../../../../src/development/demo/seed.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { runBackgroundMigrations } from '../../../../src/jobs/background-migrations/run.js';
 import { MIGRATIONS } from '../../../../src/platform/db/migrations/migration-files.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';

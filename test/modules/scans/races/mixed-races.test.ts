@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../../../src/development/demo/seed.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { makeParcels, newNumber } from '../../../support/builders/parcels.js';
 import { lockParcel } from '../../../../src/platform/db/locks.js';
 import type { Sql } from '../../../../src/platform/db/statements.js';

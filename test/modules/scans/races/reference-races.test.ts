@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../../src/development/demo/seed.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { newNumber } from '../../../support/builders/parcels.js';
 import { rounds } from '../../../support/harness/effort.js';
 import { changeMeanwhile } from '../../../support/harness/meanwhile.js';

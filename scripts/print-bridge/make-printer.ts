@@ -1,7 +1,0 @@
-import type { PrintBridgeConfig } from '../../src/config/print-bridge.js';
-import { makeFolderPrinter } from './folder-printer.js';
-import type { Printer } from './printer.js';
-import { makeTcpPrinter } from './tcp-printer.js';
-
-export const makePrinter = ({ printer, printerTimeoutMs }: PrintBridgeConfig): Printer =>
-  printer.kind === 'folder' ? makeFolderPrinter(printer.path) : makeTcpPrinter(printer, printerTimeoutMs);

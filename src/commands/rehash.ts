@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import { readKeyedSettings } from '../config/command-settings.js';
+import { commandLine } from '../config/commands.js';
+import { readOwner } from '../config/config.js';
+import { closeChain, findFlaw, type ChainFlaw } from '../modules/audit-log/close-chain.js';
+import { countUnopened, dropBackupCodes, rehashLookups } from '../modules/tenants/rehash.js';
+import { openChainKeys } from '../platform/access/chain-keys.js';
+import { openSecrets, type Secrets } from '../platform/access/secrets.js';
+import { assertDirect } from '../platform/db/connections/pooler.js';
+import { APP_ROLE, withClient } from '../platform/db/connections/roles.js';
+import { assertNothingRuns, IGNORE_RUNNING } from '../platform/db/migrations/running-processes.js';
+import { makeContext } from '../platform/context/request-context.js';
+import type { Db } from '../platform/db/database.js';
+import { openDb } from '../platform/db/open-database.js';
+import { newId } from '../platform/values/ids.js';
+import { assertOwnDatabase } from '../startup/database-owner.js';
+import { recordLookupKey } from '../startup/deployment.js';
+import { withOwner } from './run/owner.js';
+import { runScript } from './run/script.js';
+
+// npm run rehash: makes the hashes of all API keys again after LOOKUP_KEY was replaced. With --drop-backup-codes it also deletes
+// the backup codes of all users, which no longer match. With --replaced-key FILE it closes the audit chains that the old LOOKUP_KEY in that
+// file, or of the standard input with -, has chained, unless they were altered; --accept-altered closes those too. It checks everything
+// before it changes anything, and replaces no key while servers or workers run, unless --despite-running-processes is given. docs/leaked-secrets.md has the steps.
+const USAGE = `${commandLine('rehash [--drop-backup-codes] [--replaced-key FILE [--accept-altered] | --replaced-key-lost]')}
+  [--skip-undecryptable] [--${IGNORE_RUNNING}]`;
+
+const OLD_KEY =
+  'They have the old LOOKUP_KEY, and would chain audit entries and store API keys with it, which nothing accepts afterwards.';
+
+type Options = ReturnType<typeof readOptions>;
+type Print = (line: string) => void;
+type Opened = { db: Db; tenantIds: string[]; secrets: Secrets; replaced: Buffer | undefined };
+
+await runScript(async (print) => {
+  const options = readOptions();
+  const { identity, secrets } = readKeyedSettings();
+  const replaced = await readReplaced(options, secrets.lookupKey);
+  const owner = readOwner();
+  const { url } = owner;
+  await assertDirect('The URL of the owner', url);
+  await assertOwnDatabase(url, identity, {
+    ...(replaced ? { replacedLookupKey: replaced } : {}),
+    acceptsAnyLookupKey: options['replaced-key-lost'],
+  });
+  // Only the owner can list all tenants. The rest runs with the service's role.
+  const tenantIds = await withOwner(async (client) => {
+    if (replaced && !options[IGNORE_RUNNING]) await assertNothingRuns(client, 'rehash', OLD_KEY);
+    const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
+    return rows.map(({ id }) => id);
+  }, owner);
+  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
+  try {
+    const opened = { db, tenantIds, secrets: openSecrets(secrets), replaced };
+    const faults = await findFaults(opened, options, print);
+    if (faults.length > 0) throw new Error([...faults, 'Nothing was changed.'].join('\n'));
+    await change(opened, options, print);
+  } finally {
+    await db.close();
+  }
+  await withClient(url, (client) => recordLookupKey(client, identity.appEnv, secrets.lookupKey));
+}, USAGE);
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      'drop-backup-codes': { type: 'boolean', default: false },
+      'replaced-key': { type: 'string' },
+      'replaced-key-lost': { type: 'boolean', default: false },
+      'accept-altered': { type: 'boolean', default: false },
+      'skip-undecryptable': { type: 'boolean', default: false },
+      [IGNORE_RUNNING]: { type: 'boolean', default: false },
+    },
+  });
+  if (values['replaced-key-lost'] && values['replaced-key'] !== undefined)
+    throw new Error(`Give --replaced-key or --replaced-key-lost, not both.\n${USAGE}`);
+  return values;
+}
+
+/** Returns undefined if LOOKUP_KEY was not replaced. With a lost key no link verifies, and the entry that closes the chain says so. */
+async function readReplaced(options: Options, present: Buffer): Promise<Buffer | undefined> {
+  if (options['replaced-key-lost']) return randomBytes(32);
+  const path = options['replaced-key'];
+  if (path === undefined) return undefined;
+  const hex = (path === '-' ? await text(process.stdin) : await readFile(path, 'utf8')).trim();
+  if (!/^[0-9a-f]{64}$/i.test(hex))
+    throw new Error(`${path} must contain the LOOKUP_KEY that was replaced: 64 hex digits.`);
+  const replaced = Buffer.from(hex, 'hex');
+  if (replaced.equals(present))
+    throw new Error(`${path} contains the present LOOKUP_KEY. Give the file of the key that was replaced.`);
+  return replaced;
+}
+
+/** Returns one line per fault that prevents any change. */
+async function findFaults(opened: Opened, options: Options, print: Print): Promise<string[]> {
+  const { db, tenantIds, secrets, replaced } = opened;
+  const faults: string[] = [];
+  if (replaced && !acceptsAltered(options))
+    for (const tenantId of tenantIds) {
+      const flaw = await findFlaw(contextOf(db, tenantId), secrets.auditChain, openChainKeys(replaced));
+      if (flaw) faults.push(describeFlaw(tenantId, flaw));
+    }
+  const unopened = await countUnopened(db, secrets, tenantIds, print);
+  if (unopened > 0 && !options['skip-undecryptable'])
+    faults.push(
+      `API keys that cannot be decrypted: ${unopened}. Correct ENCRYPTION_KEYS, create new API keys for these couriers, or leave them ` +
+        'invalid with --skip-undecryptable.',
+    );
+  return faults;
+}
+
+function describeFlaw(tenantId: string, { sequence, problem, isContinued }: ChainFlaw): string {
+  if (isContinued)
+    return (
+      `The audit chain of tenant ${tenantId} was closed, and link ${sequence} after that does not have the present key. It is not closed again. ` +
+      'If servers or workers ran while rehash replaced the key, they have continued it with the old one: stop them, and repeat with --accept-altered. ' +
+      'Otherwise somebody who has the old key wrote it: follow "The audit chain" in docs/operations.md first.'
+    );
+  return (
+    `The audit chain of tenant ${tenantId} verifies with neither key at link ${sequence}: ${problem}. It is not closed. ` +
+    'Check that the file has the key that chained it. If it has, follow "The audit chain" in docs/operations.md; then close it with --accept-altered.'
+  );
+}
+
+/** What cannot be taken back comes last. An interrupted run is repeated from the beginning. */
+async function change({ db, tenantIds, secrets, replaced }: Opened, options: Options, print: Print) {
+  if (replaced)
+    for (const tenantId of tenantIds) {
+      const ctx = contextOf(db, tenantId);
+      const result = await closeChain(
+        ctx,
+        secrets.auditChain,
+        openChainKeys(replaced),
+        acceptsAltered(options),
+      );
+      if (result.state === 'altered') throw new Error('An audit chain was altered meanwhile. Repeat.');
+      if (result.state === 'closed')
+        print(
+          `Closed the audit chain of tenant ${tenantId} after link ${result.links}, with the hash ${result.hash}.`,
+        );
+    }
+  const rehashed = await rehashLookups(db, secrets, tenantIds);
+  print(`API keys that now have the hash of this LOOKUP_KEY: ${rehashed}.`);
+  if (options['drop-backup-codes']) print(`Deleted backup codes: ${await dropBackupCodes(db, tenantIds)}.`);
+}
+
+function acceptsAltered(options: Options): boolean {
+  return options['accept-altered'] || options['replaced-key-lost'];
+}
+
+function contextOf(db: Db, tenantId: string) {
+  return makeContext(db, { kind: 'system', tenantId }, `rehash ${newId()}`);
+}

@@ -1,0 +1,145 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readIdentity } from '../config/command-settings.js';
+import { readOwnerUrl } from '../config/config.js';
+import { makeContext, type SystemContext } from '../platform/context/request-context.js';
+import { APP_ROLE, withClient } from '../platform/db/connections/roles.js';
+import { readRunningDatabase } from '../platform/db/connections/server-identity.js';
+import { openDb } from '../platform/db/open-database.js';
+import { systemCallers } from '../platform/db/database.js';
+import { harmless, writeCsv } from '../platform/files/csv.js';
+import { readLog } from './restore-report/from-logs.js';
+import {
+  couriersOf,
+  doneSince,
+  existingRows,
+  nameOfTenant,
+  type CourierRow,
+  type LostRow,
+} from './restore-report/queries.js';
+import {
+  COLUMNS,
+  feedLine,
+  requestLine,
+  rowLine,
+  summarise,
+  type ReportLine,
+} from './restore-report/report.js';
+import { assertOwnDatabase } from '../startup/database-owner.js';
+import { runScript } from './run/script.js';
+import { commandLine } from '../config/commands.js';
+
+const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--lost postgres://...] [--log FILE]...`;
+
+// npm run restore:report: lists by courier what the lost server did after the restore point, and what couriers must be told.
+// DATABASE_OWNER_URL names the restored database. `--lost` names the lost one if it can still be read, `--log` logs of its servers.
+await runScript(async (print) => {
+  const { values } = parseArgs({
+    options: {
+      since: { type: 'string' },
+      out: { type: 'string' },
+      lost: { type: 'string' },
+      log: { type: 'string', multiple: true, default: [] },
+    },
+  });
+  const since = new Date(values.since ?? '');
+  if (!values.out || Number.isNaN(since.getTime())) throw new Error(USAGE);
+  const lines = await collect(readOwnerUrl(), values.lost, values.log, since);
+  await mkdir(values.out, { recursive: true });
+  await writeFile(join(values.out, 'couriers.json'), `${JSON.stringify(lines, undefined, 2)}\n`);
+  await writeFile(
+    join(values.out, 'couriers.csv'),
+    await writeCsv(COLUMNS, lines, (line) => COLUMNS.map((column) => harmless(line[column]))),
+  );
+  for (const line of summarise(lines)) print(line);
+  if (!values.lost && values.log.length === 0)
+    print(
+      `Nothing of the lost server was given. Ask each courier for its work since ${since.toISOString()}.`,
+    );
+}, USAGE);
+
+async function collect(
+  url: string,
+  lostUrl: string | undefined,
+  logs: string[],
+  since: Date,
+): Promise<ReportLine[]> {
+  for (const each of [url, ...(lostUrl ? [lostUrl] : [])]) await assertOwnDatabase(each, readIdentity());
+  if (lostUrl) await assertOtherDatabase(url, lostUrl);
+  const restored = await inEachTenant(url, (ctx) => ctx.read([couriersOf(ctx), nameOfTenant(ctx)]));
+  const couriers = restored.flatMap(([, [rows]]) => rows);
+  const slugs = new Map(restored.map(([tenantId, [, names]]) => [tenantId, names[0]?.slug ?? tenantId]));
+  const lost = lostUrl ? await readLost(lostUrl, url, since) : { couriers: [], lines: [] };
+  const requests = (await Promise.all(logs.map((path) => readLog(path, since)))).flat();
+  return [
+    ...couriers.map((courier) =>
+      feedLine(
+        courier,
+        lost.couriers.find(({ id }) => id === courier.id),
+        since,
+      ),
+    ),
+    ...lost.lines,
+    ...requests.map((request) =>
+      requestLine(
+        request,
+        couriers.find(
+          ({ id, keyId }) => id === request.courierId || (keyId !== null && keyId === request.keyId),
+        ),
+        slugs.get(request.tenantId ?? ''),
+      ),
+    ),
+  ];
+}
+
+/** @throws Error if both are the same: nothing would be missing, whatever was lost */
+async function assertOtherDatabase(url: string, lostUrl: string): Promise<void> {
+  const [restored, lost] = await Promise.all(
+    [url, lostUrl].map((each) => withClient(each, readRunningDatabase)),
+  );
+  if (restored === lost)
+    throw new Error(
+      '--lost leads to the restored database, that of DATABASE_OWNER_URL. Give the URL of the lost one.',
+    );
+}
+
+/** Reads what the lost server did, and leaves out what the restored database has. A webhook stays, because it was delivered. */
+async function readLost(lostUrl: string, url: string, since: Date) {
+  const read = await inEachTenant(lostUrl, async (ctx) => ctx.read([couriersOf(ctx), doneSince(ctx, since)]));
+  const couriers = read.flatMap(([, [rows]]) => rows);
+  const lines = await inEachTenant(url, async (ctx) => {
+    const [, [own = [], rows = []] = []] = read.find(([tenantId]) => tenantId === ctx.tenantId) ?? [];
+    const missing = await leaveOutExisting(ctx, rows);
+    const [first] = own;
+    const codes = new Map(own.map(({ id, code }: CourierRow) => [id, code]));
+    return missing.map((row) => rowLine(row, first?.tenant ?? '', codes.get(row.courierId ?? '') ?? ''));
+  });
+  return { couriers, lines: lines.flatMap(([, each]) => each) };
+}
+
+async function leaveOutExisting(ctx: SystemContext, rows: LostRow[]): Promise<LostRow[]> {
+  const existing = new Set<string>();
+  for (const kind of ['mail', 'prealert', 'package', 'event', 'change'] as const) {
+    const ids = rows.filter((row) => row.kind === kind).map(({ rowId }) => rowId);
+    const [found] = await ctx.read([existingRows(ctx, kind, ids)]);
+    for (const { id } of found) existing.add(`${kind} ${id}`);
+  }
+  return rows.filter(({ kind, rowId }) => !existing.has(`${kind} ${rowId}`));
+}
+
+/** Calls `work` in the scope of each tenant, with the rights of the service. Returns the results by the tenant's id. */
+async function inEachTenant<Result>(
+  url: string,
+  work: (ctx: SystemContext) => Promise<Result>,
+): Promise<[string, Result][]> {
+  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => undefined });
+  try {
+    const results: [string, Result][] = [];
+    for (const caller of await systemCallers(db))
+      results.push([caller.tenantId, await work(makeContext(db, caller, 'restore report'))]);
+    return results;
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,66 @@
+import { availableParallelism } from 'node:os';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { ApiError } from '../errors/errors.js';
+import type { RateLimit } from './headers/rate-limits.js';
+import { optionsOf } from './request-rate.js';
+import { networkOf } from '../values/network-address.js';
+import { makeKeyedLimiter } from './keyed-limiter.js';
+
+type LimitedContext = { tenantId: string; noteRateLimit(limit: RateLimit): void };
+
+export type LoginLimiter = {
+  /** @throws ApiError too_many_attempts when too many logins from the address have failed */
+  assertMayTry(ctx: LimitedContext, address: string): Promise<void>;
+  countFailure(tenantId: string, address: string): Promise<void>;
+  /** @throws ApiError overloaded when the queue of `withLimit` is full */
+  assertSpace(tenantId: string, username: string): void;
+  /**
+   * Runs a password attempt within the concurrency limit: at most one per user name, round-robin between user names.
+   *
+   * @throws ApiError overloaded when the attempt could not start in time
+   */
+  withLimit<Result>(tenantId: string, username: string, attempt: () => Promise<Result>): Promise<Result>;
+};
+
+const FAILURES_PER_ADDRESS: RateLimit = {
+  policy: 'login-failures-per-address',
+  quota: 50,
+  windowSeconds: 15 * 60,
+};
+
+/** All cores but one, because hashing a password keeps a core busy for 0.2 s. */
+const DEFAULT_CONCURRENCY = Math.max(1, availableParallelism() - 1);
+const QUEUE = { maxWaiting: 16, maxWaitMs: 3_000, retryAfterSeconds: 2 };
+
+/**
+ * Limits login attempts within one process. The limits that hold across replicas are in login-throttle.ts.
+ *
+ * @param concurrency the number of password attempts that run at the same time
+ */
+export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY): LoginLimiter {
+  const failures = new RateLimiterMemory(optionsOf(FAILURES_PER_ADDRESS));
+  const limiter = makeKeyedLimiter({ concurrency, ...QUEUE });
+
+  return {
+    async assertMayTry(ctx, address) {
+      ctx.noteRateLimit(FAILURES_PER_ADDRESS);
+      const counted = await failures.get(limiterKeyOf(ctx.tenantId, address));
+      if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS.quota) return;
+      throw new ApiError('too_many_attempts', {
+        retryAfterSeconds: Math.max(1, Math.ceil(counted.msBeforeNext / 1000)),
+        limit: FAILURES_PER_ADDRESS,
+      });
+    },
+
+    async countFailure(tenantId, address) {
+      await failures.penalty(limiterKeyOf(tenantId, address));
+    },
+
+    assertSpace: (tenantId, username) => limiter.assertSpace(nameKeyOf(tenantId, username)),
+    withLimit: (tenantId, username, attempt) => limiter.run(nameKeyOf(tenantId, username), attempt),
+  };
+}
+
+const nameKeyOf = (tenantId: string, username: string) => `${tenantId} ${username.toLowerCase()}`;
+
+const limiterKeyOf = (tenantId: string, address: string) => `${tenantId} ${networkOf(address)}`;

@@ -1,0 +1,105 @@
+import type { FastifyRequest } from 'fastify';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { ApiError } from '../errors/errors.js';
+import type { RateLimit, RateLimitUsage } from './headers/rate-limits.js';
+import { networkOf } from '../values/network-address.js';
+
+export type RequestLimit = {
+  count(request: FastifyRequest): Promise<void>;
+  /** Counts the lines of a request that `count` has counted. It never refuses the request. */
+  countLines(request: FastifyRequest, lines: number): Promise<void>;
+};
+
+/** The lines of a bulk request that count as one request. They cost the service at most as much. */
+const LINES_PER_REQUEST = 10;
+
+/**
+ * The operator's request rate limit: requests per minute for each API key or user, or for each address where the
+ * request has neither. Each replica counts separately. There is no limit if `perMinute` is undefined.
+ */
+export function makeRequestLimit(perMinute: number | undefined): RequestLimit {
+  if (perMinute === undefined) return { count: async () => {}, countLines: async () => {} };
+  const limit = { policy: 'requests', quota: perMinute, windowSeconds: 60 };
+  const limiter = new RateLimiterMemory(optionsOf(limit));
+  return {
+    async count(request) {
+      const isServiceOperation = request.tenantId === undefined;
+      if (isServiceOperation) return;
+      const usage = await consume(limiter, limit, limiterKeyOf(request), 'rate_limited');
+      request.context?.noteRateLimit({ ...limit, ...usage });
+    },
+    async countLines(request, lines) {
+      const further = Math.ceil(lines / LINES_PER_REQUEST) - 1;
+      // A penalty, because a limit below 100 would refuse 1,000 lines at any time.
+      if (further <= 0) return;
+      const usage = usageOf(await limiter.penalty(limiterKeyOf(request), further));
+      request.context?.noteRateLimit({ ...limit, ...usage });
+    },
+  };
+}
+
+export type KeyFailureLimit = { countFailure(error: ApiError, request: FastifyRequest): Promise<ApiError> };
+
+const KEY_FAILURES: RateLimit = { policy: 'invalid-keys-per-address', quota: 300, windowSeconds: 15 * 60 };
+
+/**
+ * Limits failed API keys per address. `countFailure` returns the error to send: too_many_attempts (429) once the address
+ * has sent too many invalid keys, otherwise the error it was given. A valid key from the same address still works,
+ * because several couriers may share an address.
+ */
+export function makeKeyFailureLimit(): KeyFailureLimit {
+  const limiter = new RateLimiterMemory(optionsOf(KEY_FAILURES));
+  return {
+    async countFailure(error, { tenantId, clientAddress, context }) {
+      if (error.code !== 'key_invalid') return error;
+      try {
+        const key = `${tenantId} ${networkOf(clientAddress)}`;
+        const usage = await consume(limiter, KEY_FAILURES, key, 'too_many_attempts');
+        context?.noteRateLimit({ ...KEY_FAILURES, ...usage });
+        return error;
+      } catch (rejection) {
+        if (rejection instanceof ApiError) return rejection;
+        throw rejection;
+      }
+    },
+  };
+}
+
+/** The limiter's options for a limit. */
+export const optionsOf = ({ quota, windowSeconds }: RateLimit) => ({
+  points: quota,
+  duration: windowSeconds,
+});
+
+/** Counts once and returns what is left. @throws ApiError with `code` and Retry-After when the key has no points left */
+export async function consume(
+  limiter: RateLimiterMemory,
+  limit: RateLimit,
+  key: string,
+  code: 'rate_limited' | 'too_many_attempts',
+): Promise<RateLimitUsage> {
+  try {
+    return usageOf(await limiter.consume(key));
+  } catch (rejection) {
+    if (!(rejection instanceof RateLimiterRes)) throw rejection;
+    throw new ApiError(code, { retryAfterSeconds: toSeconds(rejection.msBeforeNext), limit });
+  }
+}
+
+const usageOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes): RateLimitUsage => ({
+  remaining: Math.max(0, remainingPoints),
+  resetSeconds: toSeconds(msBeforeNext),
+});
+
+const toSeconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
+
+function limiterKeyOf({ caller, tenantId, clientAddress }: FastifyRequest): string {
+  switch (caller?.kind) {
+    case 'user':
+      return `user ${caller.tenantId} ${caller.userId}`;
+    case 'key':
+      return `key ${caller.tenantId} ${caller.keyHash}`;
+    case undefined:
+      return `address ${tenantId} ${networkOf(clientAddress)}`;
+  }
+}
