@@ -36,7 +36,8 @@ export const heyApi: Generator = {
   name: 'hey-api',
   title: 'hey-api',
   version: versionOf('@hey-api/openapi-ts'),
-  command: 'npx @hey-api/openapi-ts -i openapi.json -o client',
+  // The generator accepts any compiler as its peer, and fails with version 7.
+  command: `npx -y -p typescript@${versionOf('typescript')} -p @hey-api/openapi-ts@${versionOf('@hey-api/openapi-ts')} openapi-ts -i openapi.json -o client`,
   async generate(folder) {
     const program = join(modules, '@hey-api/openapi-ts/bin/run.js');
     await runTool({ program: node, args: [program, '-i', 'openapi.json', '-o', 'client'], folder });
@@ -48,7 +49,7 @@ export const openapiFetch: Generator = {
   name: 'openapi-fetch',
   title: 'openapi-fetch',
   version: `${versionOf('openapi-fetch')}, openapi-typescript ${versionOf('openapi-typescript')}`,
-  command: 'npx openapi-typescript openapi.json --default-non-nullable=false -o schema.d.ts',
+  command: `npx -y -p openapi-typescript@${versionOf('openapi-typescript')} openapi-typescript openapi.json --default-non-nullable=false -o schema.d.ts`,
   async generate(folder) {
     const program = join(modules, 'openapi-typescript/bin/cli.js');
     const args = [program, 'openapi.json', '--default-non-nullable=false', '-o', 'schema.d.ts'];

@@ -19,7 +19,8 @@ func (c *Client) PrealertPages(ctx context.Context, params api.ListPrealertsPara
 	})
 }
 
-// Prealerts iterates over all pre-alerts that match. It requests a page when it needs one.
+// Prealerts iterates over the pre-alerts of all pages. It requests a page when it needs one. A record that leaves the list
+// meanwhile hides another one, so do not filter by a field that changes, for example the status.
 func (c *Client) Prealerts(ctx context.Context, params api.ListPrealertsParams) iter.Seq2[api.Prealert, error] {
 	return records(c.PrealertPages(ctx, params), func(page *api.ListPrealertsResult) []api.Prealert { return page.Data })
 }

@@ -157,9 +157,10 @@ describe('the samples for the terminal work when they are pasted', () => {
     scanning: [200],
     // The function, and a call without a function.
     idempotency: [200, 200],
-    pagination: [200, 200, 200],
+    pagination: [200, 200],
     files: [200, 200, 200],
-    webhooks: [200, 200, 200, 200, 200, 200],
+    webhooks: [200, 200, 200, 200, 200, 200, 200],
+    'going-live': [200, 200],
     'flat-packages': [200],
     'code-generators': [200],
   };

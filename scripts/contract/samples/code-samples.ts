@@ -25,14 +25,27 @@ export const LANGUAGES: Language[] = [
 ];
 
 /** What a reader replaces in a sample, besides the host. */
-export const PLACEHOLDERS = { token: 'YOUR_TOKEN', key: 'YOUR_API_KEY' };
+export const PLACEHOLDERS = { token: 'YOUR_TOKEN', key: 'YOUR_API_KEY', idempotencyKey: 'YOUR_UNIQUE_KEY' };
 
 /** Returns the samples of each request of each operation of the published contract. */
 export function codeSamples(bundle: Contract): Samples {
+  return samplesOf(bundle, sampleRequests(bundle));
+}
+
+/** Returns the same for a courier: without the parameters with which staff name a courier, and with an Idempotency-Key. */
+export function courierSamples(bundle: Contract): Samples {
+  const ofCourier = (request: SampleRequest): SampleRequest => ({
+    ...request,
+    query: request.query.filter(({ isRequired }) => isRequired),
+  });
+  return samplesOf(bundle, sampleRequests(bundle).map(ofCourier), true);
+}
+
+function samplesOf(bundle: Contract, requests: SampleRequest[], isWithKey = false): Samples {
   const server = serverUrl(bundle);
   const found: Samples = {};
-  for (const request of sampleRequests(bundle)) {
-    const call = toCall(server, request);
+  for (const request of requests) {
+    const call = toCall(server, request, isWithKey);
     // LANGUAGES has an entry for each language.
     const samples = Object.fromEntries(LANGUAGES.map(({ id, write }) => [id, write(call)])) as Record<
       LanguageId,
@@ -56,11 +69,13 @@ export function toCodeSamples(requests: RequestSamples[]): { lang: string; label
 }
 
 /** Returns what a program needs to send the request. */
-function toCall(server: string, request: SampleRequest): Call {
+function toCall(server: string, request: SampleRequest, isWithKey: boolean): Call {
   const { method, credential, body, download } = request;
   const headers: Call['headers'] = [];
   if (credential === 'token') headers.push(['Authorization', `Bearer ${PLACEHOLDERS.token}`]);
   if (credential === 'key') headers.push(['X-API-KEY', PLACEHOLDERS.key]);
+  if (isWithKey && request.takesIdempotencyKey)
+    headers.push(['Idempotency-Key', PLACEHOLDERS.idempotencyKey]);
   // HTTP libraries set the type of a form themselves.
   if (body?.type === 'json' || body?.type === 'text') headers.push(['Content-Type', body.mediaType]);
   return { method, url: `${server}${addressOf(request)}`, headers, body, download };

@@ -36,7 +36,7 @@ export type SampleRequest = {
 };
 
 export type NameAndValue = { name: string; value: string };
-export type SampleParameter = NameAndValue & { isShown: boolean; description: string };
+export type SampleParameter = NameAndValue & { isShown: boolean; isRequired?: boolean; description: string };
 export type SampleFile = { name: string; fileName: string; contentType: string; text: string };
 
 export type JsonBody = { type: 'json'; mediaType: string; value: unknown };
@@ -92,6 +92,7 @@ function requestsOf(bundle: Contract, { path, method, operation }: Located): Sam
         value: String(example),
         // Staff must name the courier, in the query or in the body. Other filters would hide what the operation returns.
         isShown: required || (!operation.requestBody && NAMES_OF_COURIER.has(name)),
+        isRequired: required,
         description,
       }));
   const request = {

@@ -6,7 +6,7 @@ import type { Bounds } from '../additions/bounds.js';
 import type { Errors } from '../additions/errors.js';
 import { readYaml } from '../document/bundle.js';
 import type { Contract, Operation } from '../document/openapi.js';
-import { codeSamples, toCodeSamples, type Samples } from '../samples/code-samples.js';
+import { codeSamples, courierSamples, toCodeSamples, type Samples } from '../samples/code-samples.js';
 import { buildPostmanCollection } from '../samples/postman/collection.js';
 import { changelogFeed } from './feed.js';
 import { fillIncludes, includeSources, withoutFileLinks } from './includes.js';
@@ -29,7 +29,14 @@ export async function buildSite({ root, out, bundle, errors, bounds }: Input): P
   const source = join(root, 'docs', 'site');
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
   const samples = codeSamples(bundle);
-  const include = { ...(await includeSources(root)), bundle, errors, bounds, changelog, calls: samples };
+  const include = {
+    ...(await includeSources(root)),
+    bundle,
+    errors,
+    bounds,
+    changelog,
+    calls: courierSamples(bundle),
+  };
   const pages = new Map<string, Page>();
   for (const file of (await readdir(join(source, 'pages'))).sort()) {
     const text = await fillIncludes(await readFile(join(source, 'pages', file), 'utf8'), include);

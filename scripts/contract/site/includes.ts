@@ -85,6 +85,8 @@ const LANGUAGES: Record<string, string> = {
   '.go': 'go',
   '.java': 'java',
   '.sh': 'sh',
+  '.bash': 'bash',
+  '.txt': 'text',
 };
 const LABELS: Record<string, string> = {
   '.mjs': 'JavaScript',

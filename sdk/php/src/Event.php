@@ -16,7 +16,7 @@ final class Event
         public readonly string $type,
         /** The same when the event is sent again. Ignore an event_id that you have already processed. */
         public readonly string $event_id,
-        /** Number of the event among all events of the courier, without gaps. Null for `webhook.test`. */
+        /** Number of the event among all events of the courier. A URL gets only its types. Null for `webhook.test`. */
         public readonly ?int $sequence,
         /** When it happened, in UTC, `YYYY-MM-DD HH:MM:SS`. */
         public readonly string $timestamp,

@@ -23,6 +23,7 @@ use Crossdock\FileTokenStore;
 use Crossdock\KeyClient;
 use Crossdock\MemoryTokenStore;
 use Crossdock\Options;
+use Crossdock\Time;
 use Crossdock\Webhook;
 
 require __DIR__ . '/../autoload.php';
@@ -330,6 +331,10 @@ $tests = [
         foreach (['https://demo.crossdock.example/', 'http://two.localhost:3000', 'http://[::1]:3000'] as $right) {
             new KeyClient($right, 'key');
         }
+    },
+    'a time is in UTC, whatever the zone of the program' => function () {
+        date_default_timezone_set('America/Jamaica');
+        same(Time::parse('2026-11-22 21:40:00')->getTimestamp(), 1795383600);
     },
     'a webhook is accepted with the right signature only' => function () {
         $secret = 'whsec_' . base64_encode(random_bytes(24));

@@ -38,6 +38,7 @@ from crossdock import (
     WebhookError,
     api,
     models,
+    parse_time,
     verify_payload,
     verify_webhook,
 )
@@ -52,6 +53,7 @@ from crossdock.api import (
     list_packages,
     list_prealerts,
     manage_sessions,
+    receive_package,
 )
 from crossdock.models import LogOutAction, PackageSearch, PasswordChange
 
@@ -212,6 +214,33 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(self.courier.send(list_packages(body=later)).meta.total_count, 0)
         with self.assertRaisesRegex(ValueError, "entryDateCeil"):
             list_packages(body={"entryDateCeil": "2020-01-01"})
+
+    def test_a_list_without_a_filter_oldest_first_skips_nothing_while_parcels_are_received(self) -> None:
+        numbers = [f"PY-LIST-{number:02}" for number in range(12)]
+        with KeyClient(URL, API_KEY) as partner:
+            partner.submit_many([prealert(number) for number in numbers])
+
+        def read(**filters: Any) -> set[str]:
+            seen: set[str] = set()
+            for record in self.courier.each(list_prealerts, search="PY-LIST-", limit=3, **filters):
+                if record.status == "pending":
+                    seen.add(record.tracking_number)
+                    self.staff.send(receive_package(body={"tracking_number": record.tracking_number, "weight": 1}))
+            return seen
+
+        # The documentation says that this one skips.
+        skipping = read(status="pending", sort_by="created_at", sort_dir="ASC")
+        self.assertLess(len(skipping), len(numbers))
+        rest = read(sort_by="created_at", sort_dir="ASC")
+        self.assertEqual(skipping | rest, set(numbers))
+        self.assertFalse(skipping & rest)
+
+    def test_a_customer_is_created_as_the_readme_says(self) -> None:
+        body = models.CustomerCreation("PY-NEW-1", first_name="Ann", last_name="Lee")
+        self.assertEqual(len(str(self.courier.send(api.create_customer(body=body)).data.id)), 36)
+
+    def test_a_time_is_in_utc(self) -> None:
+        self.assertEqual(parse_time("2026-11-22 21:40:00").isoformat(), "2026-11-22T21:40:00+00:00")
 
     def test_lists_request_large_pages(self) -> None:
         self.assertEqual(with_page_size(list_packages()).request["json"]["limit"], 500)

@@ -13,5 +13,6 @@ export * from './errors.js';
 export { VERSION } from './generated/methods.js';
 export type * from './generated/core/types.gen.js';
 export type { Listing } from './listing.js';
+export { parseTime } from './times.js';
 export type { FileSource, Upload, Uploadable } from './upload.js';
 export { verifyWebhook, type VerifyOptions, type WebhookEvent, type WebhookHeaders } from './webhooks.js';

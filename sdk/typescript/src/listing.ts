@@ -5,7 +5,8 @@ export type AnyPage = { data: unknown[]; meta?: object; total?: number };
 export type Paging = 'page' | 'before' | 'after';
 
 /**
- * A list. `await` it for one page, or use `for await` for all records. The request is sent then, and once for each page.
+ * A list. `await` it for one page, or use `for await` for the records of all pages. The request is sent then, and once
+ * for each page. A record that leaves the list while you read hides another one, so do not filter by a field that changes meanwhile.
  */
 export type Listing<Page extends AnyPage> = Promise<Page> &
   AsyncIterable<Page['data'][number]> & {

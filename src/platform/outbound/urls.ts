@@ -17,9 +17,10 @@ export type OutboundRules = {
 export function validateUrl(text: string, rules: OutboundRules): FieldProblem | undefined {
   const [, scheme = '', authority = ''] = /^([a-z]+):\/\/([^/?#]+)/i.exec(text) ?? [];
   const isPlain = /^[!-~]+$/.test(text) && !/["<>\\^`{|}]/.test(text);
-  if (!isPlain || !URL.canParse(text)) return ['url_ascii'];
+  if (!isPlain) return ['url_ascii'];
   const isHttp = scheme.toLowerCase() === 'http' && rules.allowLoopback;
   if (scheme.toLowerCase() !== 'https' && !isHttp) return ['url_scheme'];
+  if (!URL.canParse(text)) return ['url_ascii'];
   if (authority.includes('@')) return ['url_credentials'];
   if (text.includes('#')) return ['url_fragment'];
   return validateHost(authority, new URL(text), rules);

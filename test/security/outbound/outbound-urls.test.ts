@@ -20,6 +20,9 @@ describe('hostile URLs', () => {
 
   test('names the problem of errors.yaml that a URL has', () => {
     expect(validateUrl('ftp://example.com/', STRICT)).toEqual(['url_scheme']);
+    expect(validateUrl('hooks.example.com/crossdock', STRICT)).toEqual(['url_scheme']);
+    expect(validateUrl('www.example.com', STRICT)).toEqual(['url_scheme']);
+    expect(validateUrl('https://exämple.com/', STRICT)).toEqual(['url_ascii']);
     expect(validateUrl('https://10.0.0.1/', STRICT)).toEqual(['url_private']);
     expect(validateUrl('https://2130706433/', STRICT)).toEqual(['url_host']);
     expect(validateUrl('https://u@example.com/', STRICT)).toEqual(['url_credentials']);

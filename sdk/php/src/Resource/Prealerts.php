@@ -24,7 +24,8 @@ final class Prealerts
     }
 
     /**
-     * Returns all pre-alerts that match the filters, over all pages.
+     * Returns the pre-alerts of all pages. A record that leaves the list while you read hides another one, so do not filter by a
+     * field that changes meanwhile, for example the status.
      *
      * @param array{
      *     status?: 'pending'|'received'|'flagged',

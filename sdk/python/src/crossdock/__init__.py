@@ -21,6 +21,7 @@ from .errors import (
     WebhookError,
 )
 from .options import Options
+from .times import parse_time
 from .webhook import Event, verify_payload, verify_webhook
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "SecondFactorRequiredError",
     "ServerError",
     "WebhookError",
+    "parse_time",
     "verify_payload",
     "verify_webhook",
 ]

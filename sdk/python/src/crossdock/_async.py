@@ -196,11 +196,13 @@ class AsyncClient(_AsyncBaseClient):
     async def each(
         self, operation: Callable[P, Call[ListResult[T]]], *args: P.args, **filters: P.kwargs
     ) -> AsyncIterator[T]:
-        """Returns all records of a list. It requests the next page when you have used the last one.
+        """Returns the records of all pages of a list. It requests the next page when you have used the last one.
 
-        `limit` is the number of records per page. Without it, pages are large.
+        `limit` is the number of records per page. Without it, pages are large. A record that leaves the list while you
+        read hides another one. So do not filter by a field that changes meanwhile, for example the status. Read the
+        oldest first, and filter here.
 
-        async for prealert in crossdock.each(list_prealerts, status="pending"): ...
+        async for prealert in crossdock.each(list_prealerts, sort_by="created_at", sort_dir="ASC"): ...
         """
         call: Call[ListResult[T]] | None = _requests.with_page_size(operation(*args, **filters))
         while call is not None:

@@ -27,7 +27,8 @@ class Event:
     """The same when the event is sent again. Ignore an event_id that you have already processed."""
 
     sequence: int | None
-    """Number of the event among all events of the courier, without gaps. None for `webhook.test`."""
+    """Number of the event among all events of the courier. A URL gets only its types, so there it has gaps. None for
+    `webhook.test`."""
 
     timestamp: str
     """When it happened, in UTC, `YYYY-MM-DD HH:MM:SS`."""

@@ -1,0 +1,1 @@
+export const timeOf = (text) => new Date(`${text.replace(' ', 'T')}Z`);

@@ -1,0 +1,6 @@
+<?php
+
+function timeOf(string $text): DateTimeImmutable
+{
+    return new DateTimeImmutable($text, new DateTimeZone('UTC'));
+}
