@@ -868,6 +868,10 @@ export const fieldCatalogue = {
     "code": "unknown_parameter",
     "message": "{field} is not a query parameter of this operation, which takes none."
   },
+  "misspelled_name": {
+    "code": "misspelled_name",
+    "message": "{field} is not a field of this request. Did you mean {name}? Names are case-sensitive."
+  },
   "sent_twice": {
     "code": "repeated",
     "message": "{field} must be sent only once."
@@ -1478,6 +1482,7 @@ export type FieldProblem =
   | [problem: 'excluded', args: { other: string }]
   | [problem: 'different', args: { other: string }]
   | [problem: 'unknown_parameter', args: { names: string }]
+  | [problem: 'misspelled_name', args: { name: string }]
   | [problem: 'field_too_large', args: { limit: string }]
   | [problem: 'too_many_fields', args: { limit: number }]
   | [problem: 'too_many_values', args: { limit: number }]
