@@ -2921,7 +2921,7 @@ export interface components {
          *     |---|---|---|
          *     | 400 | `validation_failed` | A field is missing or not acceptable. `errors` names each field. |
          *     | 400 | `body_required` | The request has no body. |
-         *     | 400 | `malformed_json` | The body is not a JSON object. |
+         *     | 400 | `malformed_json` | The body is not well-formed JSON. |
          *     | 400 | `malformed_form` | The body is not a complete, well-formed form. |
          *     | 400 | `malformed_request` | The request is not well-formed HTTP. |
          *     | 400 | `invalid_encoding` | Text in the request is not well-formed UTF-8, or contains a NUL character. |
@@ -4719,7 +4719,7 @@ export interface components {
         };
         UploadWarning: {
             /**
-             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header names no known column. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them.
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them.
              * @enum {string}
              */
             code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "number_rounded";
@@ -7580,7 +7580,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `password_wrong`: The password that confirms the request is wrong.
@@ -7599,7 +7599,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7726,7 +7726,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7745,7 +7745,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7763,7 +7763,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7782,7 +7782,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -7840,7 +7840,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7857,7 +7857,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7876,7 +7876,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8065,7 +8065,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8567,7 +8567,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8666,7 +8666,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8712,7 +8712,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `carrier_in_use`: Packages use the carrier.
@@ -8732,7 +8732,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `nothing_to_bill`: The courier has no package in the period, or each is already on a bill.
@@ -8758,7 +8758,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `default_rates_missing`: There are no default rates to copy.
@@ -8778,7 +8778,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8797,7 +8797,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `manifest_invalid_transition`: The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed.
@@ -8820,7 +8820,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8838,7 +8838,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `password_wrong`: The password that confirms the request is wrong.
@@ -8861,7 +8861,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `password_wrong`: The password that confirms the request is wrong.
@@ -8883,7 +8883,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `warehouse_is_primary`: The primary warehouse cannot be deleted.
@@ -8904,7 +8904,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `endpoint_missing`: The courier has not set this URL, or is disabled.
@@ -9393,7 +9393,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9449,7 +9449,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9561,7 +9561,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -9597,7 +9597,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `package_invalid_transition`: At least one package cannot change to this status. `errors` names each.
@@ -9617,7 +9617,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9636,7 +9636,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -9655,7 +9655,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9674,7 +9674,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9705,7 +9705,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `reset_token_invalid`: The token of a password reset is wrong, used, replaced or expired.
@@ -9724,7 +9724,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9742,7 +9742,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `package_not_assignable`: The pre-alert cannot be given a package. None was received under its number, or the package has another owner.
@@ -9762,7 +9762,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9797,7 +9797,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9816,7 +9816,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -9860,7 +9860,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -9903,7 +9903,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `sync_url_missing`: The courier has not set `api_url_get_customers`.
@@ -10040,7 +10040,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_form`: The body is not a complete, well-formed form.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
@@ -10061,7 +10061,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -10079,7 +10079,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -10099,7 +10099,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -10203,7 +10203,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */

@@ -54,11 +54,11 @@ const CALLS: [string, OperationId, Call, string, string][] = [
     'UserCode',
   ],
   [
-    'a field of a form',
+    'a setting',
     'updateCourierSettings',
-    { ...iex, urlencoded: { action: 'update', API_URL_WEBHOOK: 'https://partner.example/hook' } },
-    'API_URL_WEBHOOK',
-    'api_url_webhook',
+    { ...iex, body: { apiUrlGetCustomers: 'https://partner.example/list' } },
+    'apiUrlGetCustomers',
+    'api_url_get_customers',
   ],
 ];
 
