@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startService, type Service } from '../../support/service/service.js';
+import { startService, type Service } from '../../../support/service/service.js';
 
 let service: Service;
 
