@@ -433,42 +433,75 @@ describe('the Idempotency-Key header', () => {
   });
 });
 
-describe('stored error responses', () => {
-  const receive = (key: string, trackingNumber: string, carrier_id: string) =>
+describe('refusals', () => {
+  const announce = (key: string, UserCode: string, TrackingNumber: string) =>
     service.call(
-      'receivePackage',
-      withKey({ as: 'admin', body: { tracking_number: trackingNumber, weight: 1, carrier_id } }, key),
+      'submitPrealert',
+      withKey({ key: DEMO.apiKeys.IEX, body: { UserCode, TrackingNumber } }, key),
     );
+  const createCustomer = (key: string, fields: object) => {
+    const body = { first_name: 'F', last_name: 'L', courier_id: iex.courierId, ...fields };
+    return service.call('createCustomer', withKey({ as: 'admin', body }, key));
+  };
 
-  test('a refusal that depends on records is returned again unchanged, even when the reason no longer applies', async () => {
-    const carrierId = randomUUID();
-    const first = await receive('refused', 'REFUSED-1', carrierId);
-    expect([first.status, isReplay(first)]).toEqual([404, false]);
-    await service.owner.query(
-      'insert into carriers select (jsonb_populate_record(c, jsonb_build_object($1::text, $2::text, $3::text, $4::text))).* from carriers c where c.id = $5',
-      ['id', carrierId, 'name', 'Late Carrier', iex.carrierId],
-    );
-    const again = await receive('refused', 'REFUSED-1', carrierId);
-    expect([again.status, isReplay(again), again.bytes.equals(first.bytes)]).toEqual([404, true, true]);
-    expect((await receive('refused-anew', 'REFUSED-1', carrierId)).status).toBe(201);
+  test('after the cause is corrected, the same request with the same key is executed', async () => {
+    const first = await announce('unknown-code', 'LATE-1', 'LATE-NUMBER');
+    expect([first.status, codeOf(first)]).toEqual([400, 'unknown_user_code']);
+    expect((await createCustomer('late-1', { user_code: 'LATE-1' })).status).toBe(200);
+    const second = await announce('unknown-code', 'LATE-1', 'LATE-NUMBER');
+    expect([second.status, isReplay(second)]).toEqual([201, false]);
+    const third = await announce('unknown-code', 'LATE-1', 'LATE-NUMBER');
+    expect([third.status, isReplay(third), third.bytes.equals(second.bytes)]).toEqual([201, true, true]);
   });
 
-  test('a schema violation is not stored; a violation of a business rule is', async () => {
+  test('a duplicate is executed with the same key after the existing record was deleted', async () => {
+    const existing = await announce('its-first', 'IEX-1001', 'DELETED-NUMBER');
+    const refused = await announce('its-second', 'IEX-1001', 'DELETED-NUMBER');
+    expect([existing.status, refused.status, codeOf(refused)]).toEqual([
+      201,
+      409,
+      'duplicate_tracking_number',
+    ]);
+    const body = { prealert_id: existing.body['data'].prealert_id };
+    expect((await service.call('deletePrealert', { as: 'iex', body })).status).toBe(200);
+    const again = await announce('its-second', 'IEX-1001', 'DELETED-NUMBER');
+    expect([again.status, isReplay(again)]).toEqual([201, false]);
+  });
+
+  test('a refusal that was rolled back, or that came before any transaction, leaves the key for a corrected request', async () => {
+    const carrier_id = randomUUID();
+    const receive = (fields: object) =>
+      service.call(
+        'receivePackage',
+        withKey({ as: 'admin', body: { tracking_number: 'REFUSED-1', weight: 1, ...fields } }, 'refused'),
+      );
+    expect((await receive({ carrier_id })).status).toBe(404);
+    expect((await receive({})).status).toBe(201);
+    const taken = await createCustomer('taken', { user_code: iex.userCode });
+    expect([taken.status, codeOf(taken)]).toEqual([409, 'duplicate_user_code']);
+    expect((await createCustomer('taken', { user_code: 'NOT-TAKEN' })).status).toBe(200);
+    const without = await createCustomer('without', { user_code: 'MENDED', courier_id: undefined });
+    expect(without.body['errors'][0].field).toBe('courier_id');
+    expect((await createCustomer('without', { user_code: 'MENDED' })).status).toBe(200);
     const wrong = await service.call(
       'createManifest',
       withKey({ as: 'admin', body: { remarks: 7 } }, 'mended'),
     );
     expect(wrong.status).toBe(400);
     expect((await createManifest('mended')).status).toBe(200);
+  });
 
-    const body = { user_code: 'MENDED', first_name: 'F', last_name: 'L' };
-    const create = (fields: object) =>
-      service.call('createCustomer', withKey({ as: 'admin', body: { ...body, ...fields } }, 'mended-rule'));
-    const first = await create({});
-    expect(first.body['errors'][0].field).toBe('courier_id');
-    const again = await create({});
-    expect([isReplay(again), again.bytes.equals(first.bytes)]).toEqual([true, true]);
-    expect(codeOf(await create({ courier_id: iex.courierId }))).toBe('idempotency_key_reused');
+  test('concurrent requests with one key never get a refusal that one of them caused', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const replies = await Promise.all(
+        Array.from({ length: 10 }, () =>
+          untilAdmitted(() => announce(`cause-${round}`, 'IEX-1001', `CAUSE-${round}`)),
+        ),
+      );
+      const codes = new Set(replies.filter(({ status }) => status !== 201).map(codeOf));
+      expect([...codes].filter((code) => code !== 'idempotency_in_progress')).toEqual([]);
+      expect(replies.filter((reply) => reply.status === 201 && !isReplay(reply))).toHaveLength(1);
+    }
   });
 
   test('a refusal of the caller is not stored: with the permission, the same request is executed', async () => {
@@ -489,17 +522,6 @@ describe('stored error responses', () => {
     );
     expect((await create(token)).status).toBe(200);
     await setRole('warehouse');
-  });
-
-  test('a constraint violation is stored too', async () => {
-    const body = { user_code: iex.userCode, first_name: 'F', last_name: 'L', courier_id: iex.courierId };
-    const call = withKey({ as: 'admin', body }, 'duplicate');
-    const [first, second] = [
-      await service.call('createCustomer', call),
-      await service.call('createCustomer', call),
-    ];
-    expect([first.status, codeOf(first), isReplay(first)]).toEqual([409, 'duplicate_user_code', false]);
-    expect([isReplay(second), second.bytes.equals(first.bytes)]).toEqual([true, true]);
   });
 });
 

@@ -58,7 +58,7 @@ function firstCall(bundle: Contract, samples: Samples): string {
   return `## The first call
 
 - Host: ${serverUrl(bundle)}. Each warehouse has its own. Keys, users and tokens belong to one host.
-- Announce a parcel: \`${method.toUpperCase()} ${path}\` with the headers \`X-API-KEY: <key>\`, \`Content-Type: application/json\` and \`Idempotency-Key: <a UUID per parcel>\`.
+- Announce a parcel: \`${method.toUpperCase()} ${path}\` with the headers \`X-API-KEY: <key>\`, \`Content-Type: application/json\` and \`Idempotency-Key: <a new UUID per attempted change>\`.
 - Read anything, for example packages: log in with \`POST /api/login.php\` and \`{"action":"login","username":"…","password":"…"}\`. Send \`data.access_token\` of the response in the header \`Authorization: Bearer <token>\`, for 8 hours.
 - Success is \`{"status":"success","message":…,"data":…}\`. A failure has \`code\`, which is stable, and \`message\`. [Errors](/docs/errors.md) has the cure of each code.
 

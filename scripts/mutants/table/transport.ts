@@ -206,6 +206,18 @@ export const TRANSPORT: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'idempotency: a refusal without effect is not stored',
+    file: 'src/platform/context/request-context.ts',
+    find: 'if (!own?.isCreated) await endHeldWrite(state);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/resilience/idempotency.test.ts',
+        titles: ['after the cause is corrected, the same request'],
+      },
+    ],
+  },
+  {
     name: 'idempotency: a key belongs to its caller',
     file: 'src/platform/idempotency/stored-response-queries.ts',
     find: 'and k.principal_kind = ${kindOf(key)} and k.principal_id = ${idOf(key)}\n',

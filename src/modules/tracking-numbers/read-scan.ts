@@ -1,6 +1,6 @@
 import type { Candidate } from './reader/candidates.js';
 import { isNoNumber } from './reader/incidental.js';
-import { hasControlCharacter, plainText, readsIn } from './reader/noise.js';
+import { hasControlCharacter, plainText, readsIn, toElement } from './reader/noise.js';
 import { numbersOf } from './scan-numbers.js';
 import { toScannedNumber, type ScannedNumber } from './scanned-number.js';
 
@@ -22,8 +22,8 @@ export type ScanReading = {
 /** A symbol on a parcel has fewer characters. Longer text is not compared with the formats. */
 const MAX_LENGTH = 1_000;
 
-/** Most numbers: nothing to remove, and one spelling. */
-const PLAIN = /^[0-9A-Z][0-9A-Z-]*$/;
+/** Most numbers: nothing to remove, and one spelling. A longer text with hyphens may be two numbers. */
+const PLAIN = /^(?:[0-9A-Z]+|[0-9A-Z][0-9A-Z-]{0,19})$/;
 
 /**
  * Reads a scan: removes what the scanner added, and finds the carriers' formats that the number fits. All operations that take a
@@ -39,6 +39,8 @@ export function readScan(scan: string): ScanReading {
   if (elements.some(hasControlCharacter)) return noNumber(plainText(scan), 'control_characters');
   // Rows of earlier versions can have these keys. PostgreSQL stores no text with U+0000, and refuses a parameter with it.
   const sent = [plainText(scan), trimmed].filter((text) => !text.includes('\u0000'));
+  const whole = toElement(scan);
+  if (elements.length === 1 && !hasControlCharacter(whole)) sent.push(whole.folded);
   const numbers = numbersOf(reads, sent);
   return toReading(numbers, numbers.length > 1 ? plainText(scan) : undefined);
 }

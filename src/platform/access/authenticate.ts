@@ -83,7 +83,7 @@ function readToken(request: FastifyRequest): string {
       : new ApiError('token_missing');
   const [, token] = /^Bearer +([\w.-]+)$/i.exec(header) ?? [];
   if (API_KEY.test(token ?? header)) throw new ApiError('token_invalid', { variant: 'key_sent' });
-  if (!token) throw new ApiError('token_invalid');
+  if (!token) throw new ApiError('token_missing', { variant: 'no_scheme' });
   return token;
 }
 

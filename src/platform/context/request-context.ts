@@ -168,7 +168,11 @@ async function writeTogether<Item, Outcome extends Placed>(
 ): Promise<Outcome | undefined> {
   const { scope } = session;
   if (!isOfKey(scope)) throw new Error('Only requests with an API key write together.');
-  if (state.hold || db.span) return outcomesOf<Outcome>(await write(toStatements(scope, [item], true)), 1)[0];
+  if (state.hold || db.span) {
+    const [own] = outcomesOf<Outcome>(await write(toStatements(scope, [item], true)), 1);
+    if (!own?.isCreated) await endHeldWrite(state);
+    return own;
+  }
   const writeItems = (waits: boolean) => async (items: readonly Item[]) => {
     const results = await retryDeadlocks(() => flushWrites(session, toStatements(scope, items, waits)));
     return outcomesOf<Outcome>(results, items.length);
@@ -183,6 +187,14 @@ async function writeTogether<Item, Outcome extends Placed>(
   // Otherwise the transaction wrote only for the other requests.
   if (outcome?.isCreated) state.hasWritten = true;
   return outcome;
+}
+
+/** Ends a held transaction that wrote nothing, so that a refusal is not stored in it and the request may still read. */
+async function endHeldWrite(state: RequestState): Promise<void> {
+  const transaction = state.hold?.transaction;
+  if (state.hold) state.hold.transaction = undefined;
+  await transaction?.rollback(undefined);
+  state.hasWritten = false;
 }
 
 const isOfKey = (scope: Scope): scope is Scope<KeyCaller> => scope.caller.kind === 'key';

@@ -2,6 +2,7 @@ import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 import { problemsOfFormats, problemsOfPatterns } from '../../../generated/errors.js';
 import { fieldError, type FieldError, type FieldProblem } from '../errors/errors.js';
 import type { TextRuleProblem } from '../values/text-rules.js';
+import { MISSPELLED_KEYWORD } from './misspelled-names.js';
 import { TEXT_KEYWORD } from './text-keyword.js';
 
 const MAX_ERRORS = 100;
@@ -55,6 +56,7 @@ function fieldOf(instancePath: string, keyword: string, params: Params): string 
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (keyword === 'required') keys.push(String(params['missingProperty']));
   if (keyword === 'discriminator') keys.push(String(params['tag']));
+  if (keyword === MISSPELLED_KEYWORD) keys.push(String(params['field']));
   if (keys.length === 0) return 'body';
   return keys.reduce((path, key) => (/^\d+$/.test(key) ? `${path}[${key}]` : `${path}.${key}`));
 }
@@ -89,6 +91,8 @@ function problemOf(keyword: string, params: Params): FieldProblem {
       return problemOfPattern(String(params['pattern']));
     case 'format':
       return problemOfFormat(String(params['format']));
+    case MISSPELLED_KEYWORD:
+      return ['misspelled_name', { name: String(params['name']) }];
     case TEXT_KEYWORD:
       // The keyword reports the problem and its arguments.
       return [params['problem'], params['args']] as unknown as TextRuleProblem;

@@ -11,6 +11,7 @@ import addFormats from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
 import type { Schema } from './bundle.js';
 import { itemListOf, itemsValidator } from './item-lists.js';
+import { MISSPELLED_KEYWORD, misspelledKeyword } from './misspelled-names.js';
 import { textKeyword } from './text-keyword.js';
 
 // Fastify sets contentType for a body with several media types, but its type omits it.
@@ -42,13 +43,14 @@ export function makeEagerCompiler(): (route: RouteSchema) => FastifyValidationRe
   const ajv = makeAjv({ meta: false });
   ajv.addKeyword(lowerCaseUuid);
   ajv.addKeyword(textKeyword);
+  ajv.addKeyword(misspelledKeyword);
   return ({ schema, httpPart, contentType }) => {
     const list = itemListOf(schema);
     if (list) {
-      const validateBody = bodyValidator(list.body, ajv.compile(markUuids(list.body)));
-      return itemsValidator(list, validateBody, ajv.compile(markUuids(list.items)));
+      const validateBody = bodyValidator(list.body, ajv.compile(mark(list.body)));
+      return itemsValidator(list, validateBody, ajv.compile(mark(list.items)));
     }
-    const validate = ajv.compile(markUuids(schema));
+    const validate = ajv.compile(mark(schema));
     if (httpPart === 'headers') return headerValidator(schema, validate);
     const isText = httpPart === 'querystring' || FORM_TYPES.has(contentType ?? '');
     if (!isText) return bodyValidator(schema, validate);
@@ -166,14 +168,21 @@ const lowerCaseUuid: FuncKeywordDefinition = {
   },
 };
 
-/** Returns the schema with that keyword added wherever it has `format: uuid`. */
-function markUuids<Part>(part: Part): Part {
+/** Returns the schema with that keyword added wherever it has `format: uuid`, and with the declared names of each object. */
+function mark<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
   // A copy has the same shape as its original.
-  if (Array.isArray(part)) return part.map(markUuids) as Part;
-  const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, markUuids(value)]));
-  return (copy['format'] === 'uuid' ? { ...copy, 'x-lower-case-uuid': true } : copy) as Part;
+  if (Array.isArray(part)) return part.map(mark) as Part;
+  const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, mark(value)]));
+  if (copy['format'] === 'uuid') return { ...copy, 'x-lower-case-uuid': true } as Part;
+  return (
+    isObjectSchema(copy) ? { ...copy, [MISSPELLED_KEYWORD]: Object.keys(copy.properties) } : copy
+  ) as Part;
 }
+
+/** A property of an object may itself have the name `properties`. */
+const isObjectSchema = (part: Record<string, unknown>): part is { type: 'object'; properties: object } =>
+  part['type'] === 'object' && typeof part['properties'] === 'object';
 
 /** A UUID of any version, in either case. */
 export const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;

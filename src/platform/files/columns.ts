@@ -2,7 +2,11 @@ import { invalidFieldError } from '../errors/errors.js';
 import type { TextRules } from '../values/validate-text.js';
 
 /** What a column of an upload takes, and the names that its header may have, spelled by `plainName`. */
-export type ColumnRules = TextRules & { names: string[] };
+export type ColumnRules = TextRules & {
+  names: string[];
+  /** The columns that this one replaces, if the header names it and not all of them. It is never read by its position. */
+  replaces?: string[];
+};
 
 export type ColumnTable<Column extends string> = Record<Column, ColumnRules>;
 
@@ -38,6 +42,17 @@ function plainName(cell: string): string {
     .replace(/[^\p{L}\p{Nd}]/gu, '');
 }
 
+/** Returns the columns that are read by their position, because the header has another name there. */
+export function unnamedColumns<Column extends string>(
+  table: ColumnTable<Column>,
+  { row: { cells }, positions }: { row: { cells: string[] }; positions: Positions<Column> },
+): Column[] {
+  return [...positions].flatMap(([column, position]) => {
+    const cell = cells[position];
+    return cell === undefined || table[column].names.includes(plainName(cell)) ? [] : [column];
+  });
+}
+
 /** Rows can have 60,000 cells, and the header is searched in twenty rows in one turn of the event loop. */
 const MAX_HEADER_CELLS = 200;
 
@@ -52,16 +67,62 @@ export function countNames<Column extends string>(table: ColumnTable<Column>, ce
 /** Returns whether a row names all columns that a file must have. */
 export function isHeader<Column extends string>(table: ColumnTable<Column>, cells: string[]): boolean {
   const names = new Set(plainNames(cells));
+  const isNamed = (column: Column) => table[column].names.some((name) => names.has(name));
+  const replaced = new Set(
+    columnsOf(table).flatMap((column) => (isNamed(column) ? replacedBy(table, column) : [])),
+  );
   return columnsOf(table)
     .filter((column) => table[column].isRequired)
-    .every((column) => table[column].names.some((name) => names.has(name)));
+    .every((column) => isNamed(column) || replaced.has(column));
 }
+
+const replacedBy = <Column extends string>(table: ColumnTable<Column>, column: Column): string[] =>
+  table[column].replaces ?? [];
+
+/** Names of columns that lists of customers have and uploads do not read. They are never read by their position. */
+const OTHER_NAMES = new Set([
+  'email',
+  'emailaddress',
+  'mail',
+  'correo',
+  'correoelectronico',
+  'phone',
+  'phonenumber',
+  'telephone',
+  'mobile',
+  'telefono',
+  'celular',
+  'movil',
+  'whatsapp',
+  'status',
+  'active',
+  'isactive',
+  'estado',
+  'activo',
+  'address',
+  'direccion',
+  'city',
+  'ciudad',
+  'country',
+  'pais',
+  'company',
+  'empresa',
+  'id',
+  'cedula',
+  'date',
+  'fecha',
+  'notes',
+  'notas',
+  'total',
+  'balance',
+  'saldo',
+]);
 
 /**
  * Returns the positions by the names of a header.
  *
  * @param inOrder whether columns without a name are read by their position in the table. The names that are there must then be at
- * the same positions, which decide between two columns with names of one meaning.
+ * the same positions, which decide between two columns with names of one meaning, and the others must not be those of other columns.
  * @throws ApiError validation_failed when a column is missing or there twice
  */
 export function readHeader<Column extends string>(
@@ -70,12 +131,15 @@ export function readHeader<Column extends string>(
   inOrder: boolean,
 ): Positions<Column> {
   const names = plainNames(cells);
-  const columns = columnsOf(table);
+  const columns = readableColumns(table, names);
   const found = columns.map((column) =>
     names.flatMap((name, position) => (table[column].names.includes(name) ? position : [])),
   );
-  const isOrdered = found.every((places, index) => places.length === 0 || places.includes(index));
-  if (inOrder && isOrdered) return new Map(columns.map((column, index) => [column, index]));
+  const isOrdered = found.every((places, index) =>
+    places.length === 0 ? !OTHER_NAMES.has(names[index] ?? '') : places.includes(index),
+  );
+  const isReplaced = columns.some((column) => table[column].replaces);
+  if (inOrder && isOrdered && !isReplaced) return new Map(columns.map((column, index) => [column, index]));
   const positions: Positions<Column> = new Map();
   for (const [index, column] of columns.entries()) {
     const [position, another] = found[index] ?? [];
@@ -84,6 +148,25 @@ export function readHeader<Column extends string>(
     else if (table[column].isRequired) throw missingColumn(table, cells, column);
   }
   return positions;
+}
+
+/**
+ * Returns the columns to look for: without those that a named one replaces, and without those that replace others which are all named, or
+ * that the header does not name.
+ */
+function readableColumns<Column extends string>(table: ColumnTable<Column>, names: string[]): Column[] {
+  const columns = columnsOf(table);
+  const isNamed = (column: string) =>
+    columns.some((each) => each === column && table[each].names.some((name) => names.includes(name)));
+  // The first column identifies a record. A header that does not name it is read in order.
+  const hasKey = columns[0] !== undefined && isNamed(columns[0]);
+  const isUsed = (column: Column) => {
+    const { replaces } = table[column];
+    return replaces === undefined || (hasKey && isNamed(column) && !isNamed(replaces.at(-1) ?? ''));
+  };
+  const used = columns.filter(isUsed);
+  const replaced = new Set(used.flatMap((column) => replacedBy(table, column)));
+  return used.filter((column) => !replaced.has(column));
 }
 
 function missingColumn<Column extends string>(table: ColumnTable<Column>, cells: string[], column: Column) {

@@ -1,6 +1,6 @@
 import { invalidFieldError } from '../errors/errors.js';
 import { roundingOf } from '../values/damaged-numbers.js';
-import { columnsOf, countNames, shown } from './columns.js';
+import { columnsOf, countNames, shown, unnamedColumns } from './columns.js';
 import { encodingOf, type Encoding } from './decode-csv.js';
 import { findHeader, type Header, type HeaderFormat } from './header.js';
 import { brokenRow, makeInvalidCells, type InvalidCell } from './invalid-cells.js';
@@ -103,7 +103,11 @@ function makeTable<Column extends string>(
       const warnings = [
         ...encodingWarning(encoding, letters),
         ...titleWarning(above.map(({ number }) => number)),
-        ...orderWarning(header.row.number, countNames(format.columns, header.row.cells) > 0),
+        ...orderWarning(
+          header.row.number,
+          unnamedColumns(format.columns, header),
+          countNames(format.columns, header.row.cells) > 0,
+        ),
         ...roundedWarning(rounding.rows()),
       ];
       const file = { encoding, separator, header_row: header.row.number, columns: describe(header) };

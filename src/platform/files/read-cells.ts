@@ -20,7 +20,8 @@ export function readCells<Column extends string>(
     const position = positions.get(column);
     const sent = position === undefined ? undefined : cells[position];
     values[column] = undefined;
-    if (sent === undefined && !rules.isRequired) continue;
+    // A required column without a position is replaced by another one.
+    if (sent === undefined && (position === undefined || !rules.isRequired)) continue;
     const { text, problem } = readCell(sent ?? '', rules);
     if (problem) invalid.push({ column, problem });
     values[column] = text;

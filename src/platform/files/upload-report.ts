@@ -51,12 +51,15 @@ export function roundedWarning(rows: number[]): Warning[] {
   ];
 }
 
-export function orderWarning(headerRow: number, hasNames: boolean): Warning[] {
-  if (hasNames) return [];
+/** @param unknown the columns that were read by their position, whose names in the header are unknown */
+export function orderWarning(headerRow: number, unknown: string[], hasNames: boolean): Warning[] {
+  if (unknown.length === 0) return [];
   return [
     {
       code: 'columns_in_order',
-      message: 'The header names no known column. The columns were read in their order.',
+      message: hasNames
+        ? `The header has unknown names, so these columns were read by their position: ${unknown.join(', ')}. Check them.`
+        : `The header names no known column, so the columns were read in their order. Row ${headerRow} was taken for the header and not stored. If it is a customer, add a header above it.`,
       rows: [headerRow],
     },
   ];

@@ -128,16 +128,17 @@ function assertAcceptableBody(request: FastifyRequest, operation: Operation): vo
   }
   const sent = contentType === undefined ? undefined : parseMediaType(contentType);
   const mediaType = sent && isUtf8(sent) ? sent.type : undefined;
-  if (mediaType === MULTIPART && length > formBytesOf(operation)) throw fileTooLarge(operation);
-  const maxLinesBytes = mediaType === NDJSON ? operation.lineLimits?.maxBodyBytes : undefined;
-  if (maxLinesBytes !== undefined && length > maxLinesBytes) throw linesTooLarge(maxLinesBytes);
-  if (mediaType !== MULTIPART && length > (maxLinesBytes ?? bodyBytesOf(operation)))
-    throw bodyTooLarge(operation);
+  // Before the size, whose limit depends on the media type.
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
   if (!sent || !mediaType || !accepted.includes(mediaType) || !isPlain) {
     const types = accepted.join(' or ');
     throw new ApiError('unsupported_media_type', { args: { types } });
   }
+  if (mediaType === MULTIPART && length > formBytesOf(operation)) throw fileTooLarge(operation);
+  const maxLinesBytes = mediaType === NDJSON ? operation.lineLimits?.maxBodyBytes : undefined;
+  if (maxLinesBytes !== undefined && length > maxLinesBytes) throw linesTooLarge(maxLinesBytes);
+  if (mediaType !== MULTIPART && length > (maxLinesBytes ?? bodyBytesOf(operation)))
+    throw bodyTooLarge(operation);
   // Fastify selects the schema by this header, so it must have the canonical spelling. A form also needs its boundary.
   headers['content-type'] = mediaType === MULTIPART ? sent.header : mediaType;
 }

@@ -7,13 +7,13 @@ import { ApiError, type FailureCode } from '../errors/errors.js';
 import { wrapFailure } from '../http/replies/envelope.js';
 import { toApiError } from '../http/replies/error-handler.js';
 import { JSON_TYPE, type HttpResponse } from '../http/replies/responses.js';
-import { bytesOf, findStored, store, type KeyedRequest } from './stored-response.js';
+import { findStored, store, type KeyedRequest } from './stored-response.js';
 import { findStoredResponse, tryLockKey } from './stored-response-queries.js';
 
 /**
  * Executes a request at most once, also when it is repeated concurrently. The response is stored in the transaction of
- * the handler's writes, and the next request with the same key gets it (decision 0020). A handler that writes nothing has
- * no effect to duplicate, so it runs again.
+ * the handler's writes, and the next request with the same key gets it (decision 0020). A handler that writes nothing, or whose
+ * transaction is rolled back, has no effect to duplicate, so it runs again.
  *
  * @throws ApiError idempotency_key_reused, idempotency_in_progress, and what the handler throws
  */
@@ -41,7 +41,7 @@ async function runOnce(request: KeyedRequest, handle: () => Promise<HttpResponse
   } catch (error) {
     await hold.transaction?.rollback(error);
     if (error instanceof StoredMeanwhile) return findStoredMeanwhile(request);
-    return storeRefusal(request, error);
+    return findCause(request, error);
   }
 }
 
@@ -69,7 +69,7 @@ async function runHandler(
     return { response: hold.transaction ? await withBufferedPayload(response) : response };
   } catch (error) {
     if (!hold.transaction || !(error instanceof ApiError)) throw error;
-    return isStorable(error) ? { response: toRefusal(request, error) } : { apiError: error };
+    return isRefusal(error) ? { response: toRefusal(request, error) } : { apiError: error };
   }
 }
 
@@ -80,10 +80,10 @@ async function withBufferedPayload(response: HttpResponse): Promise<HttpResponse
   return { ...response, payload: await buffer(payload) };
 }
 
-/** Whether the operation itself refused the request. After other errors it may be sent again with the same key. */
-const isStorable = ({ code, httpStatus }: ApiError): boolean =>
-  code === 'record_forbidden' || (STORABLE_STATUSES.has(httpStatus) && !KEY_CODES.has(code));
-const STORABLE_STATUSES = new Set([400, 404, 409, 422]);
+/** Whether the operation itself refused the request. */
+const isRefusal = ({ code, httpStatus }: ApiError): boolean =>
+  code === 'record_forbidden' || (REFUSAL_STATUSES.has(httpStatus) && !KEY_CODES.has(code));
+const REFUSAL_STATUSES = new Set([400, 404, 409, 422]);
 const KEY_CODES = new Set<FailureCode>(['idempotency_key_reused', 'idempotency_in_progress']);
 
 function toRefusal({ ctx, operation }: KeyedRequest, apiError: ApiError): HttpResponse {
@@ -97,30 +97,19 @@ function toRefusal({ ctx, operation }: KeyedRequest, apiError: ApiError): HttpRe
 }
 
 /**
- * Stores a refusal in a separate transaction, because its own was rolled back or never opened.
+ * Returns the stored response of a concurrent request with the same key, which may have caused the refusal.
  *
- * @throws the given error if it is not stored
+ * @throws the given error if there is none: nothing was written, so a repetition is executed again
  */
-async function storeRefusal(request: KeyedRequest, error: unknown): Promise<Outcome> {
+async function findCause(request: KeyedRequest, error: unknown): Promise<Outcome> {
   // toApiError also handles errors that are not Fastify's.
-  const apiError = toApiError(error as FastifyError);
-  if (!isStorable(apiError)) throw error;
-  const response = toRefusal(request, apiError);
-  if (bytesOf(response).length > MAX_REFUSAL_BYTES) throw error;
-  const isStored = await ownContext(request).write(async (tx) => {
-    const [lock] = await tx.query(tryLockKey(request.key));
-    // A concurrent request with the same key may have caused the refusal. Then only the response of that request is stored.
-    assertLocked(lock);
-    return store(request, tx, response);
-  });
-  return isStored ? { response } : findStoredMeanwhile(request);
+  if (!isRefusal(toApiError(error as FastifyError))) throw error;
+  const [[lock]] = await ownContext(request).write([tryLockKey(request.key)]);
+  assertLocked(lock);
+  const found = await findStored(request, ownContext(request));
+  if (!found) throw error;
+  return found;
 }
-
-/**
- * A longer refusal is not stored: a small request can cause a long one. It had no effect, so a repeated request may compute it
- * again.
- */
-const MAX_REFUSAL_BYTES = 4 * 1024;
 
 /** A context whose transactions are independent of the handler's, which may have begun or failed. */
 const ownContext = ({ ctx, db, key }: KeyedRequest): RequestContext =>

@@ -92,7 +92,7 @@ async function encode(payload: Buffer): Promise<{ headers: Record<string, string
   return { headers: { [ENCODING]: 'gzip' }, payload: await promisify(gzip)(payload) };
 }
 
-export function bytesOf({ payload }: HttpResponse): Buffer {
+function bytesOf({ payload }: HttpResponse): Buffer {
   if (typeof payload === 'string') return Buffer.from(payload);
   if (Buffer.isBuffer(payload)) return payload;
   throw new Error('A stream cannot be stored.');

@@ -126,6 +126,17 @@ describe('POST /api/Prealert', () => {
         (await api.with({ headers: { authorization } }).listPrealerts().refused(401, 'token_invalid'))
           .message,
       ).toContain('You sent an API key');
+    for (const authorization of [
+      token,
+      `Token ${token}`,
+      `Bearer: ${token}`,
+      `Bearer "${token}"`,
+      `"Bearer ${token}"`,
+    ])
+      expect(
+        (await api.with({ headers: { authorization } }).listPrealerts().refused(401, 'token_missing'))
+          .message,
+      ).toContain('Begin it with "Bearer "');
     for (const authorization of ['Bearer x', `Bearer ${key}.x`, 'Basic eDp5'])
       expect((await api.with({ headers: { authorization } }).listPrealerts().answer()).message).not.toContain(
         'You sent',

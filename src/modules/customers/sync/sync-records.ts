@@ -1,6 +1,7 @@
 import type { DataOf } from '../../../platform/contract/types.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
 import { readField, type TextProblem } from '../../../platform/values/validate-text.js';
+import { splitFullName } from '../shared/full-name.js';
 import { plainName } from './sync-list.js';
 
 /** A customer of a courier's system. An undefined field is left unchanged, null clears it. */
@@ -135,10 +136,7 @@ function namesOf(
  */
 function splitName(whole: unknown): [given: unknown, family: unknown] {
   if (typeof whole !== 'string') return [whole, whole];
-  const text = whole.trim();
-  if (text === '') return [undefined, undefined];
-  const family = text.search(/\s\S*$/) + 1;
-  return [text.slice(0, family), text.slice(family)];
+  return whole.trim() === '' ? [undefined, undefined] : splitFullName(whole);
 }
 
 function emailOf(value: unknown, report: ReportProblem): string | null | undefined {

@@ -1,6 +1,7 @@
 import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
-import { likeNumberWarning } from '../../../platform/files/upload-report.js';
-import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
+import type { InvalidCell } from '../../../platform/files/invalid-cells.js';
+import { readField } from '../../../platform/values/validate-text.js';
+import { splitFullName } from '../shared/full-name.js';
 import { CUSTOMER_CODE_NAMES, type ColumnTable } from '../../../platform/files/columns.js';
 
 export type UploadedCustomer = {
@@ -20,7 +21,7 @@ export type Upload = ReadFile & {
 
 const MAX_ROWS = 100_000;
 
-type Column = 'user_code' | 'first_name' | 'last_name' | 'branch';
+type Column = 'user_code' | 'first_name' | 'last_name' | 'branch' | 'full_name';
 
 // In the order of the columns of a file without known names. The maximum lengths are those of the schema CustomerCreation.
 const COLUMNS: ColumnTable<Column> = {
@@ -34,19 +35,35 @@ const COLUMNS: ColumnTable<Column> = {
     kind: 'line',
     maxChars: 100,
     isRequired: true,
-    names: ['firstname', 'givenname', 'forename', 'nombre', 'nombres', 'primernombre'],
+    names: ['firstname', 'givenname', 'forename', 'nombre', 'nombres', 'primernombre', 'first'],
   },
   last_name: {
     kind: 'line',
     maxChars: 100,
     isRequired: true,
-    names: ['lastname', 'surname', 'familyname', 'apellido', 'apellidos'],
+    names: ['lastname', 'surname', 'familyname', 'apellido', 'apellidos', 'last'],
   },
   branch: {
     kind: 'line',
     maxChars: 100,
     isRequired: false,
     names: ['branch', 'location', 'pickuplocation', 'sucursal', 'oficina', 'sede'],
+  },
+  full_name: {
+    kind: 'line',
+    maxChars: 201,
+    isRequired: false,
+    replaces: ['first_name', 'last_name'],
+    names: [
+      'fullname',
+      'name',
+      'customername',
+      'nombrecompleto',
+      'nombreyapellido',
+      'nombreyapellidos',
+      'nombresyapellidos',
+      'nombredelcliente',
+    ],
   },
 };
 
@@ -65,17 +82,30 @@ export async function readUpload(path: string): Promise<Upload> {
     maxRows: MAX_ROWS,
     minCells: REQUIRED_CELLS,
     inOrder: true,
-    takeRow(row, { user_code: userCode = '', first_name = '', last_name = '', branch }) {
+    takeRow(row, { user_code: userCode = '', first_name, last_name, branch, full_name }) {
+      const [given, family] = splitFullName(full_name ?? '');
+      const names = { first_name: first_name ?? given, last_name: last_name ?? family };
+      const problems = problemsOfNames(names);
+      if (problems.length > 0) return problems;
       processed += 1;
       if (warnOfLikeNumber(userCode)) likeNumbers.push(row);
       customers.set(userCode, {
         userCode,
-        firstName: first_name,
-        lastName: last_name,
+        firstName: names.first_name,
+        lastName: names.last_name,
         branch: branch === '' ? null : branch,
       });
       return [];
     },
   });
   return { ...file, warnings: [...file.warnings, ...likeNumberWarning(likeNumbers)], customers, processed };
+}
+
+/** Both parts of a full name are checked like names in columns of their own. */
+function problemsOfNames(names: Record<'first_name' | 'last_name', string>): InvalidCell[] {
+  const columns = ['first_name', 'last_name'] as const;
+  return columns.flatMap((column): InvalidCell[] => {
+    const { problem } = readField(names[column], COLUMNS[column]);
+    return problem ? [{ column, problem }] : [];
+  });
 }

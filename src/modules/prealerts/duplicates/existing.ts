@@ -62,7 +62,15 @@ export async function duplicateError(
 ): Promise<ApiError> {
   const [rows] = await ctx.read([findExisting(owner, [refused])]);
   const row = finderOf(rows)(refused);
-  return new ApiError('duplicate_tracking_number', row ? { existing: viewExisting(row, refused) } : {});
+  return duplicateOf(row && viewExisting(row, refused));
+}
+
+/** Whether the courier announced the parcel before, or for another customer, must be plain from the message alone. */
+export function duplicateOf(existing: ExistingPrealert | undefined): ApiError {
+  if (!existing) return new ApiError('duplicate_tracking_number');
+  if (!existing.differs) return new ApiError('duplicate_tracking_number', { existing });
+  const args = { user_code: existing.user_code };
+  return new ApiError('duplicate_tracking_number', { variant: 'differs', args, existing });
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 } from '../../../platform/errors/errors.js';
 import type { KeyCaller } from '../../../platform/identity/callers.js';
 import { newIds } from '../../../platform/values/ids.js';
-import type { ExistingPrealert } from '../duplicates/existing.js';
+import { duplicateOf } from '../duplicates/existing.js';
 import { toPrealert, unknownUserCode, type PrealertSubmission } from '../prealert.js';
 import { ownerOfKey } from '../duplicates/owners.js';
 import { comparePrealerts, type NumberedPrealert, type Stored } from './batch-queries.js';
@@ -118,9 +118,6 @@ function toResults(
     return { number, status: 'created', prealertId: id };
   });
 }
-
-const duplicateOf = (existing?: ExistingPrealert): ApiError =>
-  new ApiError('duplicate_tracking_number', existing ? { existing } : {});
 
 const merge = (results: LineResult[], invalid: LineResult[]): LineResult[] =>
   [...results, ...invalid].sort((a, b) => a.number - b.number);

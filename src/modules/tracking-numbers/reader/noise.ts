@@ -1,7 +1,7 @@
 // What a scanner sends besides the number (docs/site: scanning).
 
-import { INVISIBLE } from '../../../platform/values/invisible.js';
-import { NONCHARACTER } from '../../../platform/values/noncharacters.js';
+import { INVISIBLE, NONCHARACTER } from '../../../platform/values/invisible.js';
+import { numbersAmongWords } from './in-words.js';
 
 /** Ends one read of a symbol and begins the next: CR, LF, TAB, STX, ETX and other line ends. */
 // oxlint-disable-next-line no-control-regex
@@ -67,7 +67,7 @@ export type Read = Element[];
 /** Returns the reads in a scan. Equal reads are returned once: the trigger was pressed twice. */
 export function readsIn(scan: string): Read[] {
   const reads = new Map<string, Read>();
-  for (const sent of splitReads(scan).slice(0, MAX_ELEMENTS)) {
+  for (const sent of splitReads(scan).flatMap(withoutWords).slice(0, MAX_ELEMENTS)) {
     const read = sent
       .split(ELEMENT_ENDS, MAX_ELEMENTS)
       .map(toElement)
@@ -86,6 +86,9 @@ function splitReads(scan: string): string[] {
     : text.replace(AIM_BEFORE_FNC1, '\n');
   return marked.split(READ_ENDS);
 }
+
+/** The elements of a matrix code are not words. */
+const withoutWords = (read: string): string[] => (ELEMENT_ENDS.test(read) ? [read] : numbersAmongWords(read));
 
 const toHalfWidth = (text: string): string =>
   ASCII.test(text)

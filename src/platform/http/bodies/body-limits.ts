@@ -19,7 +19,10 @@ export const formBytesOf = (operation: Operation): number =>
   fileBytesOf(operation) + MULTIPART_OVERHEAD_BYTES;
 
 export const bodyTooLarge = (operation: Operation): ApiError =>
-  new ApiError('body_too_large', { args: { limit: formatBytes(bodyBytesOf(operation)) } });
+  new ApiError('body_too_large', {
+    variant: operation.lineLimits ? 'one_or_lines' : 'default',
+    args: { limit: formatBytes(bodyBytesOf(operation)) },
+  });
 
 export const fileTooLarge = (operation: Operation): ApiError =>
   new ApiError('body_too_large', { variant: 'file', args: { limit: formatBytes(fileBytesOf(operation)) } });

@@ -27,9 +27,13 @@ function parse(text: string): unknown {
   try {
     return secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' });
   } catch {
+    if (SEVERAL_OBJECTS.test(text)) throw new ApiError('malformed_json', { variant: 'several_objects' });
     throw new ApiError('malformed_json');
   }
 }
+
+/** Lines, or lines that were joined. */
+const SEVERAL_OBJECTS = /\}\s{0,9}\{/;
 
 /** @throws ApiError invalid_encoding that names the first field with text that PostgreSQL cannot store */
 export function assertStorableText(root: unknown): void {
