@@ -2925,7 +2925,7 @@ export interface components {
          *     |---|---|---|
          *     | 400 | `validation_failed` | A field is missing or not acceptable. `errors` names each field. |
          *     | 400 | `body_required` | The request has no body. |
-         *     | 400 | `malformed_json` | The body is not a JSON object. |
+         *     | 400 | `malformed_json` | The body is not well-formed JSON. |
          *     | 400 | `malformed_form` | The body is not a complete, well-formed form. |
          *     | 400 | `malformed_request` | The request is not well-formed HTTP. |
          *     | 400 | `invalid_encoding` | Text in the request is not well-formed UTF-8, or contains a NUL character. |
@@ -4738,7 +4738,7 @@ export interface components {
         };
         UploadWarning: {
             /**
-             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header names no known column. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number.
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number.
              * @enum {string}
              */
             code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "number_rounded" | "like_tracking_number";
@@ -6287,11 +6287,11 @@ export interface components {
             city_town?: string;
             /** @description Parish or province. */
             parish_province?: string;
-            /** @description The URL that we call to read your customers, see *SyncCustomers*. It must be a public `https` URL, see the operation. */
+            /** @description The URL that we call to read your customers, see *SyncCustomers*. It must be a public `https` URL, see the operation. An empty text removes it. */
             api_url_get_customers?: string;
-            /** @description The URL that we notify when we receive a package of yours. It must be a public `https` URL. */
+            /** @description The URL that we notify when we receive a package of yours. It must be a public `https` URL. An empty text removes it. */
             api_url_add_package?: string;
-            /** @description The URL that we notify when the status of a package of yours changes. It must be a public `https` URL. */
+            /** @description The URL that we notify when the status of a package of yours changes. It must be a public `https` URL. An empty text removes it. */
             api_url_update_package?: string;
             /** @description What we send to `api_url_add_package`: `event`, the default, `flat` or `flat_array`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
             add_package_format?: components["schemas"]["WebhookFormat"];
@@ -6346,7 +6346,13 @@ export interface components {
              */
             courier_id?: string;
         };
-        PreviousSecretSelection: components["schemas"]["CourierSelection"] & {
+        /**
+         * Format: uuid
+         * @description The courier. Required for staff (400 if missing). Ignored for a courier, who always changes its own.
+         */
+        courier_id: string;
+        PreviousSecretSelection: {
+            courier_id?: components["schemas"]["courier_id"];
             /** @description The secret that you mean, as `webhook_previous_secret_id` of the settings or of the rotation names it. If another secret is the previous one, the response is 409 `webhook_secret_changed`, and nothing is changed. Without it, whatever secret is the previous one is ended. */
             webhook_previous_secret_id?: string;
         };
@@ -6836,7 +6842,7 @@ export interface components {
          * @description The same value as the header `webhook-id`. It does not change when the event is sent again. Ignore an id that you have already processed.
          */
         EventId: string;
-        /** @description Number of the event among all events of the courier: 1, 2, 3 and so on, without gaps, in the order in which they happened. Deliveries can arrive out of order. Ignore an event about a package if you have already processed one with a higher number about the same package. */
+        /** @description Number of the event among all events of the courier: 1, 2, 3 and so on, in the order in which they happened. The feed has no gaps. A URL gets only its types, so there the numbers have gaps. Deliveries can arrive out of order. Ignore an event about a package if you have already processed one with a higher number about the same package. */
         EventSequence: number;
         /** @description A package as its courier sees it. */
         EventPackage: {
@@ -7611,7 +7617,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `password_wrong`: The password that confirms the request is wrong.
@@ -7630,7 +7636,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7757,7 +7763,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7776,7 +7782,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7794,7 +7800,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7813,7 +7819,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -7871,7 +7877,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7888,7 +7894,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -7907,7 +7913,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8096,7 +8102,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8598,7 +8604,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8697,7 +8703,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8743,7 +8749,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `carrier_in_use`: Packages use the carrier.
@@ -8763,7 +8769,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `nothing_to_bill`: The courier has no package in the period, or each is already on a bill.
@@ -8789,7 +8795,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `default_rates_missing`: There are no default rates to copy.
@@ -8809,7 +8815,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8828,7 +8834,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `manifest_invalid_transition`: The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed.
@@ -8851,7 +8857,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -8869,7 +8875,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `password_wrong`: The password that confirms the request is wrong.
@@ -8892,7 +8898,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `password_wrong`: The password that confirms the request is wrong.
@@ -8914,7 +8920,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `warehouse_is_primary`: The primary warehouse cannot be deleted.
@@ -8935,7 +8941,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `endpoint_missing`: The courier has not set this URL, or is disabled.
@@ -9424,7 +9430,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9480,7 +9486,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9592,7 +9598,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -9628,7 +9634,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `package_invalid_transition`: At least one package cannot change to this status. `errors` names each.
@@ -9648,7 +9654,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9685,7 +9691,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -9704,7 +9710,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9723,7 +9729,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9754,7 +9760,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `reset_token_invalid`: The token of a password reset is wrong, used, replaced or expired.
@@ -9773,7 +9779,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9791,7 +9797,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `package_not_assignable`: The pre-alert cannot be given a package. None was received under its number, or the package has another owner.
@@ -9811,7 +9817,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9846,7 +9852,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -9865,7 +9871,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -9909,7 +9915,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -9952,7 +9958,7 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `sync_url_missing`: The courier has not set `api_url_get_customers`.
@@ -10089,7 +10095,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_form`: The body is not a complete, well-formed form.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
@@ -10110,7 +10116,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -10128,7 +10134,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
@@ -10148,7 +10154,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
@@ -10252,7 +10258,7 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */

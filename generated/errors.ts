@@ -27,6 +27,7 @@ export const errorCatalogue = {
     "status": 400,
     "messages": {
       "default": "The body is not well-formed JSON. Send a JSON object.",
+      "several_objects": "The body has several JSON objects. Send one, or send pre-alerts as lines with the media type application/x-ndjson. With curl use --data-binary: -d removes the line ends of a file.",
       "too_deep": "The body is nested more than {limit} levels deep. Send a flatter JSON object."
     }
   },
@@ -286,7 +287,8 @@ export const errorCatalogue = {
     "status": 401,
     "messages": {
       "default": "The request has no access token. Send it as \"Authorization: Bearer <token>\".",
-      "key_sent": "This operation takes an access token, and you sent an API key. Log in, and send \"Authorization: Bearer <token>\"."
+      "key_sent": "This operation takes an access token, and you sent an API key. Log in, and send \"Authorization: Bearer <token>\".",
+      "no_scheme": "The header Authorization has another form than \"Bearer <token>\". Begin it with \"Bearer \", then the token without quotation marks. You need not log in again."
     }
   },
   "token_invalid": {
@@ -481,6 +483,7 @@ export const errorCatalogue = {
     "status": 409,
     "messages": {
       "default": "The courier already has a pre-alert with this tracking number. Do not send it again. Find it in the list.",
+      "differs": "This tracking number is already announced for customer {user_code}. Your pre-alert for another customer was not stored. Check which customer is right.",
       "package": "Another package has this tracking number. Check the number on the label.",
       "lines": "Nothing was stored. Leave out the lines named in errors, because their tracking numbers are already announced. There are {count}."
     }
@@ -568,6 +571,7 @@ export const errorCatalogue = {
     "messages": {
       "default": "The body is larger than {limit}. Send less at once.",
       "lines": "The lines together are larger than {limit}. Send fewer lines at once.",
+      "one_or_lines": "The body is larger than {limit}. Send less at once, or one object per line with the media type application/x-ndjson.",
       "line": "The line is larger than {limit}. Shorten it. If you send a file with curl, use --data-binary: with -d, curl removes the line ends.",
       "file": "The file is larger than {limit}. Send a smaller one.",
       "parts": "The form has too many parts. Send at most {files} files and {fields} other fields.",
@@ -867,6 +871,10 @@ export const fieldCatalogue = {
   "no_parameters": {
     "code": "unknown_parameter",
     "message": "{field} is not a query parameter of this operation, which takes none."
+  },
+  "misspelled_name": {
+    "code": "misspelled_name",
+    "message": "{field} is not a field of this request. Did you mean {name}? Names are case-sensitive."
   },
   "sent_twice": {
     "code": "repeated",
@@ -1341,6 +1349,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'validation_failed', options: { variant: 'many_cells'; args: { count: number; listed: number }; errors?: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'too_many_webhooks' | 'too_many_packages'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'body_required', options: { variant: 'form'; errors?: Entry[] } & Detail]
+  | [code: 'malformed_json', options: { variant: 'several_objects'; errors?: Entry[] } & Detail]
   | [code: 'malformed_json', options: { variant: 'too_deep'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'malformed_request', options: { variant: 'hosts' | 'target'; errors?: Entry[] } & Detail]
   | [code: 'invalid_encoding', options: { variant: 'field'; errors: Entry[] } & Detail]
@@ -1358,7 +1367,8 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
   | [code: 'too_many_payments' | 'bill_too_long', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'key_missing' | 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
-  | [code: 'token_missing' | 'token_invalid', options: { variant: 'key_sent'; errors?: Entry[] } & Detail]
+  | [code: 'token_missing', options: { variant: 'key_sent' | 'no_scheme'; errors?: Entry[] } & Detail]
+  | [code: 'token_invalid', options: { variant: 'key_sent'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields'; errors: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]
@@ -1366,10 +1376,11 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'two_factor_required', options: { variant: 'stays_on'; errors?: Entry[] } & Detail]
   | [code: 'package_not_found' | 'rate_not_found', options: { variant: 'several'; errors: Entry[] } & Detail]
   | [code: 'method_not_allowed', options: { variant?: 'default'; args: { methods: string }; errors?: Entry[] } & Detail]
+  | [code: 'duplicate_tracking_number', options: { variant: 'differs'; args: { user_code: string }; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'package'; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'lines'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'label_queue_full', options: { variant?: 'default'; args: { waiting: number; limit: number }; errors?: Entry[] } & Detail]
-  | [code: 'body_too_large', options: { variant?: 'default' | 'lines' | 'line' | 'file'; args: { limit: string }; errors?: Entry[] } & Detail]
+  | [code: 'body_too_large', options: { variant?: 'default' | 'lines' | 'one_or_lines' | 'line' | 'file'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
@@ -1483,6 +1494,7 @@ export type FieldProblem =
   | [problem: 'excluded', args: { other: string }]
   | [problem: 'different', args: { other: string }]
   | [problem: 'unknown_parameter', args: { names: string }]
+  | [problem: 'misspelled_name', args: { name: string }]
   | [problem: 'field_too_large', args: { limit: string }]
   | [problem: 'too_many_fields', args: { limit: number }]
   | [problem: 'too_many_values', args: { limit: number }]

@@ -175,13 +175,15 @@ function mark<Part>(part: Part): Part {
   if (Array.isArray(part)) return part.map(mark) as Part;
   const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, mark(value)]));
   if (copy['format'] === 'uuid') return { ...copy, 'x-lower-case-uuid': true } as Part;
-  return (
-    isObjectSchema(copy) ? { ...copy, [MISSPELLED_KEYWORD]: Object.keys(copy.properties) } : copy
-  ) as Part;
+  if (!isObjectSchema(copy)) return copy as Part;
+  const names = copy['x-ignores-optional-misspelling'] ? (copy.required ?? []) : Object.keys(copy.properties);
+  return { ...copy, [MISSPELLED_KEYWORD]: names } as Part;
 }
 
+type ObjectSchema = { type: 'object'; properties: object; required?: string[]; [keyword: string]: unknown };
+
 /** A property of an object may itself have the name `properties`. */
-const isObjectSchema = (part: Record<string, unknown>): part is { type: 'object'; properties: object } =>
+const isObjectSchema = (part: Record<string, unknown>): part is ObjectSchema =>
   part['type'] === 'object' && typeof part['properties'] === 'object';
 
 /** A UUID of any version, in either case. */

@@ -1,6 +1,8 @@
 import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
 import type { InvalidCell } from '../../../platform/files/invalid-cells.js';
 import { readField } from '../../../platform/values/validate-text.js';
+import { likeNumberWarning } from '../../../platform/files/upload-report.js';
+import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
 import { splitFullName } from '../shared/full-name.js';
 import { CUSTOMER_CODE_NAMES, type ColumnTable } from '../../../platform/files/columns.js';
 

@@ -1,6 +1,7 @@
 // What a scanner sends besides the number (docs/site: scanning).
 
-import { INVISIBLE, NONCHARACTER } from '../../../platform/values/invisible.js';
+import { INVISIBLE } from '../../../platform/values/invisible.js';
+import { NONCHARACTER } from '../../../platform/values/noncharacters.js';
 import { numbersAmongWords } from './in-words.js';
 
 /** Ends one read of a symbol and begins the next: CR, LF, TAB, STX, ETX and other line ends. */
