@@ -22,14 +22,20 @@ export async function makeSecrets({ ownerUrl }: TestDatabase) {
   const login = `login_${randomBytes(4).toString('hex')}`;
   const url = new URL(ownerUrl);
   [url.username, url.password] = [login, randomBytes(16).toString('hex')];
+  // Other test files make logins of other deployments on this server, and a start refuses a database that they may connect to.
   await withClient(ownerUrl, (client) =>
-    client.query(`create role ${login} login in role crossdock_app password '${url.password}'`),
+    client.query(`create role ${login} login in role crossdock_app password '${url.password}';
+      revoke connect on database ${url.pathname.slice(1)} from public;
+      grant connect on database ${url.pathname.slice(1)} to ${login}`),
   );
   const folder = await makeFolder();
   // Editors end a file with a line break.
   for (const [name, value] of Object.entries({ ...SECRETS, DATABASE_URL: url.href }))
     writeFileSync(join(folder, name), `${value}\n`);
-  return { folder, drop: () => withClient(ownerUrl, (client) => client.query(`drop role ${login}`)) };
+  return {
+    folder,
+    drop: () => withClient(ownerUrl, (client) => client.query(`drop owned by ${login}; drop role ${login}`)),
+  };
 }
 
 type Start = (args: string[], env: Record<string, string>) => Running;
