@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { ask } from '../service/client.js';
-import type { TestDatabase } from '../service/database.js';
+import { admitOnly, type TestDatabase } from '../service/database.js';
 import { freePort, makeFolder, runProgram, until, type Running } from '../service/processes.js';
 
 const SECRETS = {
@@ -22,12 +22,10 @@ export async function makeSecrets({ ownerUrl }: TestDatabase) {
   const login = `login_${randomBytes(4).toString('hex')}`;
   const url = new URL(ownerUrl);
   [url.username, url.password] = [login, randomBytes(16).toString('hex')];
-  // Other test files make logins of other deployments on this server, and a start refuses a database that they may connect to.
   await withClient(ownerUrl, (client) =>
-    client.query(`create role ${login} login in role crossdock_app password '${url.password}';
-      revoke connect on database ${url.pathname.slice(1)} from public;
-      grant connect on database ${url.pathname.slice(1)} to ${login}`),
+    client.query(`create role ${login} login in role crossdock_app password '${url.password}'`),
   );
+  await admitOnly(ownerUrl, login);
   const folder = await makeFolder();
   // Editors end a file with a line break.
   for (const [name, value] of Object.entries({ ...SECRETS, DATABASE_URL: url.href }))
