@@ -93,10 +93,17 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: the customer of a pre-alert is read after the lock',
     file: 'src/modules/packages/intake/intake.ts',
-    find: 'const [, [first], announced, [ids], customers] = await tx.query([\n    lockOpenPrealerts(tx, keys),\n    queries.findReceipt(tx, keys),\n    findOpenPrealerts(tx, keys),',
+    find: 'const [, receipts, announced, [ids], customers] = await tx.query([\n    lockOpenPrealerts(tx, keys),\n    queries.findReceipts(tx, keys),\n    findOpenPrealerts(tx, keys),',
     replace:
-      'const [announced, [first], , [ids], customers] = await tx.query([\n    findOpenPrealerts(tx, keys),\n    queries.findReceipt(tx, keys),\n    lockOpenPrealerts(tx, keys),',
+      'const [announced, receipts, , [ids], customers] = await tx.query([\n    findOpenPrealerts(tx, keys),\n    queries.findReceipts(tx, keys),\n    lockOpenPrealerts(tx, keys),',
     tests: [{ file: RENAME, titles: ['stores the customer under the new code if it waited'] }],
+  },
+  {
+    name: 'races: the worker of renames waits for no pre-alert',
+    file: 'src/modules/prealerts/rename/queries.ts',
+    find: '::int for update skip locked\n    )\n    update prealerts',
+    replace: '::int for update\n    )\n    update prealerts',
+    tests: [{ file: 'test/modules/customers/renames/rename-worker-locks.test.ts' }],
   },
   {
     name: 'races: scans are identified again under the locks',
