@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
+import { pino } from 'pino';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { runBackgroundMigrations } from '../../../../src/jobs/background-migrations/run.js';
 import { requeue } from '../../../../src/jobs/requeue.js';
+import { MIGRATIONS } from '../../../../src/platform/db/migrations/migration-files.js';
 import { makeParcels, newNumber } from '../../../support/builders/parcels.js';
 import { deadlocksOf } from '../../../support/failures/deadlocks.js';
 import { rounds } from '../../../support/harness/effort.js';
@@ -106,6 +109,36 @@ test('the worker leaves pre-alerts that a batch has locked to its next piece, an
   await finish();
   expect([await ofCodes([code]), await ofCodes([to])]).toEqual([0, 3]);
   expect(await renamesLeft()).toEqual([]);
+}, 60_000);
+
+test('the background migration of announced keys waits for the batch before it locks pre-alerts', async () => {
+  const numbers = [newNumber(), newNumber(), newNumber()];
+  await makeRenamed(numbers);
+  const [first = '', second = '', third = ''] = await inOrderOfIds(numbers);
+  await parcels.select(
+    `update installation.background_migrations set status = 'running', tenant_id = null, last_key = null where name like '%_announced_keys'`,
+  );
+  const client = await service.owner.connect();
+  await holding(client, second);
+  const received = receiveAll([third, second, first]);
+  await until(async () => (await waiting()) === 1);
+  const stopping = new AbortController().signal;
+  const migrated = runBackgroundMigrations(
+    { db: service.db, stopping, log: pino({ level: 'silent' }) },
+    MIGRATIONS,
+  );
+  await until(async () => (await waiting()) === 2);
+  // The first row is free for the batch.
+  await parcels.select('select from prealerts where tracking_number = $1 for update nowait', [first]);
+  await client.query('rollback');
+  client.release();
+  expect(await received).toMatchObject({ status: 200 });
+  await migrated;
+  const keyed = await parcels.select(
+    `select announced_key from prealerts where tracking_number = any($1::text[])`,
+    [numbers],
+  );
+  expect(keyed.map((row) => row['announced_key']).sort()).toEqual([...numbers].sort());
 }, 60_000);
 
 test('stations that receive the parcels of a renamed customer beside the worker do not deadlock', async () => {
