@@ -11,7 +11,7 @@ import {
   readOwnerUrl,
 } from '../../src/config/config.js';
 import { developmentConfig } from '../support/staging/development.js';
-import { freshDatabase, type TestDatabase } from '../support/service/database.js';
+import { admitOnly, freshDatabase, type TestDatabase } from '../support/service/database.js';
 import { ask } from '../support/service/client.js';
 import {
   endProcesses,
@@ -330,14 +330,17 @@ describe('a start in production', () => {
     owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     await owner.query(`create role ${LOGIN.user} login password '${LOGIN.password}' in role crossdock_app`);
+    await admitOnly(database.ownerUrl, LOGIN.user);
   }, 30_000);
 
   afterEach(endProcesses);
 
   afterAll(async () => {
-    await owner.query(`drop role ${LOGIN.user}`);
     await owner.end();
     await database.drop();
+    await withClient(String(process.env['TEST_ADMIN_URL']), (admin) =>
+      admin.query(`drop role ${LOGIN.user}`),
+    );
     await removeFolders();
   }, 30_000);
 
@@ -345,9 +348,16 @@ describe('a start in production', () => {
     const url = new URL(database.ownerUrl);
     return Object.assign(url, { username: login.user, password: login.password }).href;
   };
+  // Without them a start in production prints warnings.
+  const complete = {
+    SES_REGION: 'eu-west-1',
+    MAIL_FROM: 'gateway@example.com',
+    RATE_LIMIT_PER_MINUTE: '600',
+  };
   const start = (DATABASE_URL: string, more: Record<string, string> = {}) =>
     run('src/main.js', {
       ...PRODUCTION,
+      ...complete,
       TRUST_PROXY: '127.0.0.1',
       LOG_LEVEL: 'error',
       DATABASE_URL,
@@ -412,6 +422,7 @@ describe('a start in production', () => {
     const bare = `${new URL(database.ownerUrl).pathname.slice(1)}_bare`;
     await owner.query(`create database "${bare}"`);
     const at = (url: string) => Object.assign(new URL(url), { pathname: `/${bare}` }).href;
+    await admitOnly(at(database.ownerUrl), LOGIN.user);
     const refused = start(at(urlOf(LOGIN)));
     expect(await refused.ended).toEqual({ code: 1, signal: null });
     expect(refused.output()).toMatch(

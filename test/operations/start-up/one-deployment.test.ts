@@ -78,7 +78,15 @@ async function settingsOf(command: string, situation: Situation): Promise<Record
     LOG_LEVEL: 'error',
   };
   if (command in FILES || command === 'demo-load')
-    return { ...environment, ...secrets, TRUST_PROXY: '127.0.0.1', PORT: String(await freePort()) };
+    return {
+      ...environment,
+      ...secrets,
+      ...(situation === 'own settings' ? { DEPLOYMENT } : {}),
+      // Without them a start prints warnings.
+      ...{ SES_REGION: 'eu-west-1', MAIL_FROM: 'gateway@example.com', RATE_LIMIT_PER_MINUTE: '600' },
+      TRUST_PROXY: '127.0.0.1',
+      PORT: String(await freePort()),
+    };
   return {
     ...environment,
     SECRETS_DIR: await writeSecrets(secrets),
