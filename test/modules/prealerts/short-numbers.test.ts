@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
-import { makeFamily, type Family } from '../../support/builders/related-numbers.js';
-import { multipart } from '../../support/fixture/sent.js';
+import { makeFamily, type Family } from '../../support/scans/related-numbers.js';
+import { multipart, unchecked } from '../../support/fixture/sent.js';
 import { withService } from '../../support/fixture/with-service.js';
 
 // A pre-alert of 12 digits that two received packages end in. Nothing chooses between them, as with scans (decision 0105).
@@ -29,11 +29,12 @@ const idOf = async (number: string) =>
 const WAYS: Record<string, (number: string) => Promise<unknown>> = {
   SubmitPrealert: (number) => parcels.announce('IEX', number),
   'SubmitPrealert in lines': (number) =>
-    service().call('submitPrealert', {
-      key: DEMO.apiKeys.IEX,
-      headers: { 'content-type': 'application/x-ndjson' },
-      body: JSON.stringify({ UserCode: userCode, TrackingNumber: number }),
-    }),
+    api
+      .withKey(DEMO.apiKeys.IEX)
+      .submitPrealert(unchecked(JSON.stringify({ UserCode: userCode, TrackingNumber: number })), {
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+      .answer(),
   createPrealert: (tracking_number) =>
     api.as('iex').createPrealert({ tracking_number, user_code: userCode, vendor: 'Shop' }).created(),
   'createPrealert by staff': (tracking_number) =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { makeFamily, random, type Family } from '../../../support/builders/related-numbers.js';
+import { makeFamily, random, type Family } from '../../../support/scans/related-numbers.js';
 import { rounds } from '../../../support/harness/effort.js';
 import { deviceScan, sendScans } from '../../../support/scans/device-scans.js';
 import { startService, type Service } from '../../../support/service/service.js';
