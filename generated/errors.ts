@@ -102,7 +102,8 @@ export const errorCatalogue = {
     "status": 400,
     "messages": {
       "default": "No package with this tracking number was received yet. Leave assign out.",
-      "owned": "The package with this tracking number already has another owner. Leave assign out."
+      "owned": "The package with this tracking number already has another owner. Leave assign out.",
+      "other_number": "The package has another tracking number than the pre-alert. Send the package_id of a package with its number."
     }
   },
   "prealert_not_flagged": {
@@ -1128,6 +1129,10 @@ export const fieldCatalogue = {
     "code": "ambiguous",
     "message": "{field} is a short number of several parcels: {numbers}. Scan another barcode of the parcel, or its house number."
   },
+  "several_packages": {
+    "code": "ambiguous",
+    "message": "{field} is required, because the number of the pre-alert is a short number of several packages: {numbers}. Look at the parcel, and send the package_id of one of them."
+  },
   "number_of_manifest": {
     "code": "pattern",
     "message": "{field} is {text}, the number of a manifest. Scan the barcode of the parcel, or type its number."
@@ -1363,7 +1368,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'manifest_invalid_transition', options: { variant: 'final'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant: 'not_loaded'; args: { missing: number; extra: number }; errors: Entry[] } & Detail]
   | [code: 'manifest_closed' | 'prealert_not_flagged', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
-  | [code: 'package_not_assignable', options: { variant: 'owned'; errors?: Entry[] } & Detail]
+  | [code: 'package_not_assignable', options: { variant: 'owned' | 'other_number'; errors?: Entry[] } & Detail]
   | [code: 'nothing_to_bill', options: { variant: 'already_billed'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'packages'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'amount'; args: { amount: string; limit: string }; errors?: Entry[] } & Detail]
@@ -1530,6 +1535,7 @@ export type FieldProblem =
   | [problem: 'no_parcel_number', args: { text: string }]
   | [problem: 'several_numbers', args: { numbers: string }]
   | [problem: 'several_parcels', args: { numbers: string }]
+  | [problem: 'several_packages', args: { numbers: string }]
   | [problem: 'number_of_manifest', args: { text: string }]
   | [problem: 'code_of_customer', args: { text: string }]
   | [problem: 'too_many_rows', args: { limit: number }]

@@ -135,6 +135,13 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
+    name: 'counters: transactions of a tenant count in different slots',
+    function: 'tally_slot',
+    find: 'not pg_try_advisory_xact_lock(tallies, slot)',
+    replace: 'false',
+    tests: [{ file: 'test/database/tallies.test.ts' }],
+  },
+  {
     name: 'search: a text without a trigram reads the rows of one courier',
     function: 'customers_containing',
     find: 'c.tenant_id = tenant and c.courier_id = courier',

@@ -99,6 +99,13 @@ export const RACES: readonly SourceMutant[] = [
     tests: [{ file: RENAME, titles: ['stores the customer under the new code if it waited'] }],
   },
   {
+    name: 'races: the worker of renames waits for no pre-alert',
+    file: 'src/modules/prealerts/rename/queries.ts',
+    find: '::int for update skip locked\n    )\n    update prealerts',
+    replace: '::int for update\n    )\n    update prealerts',
+    tests: [{ file: 'test/modules/customers/renames/rename-worker-locks.test.ts' }],
+  },
+  {
     name: 'races: scans are identified again under the locks',
     file: 'src/modules/scans/batch/execute-batch.ts',
     find: 'await lockIdentified(tx, () => identifyScans(tx, read));',

@@ -1,7 +1,31 @@
 import type { SourceMutant } from '../mutant.js';
 
-/** Guards of manifests, rates, bills and logos. */
+/** Guards of claims, manifests, rates, bills and logos. */
 export const RECORDS: readonly SourceMutant[] = [
+  {
+    name: 'claims: a review does not choose between packages with a short number',
+    file: 'src/modules/packages/claim/claim.ts',
+    find: 'if (fitting.length > 1)',
+    replace: 'if (fitting.length > 9)',
+    tests: [
+      {
+        file: 'test/modules/prealerts/short-numbers.test.ts',
+        titles: ['is refused with the numbers of both, and changes nothing'],
+      },
+    ],
+  },
+  {
+    name: 'claims: a new pre-alert does not choose between packages with a short number',
+    file: 'src/modules/prealerts/status/initial-status-queries.ts',
+    find: 'where fitting.alike = 1 or fitting.tracking_key = ${key}',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/prealerts/short-numbers.test.ts',
+        titles: ['is pending if two packages of the courier fit'],
+      },
+    ],
+  },
   {
     name: 'manifests: the status changes by one step at a time',
     file: 'src/modules/manifests/lifecycle/manifest.ts',

@@ -14,15 +14,15 @@ export type Review = { status: 'pending' | 'received'; packageId: string | null;
 /**
  * Clears a pre-alert's flag. Of concurrent reviews, only one succeeds. With `assign`, also assigns the
  * package of its number.
- * @throws ApiError prealert_not_found, prealert_not_flagged, package_not_assignable
+ * @throws ApiError prealert_not_found, prealert_not_flagged, package_not_assignable, validation_failed
  */
 export async function reviewPrealert(
   ctx: UserContext,
-  { prealert_id, reason, assign }: BodyOf<'reviewPrealert'>,
+  { prealert_id, reason, ...decision }: BodyOf<'reviewPrealert'>,
 ): Promise<Review> {
   return ctx.write(async (tx) => {
     const prealert = await lockFlaggedPrealert(tx, prealert_id);
-    const claim = await claimPackage(tx, prealert, assign);
+    const claim = await claimPackage(tx, prealert, decision);
     const status = claim.packageId ? 'received' : 'pending';
     const cleared = await tx.count(clearFlag(ctx, prealert.id, status, claim.trackingKey));
     if (cleared !== 1) throw new Error(`${cleared} pre-alerts were cleared under one lock.`);

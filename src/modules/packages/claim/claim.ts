@@ -1,21 +1,28 @@
 import { differenceOf } from '../../../platform/audit/difference.js';
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
-import { ApiError } from '../../../platform/errors/errors.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { recordPackageEvents, reportChanged } from '../../webhooks/public.js';
 import {
   changeOwner,
   customerOfPrealert,
-  lockedParcelPackage,
+  lockedParcelPackages,
   type ClaimedColumns,
   type ClaimedRow,
 } from './queries.js';
 
 /** A pre-alert under review by staff. */
 export type ReviewedPrealert = Pick<Prealert, 'id' | 'courierId' | 'userCode' | 'vendor' | 'description'> & {
-  /** The keys of its parcel. */
+  /** The keys of its parcel, its own first. */
   keys: string[];
+};
+
+/** What staff have decided. */
+export type Decision = {
+  assign: boolean;
+  /** The package that they name, which is needed if several packages fit the number. */
+  package_id?: string | undefined;
 };
 
 export type Claim = {
@@ -31,16 +38,17 @@ export type Claim = {
 
 /**
  * Matches a pre-alert with the package of its tracking number, if that package belongs to the courier. The
- * caller must hold the parcel's lock. With `isAssigning`, a package of unknown owner is assigned to the
+ * caller must hold the parcel's lock. With `assign`, a package of unknown owner is assigned to the
  * courier and its customer, as at intake.
- * @throws ApiError package_not_assignable
+ * @throws ApiError package_not_assignable, validation_failed if several packages fit and none is named
  */
 export async function claimPackage(
   tx: UserTx,
   prealert: ReviewedPrealert,
-  isAssigning: boolean,
+  decision: Decision,
 ): Promise<Claim> {
-  const [row] = await tx.query(lockedParcelPackage(tx, prealert.keys));
+  const { assign: isAssigning } = decision;
+  const row = choosePackage(await tx.query(lockedParcelPackages(tx, prealert.keys)), prealert, decision);
   if (isAssigning) assertAssignable(row, prealert);
   const isCouriers = row?.courier_id === prealert.courierId;
   if (!row || (!isCouriers && !isAssigning))
@@ -53,6 +61,28 @@ export async function claimPackage(
   const facts = listFacts(id, before, after);
   if (facts.length > 0) tx.later(changeOwner(tx, id, after));
   return { packageId: id, trackingKey, change: changeOf(before, after), facts };
+}
+
+/**
+ * Returns the package that staff name, the one with the key of the pre-alert, or the only one. Without `assign`, only packages of the
+ * courier count. Intake gives a pre-alert the key of the package that it is flagged with.
+ */
+function choosePackage(
+  rows: ClaimedRow[],
+  { courierId, keys: [own] }: ReviewedPrealert,
+  { assign, package_id }: Decision,
+): ClaimedRow | undefined {
+  if (package_id !== undefined) {
+    const named = rows.find(({ id }) => id === package_id);
+    if (!named) throw new ApiError('package_not_assignable', { variant: 'other_number' });
+    return named;
+  }
+  const exact = rows.find(({ trackingKey }) => trackingKey === own);
+  if (exact) return exact;
+  const fitting = assign ? rows : rows.filter(({ courier_id }) => courier_id === courierId);
+  const numbers = fitting.map(({ trackingKey }) => trackingKey).join(', ');
+  if (fitting.length > 1) throw invalidFieldError('package_id', 'several_packages', { numbers });
+  return fitting[0];
 }
 
 /** Notifies the courier of the change. */

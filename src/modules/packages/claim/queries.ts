@@ -3,7 +3,7 @@ import type { ColumnsOf, Customer, Package } from '../../../platform/db/models/t
 import { once, type Sql } from '../../../platform/db/statements.js';
 import { presentCode } from '../../../platform/db/user-codes.js';
 import type { UserScope } from '../../../platform/db/scope.js';
-import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
+import { keyIn } from '../../tracking-numbers/public.js';
 import { columns } from '../../../platform/db/columns.js';
 
 const PACKAGE = columns('Package', 'p', ['id', 'shipper', 'description', 'trackingKey']);
@@ -18,10 +18,10 @@ export type ClaimedColumns = ColumnsOf<
 
 export type ClaimedRow = ClaimedColumns & Pick<Package, 'id' | 'trackingKey'>;
 
-/** Selects and locks the package of a parcel, by the first of its keys that a package has. */
-export function lockedParcelPackage(ctx: UserScope, keys: string[]): Sql<ClaimedRow> {
+/** Selects and locks the packages that have one of a parcel's keys: several can have a short number. */
+export function lockedParcelPackages(ctx: UserScope, keys: string[]): Sql<ClaimedRow> {
   return once`select ${PACKAGE}, p.courier_id, p.user_code, p.first_name, p.last_name, p.prealert_id
-    from packages p where ${tenantRows(ctx, 'p')} and ${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1 for no key update`;
+    from packages p where ${tenantRows(ctx, 'p')} and ${keyIn('p', keys)} order by p.id for no key update`;
 }
 
 /** Selects the active customer of a pre-alert. In one statement, because the customer may be renamed between two. */

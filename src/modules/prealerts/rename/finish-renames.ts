@@ -17,7 +17,7 @@ const FOR_MS = 5_000;
 
 /**
  * Gives pre-alerts of renamed customers the new code, in pieces that lock no user code (decision 0103). Each piece is one transaction,
- * so a worker that stops loses nothing.
+ * so a worker that stops loses nothing. Pre-alerts that another transaction has locked get it in a later piece.
  */
 export async function finishRenames(db: Db, caller: SystemCaller): Promise<void> {
   const endMs = performance.now() + FOR_MS;

@@ -87,7 +87,10 @@ const ofRename = (ctx: SystemScope, { courierId, userCode }: Rename): Sql =>
 export const lockRename = (ctx: SystemScope, rename: Rename): Sql<{ to: string }> =>
   once`select r.new_user_code as "to" from prealert_renames r where ${ofRename(ctx, rename)} for update skip locked`;
 
-/** Gives pre-alerts the code. No other customer has had their code since the rename, so all of them are the customer's. */
+/**
+ * Gives pre-alerts the code. No other customer has had their code since the rename, so all of them are the customer's. It leaves out those
+ * that another transaction has locked: a batch of scans locks them parcel by parcel, and the two would deadlock.
+ */
 export const continueRename = (
   ctx: SystemScope,
   { courierId, userCode }: Rename,
@@ -97,11 +100,13 @@ export const continueRename = (
   once`with found as (
       select p.tenant_id, p.id from prealerts p
       where ${tenantRows(ctx, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${userCode}
-      order by p.id limit ${most}::int for update
+      order by p.id limit ${most}::int for update skip locked
     )
     update prealerts p set user_code = ${to}, updated_at = now()
     from found where p.tenant_id = found.tenant_id and p.id = found.id
     returning p.id`;
 
+/** Ends a rename, unless pre-alerts still have the code. */
 export const deleteRename = (ctx: SystemScope, rename: Rename): Sql =>
-  once`delete from prealert_renames r where ${ofRename(ctx, rename)}`;
+  once`delete from prealert_renames r where ${ofRename(ctx, rename)} and not exists (
+    select from prealerts p where ${tenantRows(ctx, 'p')} and p.courier_id = r.courier_id and p.user_code = r.user_code)`;

@@ -13,13 +13,16 @@ export type Announced = {
 
 /**
  * Joins the courier's package of an announced number as `parcel`, by any key of the number: a label can be announced after the
- * number inside it was received. A package that the courier sees is preferred, then one with the pre-alert's own key.
+ * number inside it was received. A package that the courier sees is preferred, then one with the pre-alert's own key. None if several
+ * others fit: which of them a short number means is not known. For a courier, those that it does not see make no difference.
  */
 export const joinParcel = ({ tenantId, courierId, key, isOfParcel }: Announced): Sql =>
   sql`left join lateral (
-      select p.tracking_key, p.user_code from packages p
-      where p.tenant_id = ${tenantId} and p.courier_id = ${courierId} and ${isOfParcel('p')}
-      order by p.user_code is null, p.tracking_key <> ${key}, p.id limit 1
+      select fitting.tracking_key, fitting.user_code from (
+        select p.tracking_key, p.user_code, count(*) over (partition by p.user_code is null) as alike from packages p
+        where p.tenant_id = ${tenantId} and p.courier_id = ${courierId} and ${isOfParcel('p')}
+        order by p.user_code is null, p.tracking_key <> ${key}, p.id limit 1
+      ) as fitting where fitting.alike = 1 or fitting.tracking_key = ${key}
     ) as parcel on true`;
 
 /** The key of a new pre-alert: that of the package, so that the two are found with each other later. */

@@ -5,7 +5,8 @@ const COUNTERS = 'event counters';
 
 /**
  * The kinds of locks, in the order in which a transaction takes them. Two transactions that take two kinds in opposite orders
- * deadlock (decision 0086). All are advisory locks, except the rows of the couriers' event counters.
+ * deadlock (decision 0086). All are advisory locks, except the rows of the couriers' event counters. The locks of the tallies' slots are
+ * not among them: the triggers that take them never wait (decision 0113).
  */
 const ORDER: readonly LockKind[] = [
   'administrators',

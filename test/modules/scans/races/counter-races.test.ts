@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { deadlocksOf } from '../../../support/failures/deadlocks.js';
 import { rounds } from '../../../support/harness/effort.js';
 import { setWebhookUrls } from '../../../support/receivers/outbound.js';
 import { deviceScan } from '../../../support/scans/device-scans.js';
@@ -60,6 +61,7 @@ test('stations that receive parcels of two couriers in opposite orders do not de
   }
   expect(outcomes(replies)).toEqual(['200']);
   expect(await gapsOf()).toEqual([]);
+  expect(await deadlocksOf(service.owner)).toBe(0);
 }, 60_000);
 
 test('earlier receipts of two couriers that arrive in opposite orders do not deadlock, with holds', async () => {
@@ -91,6 +93,7 @@ test('earlier receipts of two couriers that arrive in opposite orders do not dea
   );
   expect(rows).toEqual([{ queued: ROUNDS * 16 }]);
   expect(await gapsOf()).toEqual([]);
+  expect(await deadlocksOf(service.owner)).toBe(0);
 }, 60_000);
 
 /** The couriers whose events have gaps, or another number than their counter. */

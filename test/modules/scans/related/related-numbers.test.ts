@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { makeFamily, random, type Family } from '../../../support/scans/related-numbers.js';
 import { rounds } from '../../../support/harness/effort.js';
 import { deviceScan, sendScans } from '../../../support/scans/device-scans.js';
 import { startService, type Service } from '../../../support/service/service.js';
@@ -12,30 +13,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => service.stop());
-
-const hasCheckDigit = (digits: string): boolean => {
-  const [check, ...others] = Array.from(digits, Number).reverse();
-  return (others.reduce((sum, digit, n) => sum + digit * ([1, 3, 7][n % 3] ?? 0), 0) % 11) % 10 === check;
-};
-
-const random = (most: number) => Math.floor(Math.random() * most);
-const digits = (count: number) => Array.from({ length: count }, () => random(10)).join('');
-
-/** The numbers of a family, by their role: 12 digits, two of 14 that end in them, a label of the first, and an unrelated one. */
-type Family = Record<'short' | 'one' | 'two' | 'label' | 'other' | 'lower', string>;
-
-function makeFamily(): Family {
-  for (;;) {
-    const short = `7${digits(11)}`;
-    const prefixes = Array.from({ length: 99 }, (_, n) => String(n + 1).padStart(2, '0'));
-    const [one, two] = hasCheckDigit(short)
-      ? prefixes.map((prefix) => prefix + short).filter(hasCheckDigit)
-      : [];
-    if (!one || !two) continue;
-    const other = `OTHER-${digits(9)}X`;
-    return { short, one, two, label: `96220019${digits(12)}${one}`, other, lower: other.toLowerCase() };
-  }
-}
 
 async function stateOf(family: Family) {
   const role = (number: string) => Object.entries(family).find(([, own]) => own === number)?.[0] ?? number;
