@@ -1170,6 +1170,9 @@ export interface paths {
          *     `package.updated` if the courier already had it without a customer. Other pre-alerts of the number stay
          *     flagged: review each of them too.
          *
+         *     A short number can fit several packages. If none has the number itself, the review is refused with `ambiguous` on
+         *     `package_id`, and names their numbers. Look at the parcel, then send the `package_id` of its package.
+         *
          *     A flag can be cleared only once. If two calls do it at the same time, one gets 200 and the other 400
          *     `prealert_not_flagged`.
          *
@@ -2936,7 +2939,7 @@ export interface components {
          *     | 400 | `packages_not_assignable` | At least one package cannot be added to the manifest, or removed from it. `errors` names each. |
          *     | 400 | `package_invalid_transition` | At least one package cannot change to this status. `errors` names each. |
          *     | 400 | `too_many_package_events` | At least one package has as many events as a package can have. `errors` names each. |
-         *     | 400 | `package_not_assignable` | The pre-alert cannot be given a package. None was received under its number, or the package has another owner. |
+         *     | 400 | `package_not_assignable` | The pre-alert cannot be given a package. None was received under its number, or the package has another owner or number. |
          *     | 400 | `prealert_not_flagged` | The pre-alert has no flag to clear. |
          *     | 400 | `default_rates_missing` | There are no default rates to copy. |
          *     | 400 | `logo_not_acceptable` | The file is not a logo that can be shown. It must be a JPG, PNG or SVG file. |
@@ -4677,6 +4680,11 @@ export interface components {
              * @default false
              */
             assign: boolean;
+            /**
+             * Format: uuid
+             * @description The package of this pre-alert. Only needed if several packages fit its number, which can be a short number of each.
+             */
+            package_id?: string;
         };
         PrealertReviewed: {
             prealert_id: components["schemas"]["Uuid"];
@@ -9799,7 +9807,7 @@ export interface components {
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
-         *     - `package_not_assignable`: The pre-alert cannot be given a package. None was received under its number, or the package has another owner.
+         *     - `package_not_assignable`: The pre-alert cannot be given a package. None was received under its number, or the package has another owner or number.
          *     - `prealert_not_flagged`: The pre-alert has no flag to clear.
          */
         "ReviewPrealert.400.Replayable": {
