@@ -146,7 +146,8 @@ export interface paths {
         /**
          * Replace a pre-alert
          * @description For staff, and for couriers with their own pre-alerts. Replaces every editable field. Send all of them: an
-         *     omitted `description` is cleared. The courier and the reference of the submission do not change. The response
+         *     omitted `description` is cleared. To change one field, read the record from the list and send all fields with that
+         *     change. Null is accepted where the list returns it. The courier and the reference of the submission do not change. The response
          *     contains the current record.
          *
          *     A `received` pre-alert whose new number is that of another parcel gets the status of a new pre-alert: `pending`
@@ -3144,10 +3145,10 @@ export interface components {
             tracking_number: string;
             /** @description User code of an active customer of the pre-alert's courier, exactly as registered. */
             user_code: string;
-            /** @description Shipper or shop. Must not be blank. */
-            vendor: string;
-            /** @description Contents of the parcel. If omitted, the stored description is cleared. */
-            description?: string;
+            /** @description Shipper or shop. Must not be blank. Null if there is none, as the list returns it for a pre-alert that was submitted without one. */
+            vendor: string | null;
+            /** @description Contents of the parcel. If it is null or omitted, the stored description is cleared. */
+            description?: string | null;
         };
         PrealertCreation: {
             /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it and several numbers are refused. Unique within the courier account. */
@@ -3231,10 +3232,10 @@ export interface components {
         };
         CustomerWarning: {
             /**
-             * @description `like_tracking_number`: the user code has the form of a carrier's tracking number. A scan of it may be taken for a parcel, and a parcel with this number is received only if staff enter its owner.
+             * @description `like_tracking_number`: the user code has the form of a carrier's tracking number. A scan of it may be taken for a parcel, and a parcel with this number is received only if staff enter its owner. `leading_zeros`: the user code equals that of another customer of the courier but for leading zeros.
              * @enum {string}
              */
-            code: "like_tracking_number";
+            code: "like_tracking_number" | "leading_zeros";
             /** @description Text for people. */
             message: string;
         };
@@ -4738,10 +4739,10 @@ export interface components {
         };
         UploadWarning: {
             /**
-             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number.
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one.
              * @enum {string}
              */
-            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "number_rounded" | "like_tracking_number";
+            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "number_rounded" | "like_date" | "like_tracking_number" | "leading_zeros";
             /** @description Text for people. */
             message: string;
             /** @description The rows that it is about, at most the first 100. */
@@ -4817,10 +4818,10 @@ export interface components {
              */
             field: "user_code" | "first_name" | "last_name" | "branch" | "email" | "is_active" | null;
             /**
-             * @description Short reason. `required`: the field is missing. `blank`: it is blank. `type`: it has the wrong type. `maxLength`: it is too long. `pattern`: it contains characters that are not allowed, or is not an e-mail address. `encoding`: it is not well-formed text. `enum`: it is not one of the known values. `repeated`: the user code appears again further down. `like_tracking_number`: the record was accepted, but its user code has the form of a carrier's tracking number.
+             * @description Short reason. `required`: the field is missing. `blank`: it is blank. `type`: it has the wrong type. `maxLength`: it is too long. `pattern`: it contains characters that are not allowed, or is not an e-mail address. `encoding`: it is not well-formed text. `enum`: it is not one of the known values. `repeated`: the user code appears again further down. `like_tracking_number`: the record was accepted, but its user code has the form of a carrier's tracking number. `leading_zeros`: the record was accepted as a new customer, but its user code equals that of an existing customer but for leading zeros.
              * @enum {string}
              */
-            code: "required" | "blank" | "type" | "maxLength" | "pattern" | "encoding" | "enum" | "repeated" | "like_tracking_number";
+            code: "required" | "blank" | "type" | "maxLength" | "pattern" | "encoding" | "enum" | "repeated" | "like_tracking_number" | "leading_zeros";
             /** @description Text for people. */
             message: string;
         };
@@ -4848,7 +4849,7 @@ export interface components {
             unchanged: number | null;
             /** @description Number of skipped records. `problems` says why. */
             skipped: number | null;
-            /** @description The first 100 problems: of skipped records, and with the code `like_tracking_number` warnings about stored ones. */
+            /** @description The first 100 problems: of skipped records, and with the codes `like_tracking_number` and `leading_zeros` warnings about stored ones. */
             problems: components["schemas"]["CustomerSyncProblem"][];
             /** @description Why the run failed and what to change, as text for people; null if it did not fail. */
             error: string | null;

@@ -135,11 +135,16 @@ function assertAllCreated(results: LineResult[]): void {
   throw new ApiError('validation_failed', detail);
 }
 
+const duplicateNumber = (existing: ApiError['detail']['existing']): FieldError =>
+  existing?.differs
+    ? fieldError('TrackingNumber', 'announced_differs', { user_code: existing.user_code })
+    : fieldError('TrackingNumber', 'announced');
+
 function errorsOf({ code, detail }: ApiError): FieldError[] {
   if (detail.errors) return detail.errors;
   switch (code) {
     case 'duplicate_tracking_number':
-      return [withExisting(fieldError('TrackingNumber', 'announced'), detail.existing)];
+      return [withExisting(duplicateNumber(detail.existing), detail.existing)];
     case 'invalid_encoding':
       return [fieldError('body', 'encoding')];
     case 'body_too_large':
