@@ -89,6 +89,10 @@ export function likeNumberWarning(rows: number[]): Warning[] {
   ];
 }
 
+export function unlikelyNumberWarning(rows: number[], example: string | undefined): Warning[] {
+  return example === undefined ? [] : [{ code: 'unlikely_number', message: example, rows: firstOf(rows) }];
+}
+
 /** @param example describes one of the rows */
 export function leadingZerosWarning(rows: number[], example: string | undefined): Warning[] {
   return example === undefined ? [] : [{ code: 'leading_zeros', message: example, rows: firstOf(rows) }];

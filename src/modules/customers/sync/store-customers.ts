@@ -6,6 +6,7 @@ import {
   takeQuota,
   type Quota,
 } from '../../../platform/limits/stored/quotas.js';
+import { countOf } from '../../../platform/values/count-of.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
 import type { SystemTx } from '../../../platform/db/scope.js';
 import { assertCodesFree } from '../../prealerts/public.js';
@@ -109,11 +110,14 @@ function endOf(
   ].sort((a, b) => a.index - b.index);
   return {
     httpStatus,
-    error: null,
+    error: skipped > 0 && skipped === response.received ? allSkipped(skipped) : null,
     counts: { received: response.received, created, updated, unchanged, skipped },
     problems: problems.slice(0, MAX_PROBLEMS),
   };
 }
+
+const allSkipped = (records: number): string =>
+  `None of the ${countOf(records, 'record')} could be stored. Correct what problems lists, then synchronise again.`;
 
 const toProblem = ({ index, lacks }: AppliedSync['first_incomplete'][number]): SyncProblem => ({
   index,
