@@ -245,7 +245,8 @@ describe('a batch as a whole', () => {
 
   test('a JSON body keeps its own limit', async () => {
     const body = JSON.stringify(prealert({ filler: 'x'.repeat(70_000) }));
-    const words = 'The body is larger than 64 KiB. Send less at once.';
+    const words =
+      'The body is larger than 64 KiB. Send less at once, or one object per line with the media type application/x-ndjson.';
     const known = await api.withKey(DEMO.apiKeys.IEX).submitPrealert(unchecked(body)).answer();
     expect([known.status, known.message]).toEqual([413, words]);
     expect(await sendChunked(Buffer.from(body), JSON_TYPE)).toEqual([413, words]);
@@ -318,12 +319,17 @@ describe('with an Idempotency-Key', () => {
       expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_key_reused' } });
   });
 
-  test('a refused atomic batch is stored like other refusals', async () => {
+  test('a refused atomic batch is not stored, and a corrected one is executed with the same key', async () => {
     const call = { ...withKey('batch-2'), query: { atomic: true } };
     const lines = [prealert(), prealert({ UserCode: 'NOBODY' })];
-    const first = await send(lines, call);
+    const refused = await send(lines, call);
     const again = await send(lines, call);
-    expect([first.status, again.status, again.bytes.equals(first.bytes)]).toEqual([400, 400, true]);
+    const corrected = await send(lines.slice(0, 1), call);
+    expect([refused, again, corrected].map(({ status }) => status)).toEqual([400, 400, 200]);
+    expect([again, corrected].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([
+      null,
+      null,
+    ]);
   });
 });
 

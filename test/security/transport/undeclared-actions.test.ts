@@ -129,7 +129,10 @@ describe('actions of courier settings sent as JSON work like those sent as forms
 
   test('rotate_webhook_secret returns a new secret', async () => {
     const reply = await update({ body: { action: 'rotate_webhook_secret' } });
-    expect([reply.status, Object.keys(reply.body['data'])]).toEqual([200, ['webhook_secret']]);
+    expect([reply.status, Object.keys(reply.body['data'])]).toEqual([
+      200,
+      ['webhook_secret', 'webhook_previous_secret_id'],
+    ]);
   });
 
   test('an action is executed at most once per Idempotency-Key, and the stored response is returned', async () => {
