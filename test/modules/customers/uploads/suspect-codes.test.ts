@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { newNumber } from '../../../support/builders/parcels.js';
+import { multipart } from '../../../support/fixture/sent.js';
 import { withService } from '../../../support/fixture/with-service.js';
 
 // Codes that a spreadsheet seems to have changed, but that may be right, have a warning. They are not refused.
 
-const { service } = withService();
+const { api } = withService();
 
 const HEADER = 'user_code,first_name,last_name';
 const upload = (file: string | Buffer) =>
-  service().call('uploadCustomers', { as: 'iex', form: { file: { file }, dry_run: 'true' } });
+  api.as('iex').uploadCustomers(multipart({ file: { file }, dry_run: 'true' }));
 const uploadCodes = (codes: string[]) =>
   upload([HEADER, ...codes.map((code) => `"${code}",Ann,Lee`), ''].join('\n'));
 
@@ -42,25 +42,24 @@ const OTHERS = [
 ];
 
 test.each(LIKE_DATES)('the code %s has a warning and is accepted', async (code) => {
-  const { status, body } = await uploadCodes(['PLAIN-1', code]);
-  expect([status, body['data'].created]).toEqual([200, 2]);
-  expect(body['data'].warnings).toMatchObject([
+  const { data } = await uploadCodes(['PLAIN-1', code]).ok();
+  expect(data.created).toBe(2);
+  expect(data.warnings).toMatchObject([
     { code: 'like_date', message: expect.stringContaining(`"${code}" in row 3`), rows: [3] },
   ]);
 });
 
 test('codes that no spreadsheet makes have none', async () => {
-  const { status, body } = await uploadCodes(OTHERS);
-  expect([status, body['data'].warnings]).toEqual([200, []]);
+  expect((await uploadCodes(OTHERS).ok()).data.warnings).toEqual([]);
 });
 
 test('tracking numbers have the warning too, references have not', async () => {
   const file = `tracking_number,user_code,reference\nJan-03,IEX-1001,\n${newNumber()},IEX-1001,2026-01-03\n`;
-  const { body } = await service().call('uploadPrealerts', {
-    as: 'iex',
-    form: { file: { file }, dry_run: 'true', target_courier_id: DEMO.couriers.IEX },
-  });
-  expect(body['data'].warnings).toMatchObject([{ code: 'like_date', rows: [2] }]);
+  const { data } = await api
+    .as('iex')
+    .uploadPrealerts(multipart({ file: { file }, dry_run: 'true' }))
+    .ok();
+  expect(data.warnings).toMatchObject([{ code: 'like_date', rows: [2] }]);
 });
 
 const text = `${HEADER}\nA-1,José,Peña\n`;
@@ -69,8 +68,8 @@ test.each([
   ['little endian', Buffer.from(text, 'utf16le')],
   ['big endian', Buffer.from(text, 'utf16le').swap16()],
 ])('a file in UTF-16 without a byte order mark, %s, is refused with the cure', async (_name, file) => {
-  const { status, body } = await upload(file);
-  expect([status, body['errors'][0].message]).toEqual([
+  const reply = await upload(file).answer();
+  expect([reply.status, reply.errors[0]?.message]).toEqual([
     400,
     'file is in UTF-16 without a byte order mark. Write the mark (U+FEFF) at its beginning, or save it as CSV UTF-8.',
   ]);
@@ -78,6 +77,5 @@ test.each([
 
 test('a workbook of an old Excel is not taken for UTF-16', async () => {
   const workbook = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(504)]);
-  const { body } = await upload(workbook);
-  expect(body['errors'][0].message).toMatch(/not a workbook/);
+  expect((await upload(workbook).answer()).errors[0]?.message).toMatch(/not a workbook/);
 });

@@ -1,11 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { newNumber } from '../../../support/builders/parcels.js';
+import { multipart } from '../../../support/fixture/sent.js';
 import { withService } from '../../../support/fixture/with-service.js';
 
 // A text that stands for a missing number is stored, with a warning.
 
-const { api, service } = withService();
+const { api } = withService();
 
 const KEY = { key: DEMO.apiKeys.IEX };
 const WARNING = {
@@ -53,8 +54,11 @@ test('a line of a batch has the warning', async () => {
 test.each(['true', 'false'])('an upload names the rows, with dry_run %s', async (dry_run) => {
   const rows = [`${newNumber()},IEX-1003`, 'to follow,IEX-1003', 'IEX-1005,IEX-1005'];
   const file = ['tracking_number,user_code', ...rows, ''].join('\n');
-  const { body } = await service().call('uploadPrealerts', { as: 'iex', form: { file: { file }, dry_run } });
-  expect(body['data']).toMatchObject({
+  const { data } = await api
+    .as('iex')
+    .uploadPrealerts(multipart({ file: { file }, dry_run }))
+    .ok();
+  expect(data).toMatchObject({
     created: 3,
     warnings: [
       { code: 'unlikely_number', message: expect.stringMatching(/^Row 3: .*to follow/), rows: [3, 4] },
