@@ -147,11 +147,11 @@ describe('in a browser', () => {
       await page.keyboard.press('Escape');
       expect([await page.locator('.pages').isVisible(), await focused()]).toEqual([false, 'Menu']);
 
-      const php = page.getByRole('tab', { name: 'PHP' });
+      const php = page.getByRole('tab', { name: 'PHP' }).first();
       await php.focus();
       await page.keyboard.press('ArrowRight');
       expect(await focused()).toBe('Python');
-      expect(await page.getByRole('tabpanel').textContent()).toContain('import hmac');
+      expect(await page.getByRole('tabpanel').first().textContent()).toContain('import hmac');
       const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineWidth');
       expect(outline).toBe('2px');
 

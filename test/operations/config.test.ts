@@ -11,7 +11,7 @@ import {
   readOwnerUrl,
 } from '../../src/config/config.js';
 import { developmentConfig } from '../support/staging/development.js';
-import { freshDatabase, type TestDatabase } from '../support/service/database.js';
+import { admitOnly, freshDatabase, type TestDatabase } from '../support/service/database.js';
 import { ask } from '../support/service/client.js';
 import {
   endProcesses,
@@ -330,14 +330,17 @@ describe('a start in production', () => {
     owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     await owner.query(`create role ${LOGIN.user} login password '${LOGIN.password}' in role crossdock_app`);
+    await admitOnly(database.ownerUrl, LOGIN.user);
   }, 30_000);
 
   afterEach(endProcesses);
 
   afterAll(async () => {
-    await owner.query(`drop role ${LOGIN.user}`);
     await owner.end();
     await database.drop();
+    await withClient(String(process.env['TEST_ADMIN_URL']), (admin) =>
+      admin.query(`drop role ${LOGIN.user}`),
+    );
     await removeFolders();
   }, 30_000);
 
@@ -412,6 +415,7 @@ describe('a start in production', () => {
     const bare = `${new URL(database.ownerUrl).pathname.slice(1)}_bare`;
     await owner.query(`create database "${bare}"`);
     const at = (url: string) => Object.assign(new URL(url), { pathname: `/${bare}` }).href;
+    await admitOnly(at(database.ownerUrl), LOGIN.user);
     const refused = start(at(urlOf(LOGIN)));
     expect(await refused.ended).toEqual({ code: 1, signal: null });
     expect(refused.output()).toMatch(

@@ -4,7 +4,7 @@ import type { ComponentType, FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { t } from '../texts/texts.js';
 import { Problem } from './parts.js';
-import { forgetReload, isReplaced, reloadOnce } from './replaced.js';
+import { forgetReload, isReplaced, reloadOnce } from '../session/replaced.js';
 
 const loads: (() => Promise<void>)[] = [];
 

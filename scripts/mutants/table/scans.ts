@@ -131,7 +131,7 @@ export const SCANS: readonly SourceMutant[] = [
   },
   {
     name: 'scans: a parcel stores 500 scans',
-    file: 'src/modules/scans/batch/parcels/batch-parcels.ts',
+    file: 'src/modules/scans/batch/batch-parcels.ts',
     find: 'if (left === 0) refused.set(id, TOO_MANY_SCANS);',
     replace: 'if (left < 0) refused.set(id, TOO_MANY_SCANS);',
     tests: [

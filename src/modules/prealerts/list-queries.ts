@@ -3,7 +3,7 @@ import { ownRows, containsPattern } from '../../platform/db/filters.js';
 import type { Courier, Customer, Prealert } from '../../platform/db/models/types.js';
 import { isCommonPage, limitTo } from '../../platform/db/pages.js';
 import { empty, join, once, onceIf, raw, sql, type Sql } from '../../platform/db/statements.js';
-import { presentCode, presentCodeColumn } from '../../platform/db/user-codes.js';
+import { presentCode } from '../../platform/db/user-codes.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import type { PrealertStatus } from './queries.js';
 import { columns } from '../../platform/db/columns.js';
@@ -48,14 +48,15 @@ export function pageOfPrealerts(ctx: UserScope, query: PrealertQuery): Sql<Preal
   return onceIf(isCommonPage(query) && !hasFilters(query))`${withNames(page, order)}`;
 }
 
-/** Names are joined after the page is cut, so they are looked up only for its rows. */
+/** Names are joined after the page is cut, so they are looked up only for its rows. `offset 0` keeps the code from being looked up twice. */
 function withNames(selection: Sql, order: Sql): Sql<PrealertRow> {
-  return sql`select p.id, p.courier_id as "courierId", ${COURIER}, ${presentCodeColumn('p')},
+  return sql`select p.id, p.courier_id as "courierId", ${COURIER}, present.code as "userCode",
       ${CUSTOMER}, p.tracking_number as "trackingNumber", p.vendor,
       p.description, p.reference, p.status, p.created_at as "createdAt"
     from (${selection}) p
     join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id
-    left join customers cu on cu.tenant_id = p.tenant_id and cu.courier_id = p.courier_id and cu.user_code = ${presentCode('p')}
+    cross join lateral (select ${presentCode('p')} as code offset 0) present
+    left join customers cu on cu.tenant_id = p.tenant_id and cu.courier_id = p.courier_id and cu.user_code = present.code
     ${order}`;
 }
 

@@ -175,12 +175,11 @@ function mark<Part>(part: Part): Part {
   if (Array.isArray(part)) return part.map(mark) as Part;
   const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, mark(value)]));
   if (copy['format'] === 'uuid') return { ...copy, 'x-lower-case-uuid': true } as Part;
-  if (!isObjectSchema(copy)) return copy as Part;
-  const names = copy['x-ignores-optional-misspelling'] ? (copy.required ?? []) : Object.keys(copy.properties);
-  return { ...copy, [MISSPELLED_KEYWORD]: names } as Part;
+  if (!isObjectSchema(copy) || !copy['x-refuses-misspelling']) return copy as Part;
+  return { ...copy, [MISSPELLED_KEYWORD]: Object.keys(copy.properties) } as Part;
 }
 
-type ObjectSchema = { type: 'object'; properties: object; required?: string[]; [keyword: string]: unknown };
+type ObjectSchema = { type: 'object'; properties: object; [keyword: string]: unknown };
 
 /** A property of an object may itself have the name `properties`. */
 const isObjectSchema = (part: Record<string, unknown>): part is ObjectSchema =>

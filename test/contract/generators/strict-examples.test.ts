@@ -18,7 +18,16 @@ const ajv = new Ajv2020({
   allowUnionTypes: true,
   allErrors: true,
   multipleOfPrecision: 9,
-  keywords: ['example', 'externalDocs', 'xml', 'x-secret', 'x-extensible-enum', 'x-sdk-omit', 'x-text'],
+  keywords: [
+    'example',
+    'externalDocs',
+    'xml',
+    'x-secret',
+    'x-extensible-enum',
+    'x-sdk-omit',
+    'x-text',
+    'x-refuses-misspelling',
+  ],
 });
 addFormats.default(ajv);
 for (const format of ['password', 'int32', 'int64', 'float', 'double', 'binary']) ajv.addFormat(format, true);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { matching } from '../../support/assertions/matching.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import * as locks from '../../../src/platform/db/locks.js';
 import type { Tx } from '../../../src/platform/db/scope.js';
@@ -154,7 +155,16 @@ test('each function of locks.ts returns a statement that names its locks', () =>
 
 test.each([true, false])('a pre-alert that is alone takes its locks without a list, waiting %s', (waits) => {
   const { text, locks: taken } = locks.lockTogether(tenantId, [{ trackingKey: 'P', userCode: 'A' }], waits);
-  expect(text).not.toMatch(/unnest|materialized/);
+  const several = locks.lockTogether(
+    tenantId,
+    [
+      { trackingKey: 'P', userCode: 'A' },
+      { trackingKey: 'Q', userCode: 'A' },
+    ],
+    waits,
+  );
+  expect(text).not.toMatch(matching(/unnest/, several.text));
+  expect(text).not.toMatch(matching(/materialized/, several.text));
   expect(text.includes('pg_try_advisory_xact_lock_shared')).toBe(!waits);
   expect(taken?.map(({ kind, names, isShared }) => [kind, names, isShared])).toEqual([
     ['user codes', ['A'], true],

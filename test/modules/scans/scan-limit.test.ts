@@ -68,8 +68,9 @@ test('a parcel stores 500 scans, refuses the next one, and repeats the answers t
 test('a batch of 600 scans in two parts, of which the second has room for 100, refuses 100', async () => {
   const number = newNumber();
   await results(Array.from({ length: 400 }, () => locate(number)));
-  const [scan, ...others] = Array.from({ length: 200 }, () => locate(number));
-  const sent = scan ? [scan, ...others, scan] : [];
+  // The latest are refused.
+  const scan = locate(number, 20);
+  const sent = [scan, ...Array.from({ length: 199 }, () => locate(number)), scan];
   const counts = (await results(sent)).map(({ result }: { result: string }) => result);
   expect(counts.filter((result: string) => result === 'conflict')).toHaveLength(100);
   expect(counts.filter((result: string) => result === 'refused')).toHaveLength(100);

@@ -10,7 +10,7 @@ import { describeDeployment, recordDeployment } from '../../../src/startup/deplo
 import { examine } from '../../../src/startup/doctor/doctor.js';
 import type { ReportLine } from '../../../src/startup/doctor/report.js';
 import type { Subject } from '../../../src/startup/doctor/checks/subject.js';
-import { freshDatabase } from '../../support/service/database.js';
+import { admitOnly, freshDatabase } from '../../support/service/database.js';
 import { certificate } from './certificates/certificates.js';
 
 export type Env = Record<string, string | undefined>;
@@ -53,7 +53,7 @@ export async function makeInstallation(sesUrl: string): Promise<Installation> {
   await fill(owner, env);
   await owner.end();
   const template = new URL(database.ownerUrl).pathname.slice(1);
-  await keepOthersOut(template, login);
+  await admitOnly(database.ownerUrl, login);
   return {
     env,
     copy: () => copyDatabase(template, env),
@@ -97,7 +97,7 @@ async function copyDatabase(template: string, env: Env): Promise<Copy> {
   );
   const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   const ownerUrl = at(String(process.env['TEST_ADMIN_URL']));
-  await keepOthersOut(name, new URL(env['DATABASE_URL'] ?? '').username);
+  await admitOnly(ownerUrl, new URL(env['DATABASE_URL'] ?? '').username);
   const owner = new pg.Client({ connectionString: ownerUrl });
   owner.on('error', () => undefined);
   await owner.connect();
@@ -137,11 +137,3 @@ export async function findingsFor(env: Env, stated: Stated = {}): Promise<Report
   });
   return lines;
 }
-
-/** Not to the login itself: other tests on this server would find the login of another deployment. */
-const keepOthersOut = (name: string, login: string) =>
-  asAdmin((admin) =>
-    admin.query(
-      `grant connect, temporary on database "${name}" to ${login}; revoke all on database "${name}" from public`,
-    ),
-  );

@@ -78,7 +78,13 @@ async function settingsOf(command: string, situation: Situation): Promise<Record
     LOG_LEVEL: 'error',
   };
   if (command in FILES || command === 'demo-load')
-    return { ...environment, ...secrets, TRUST_PROXY: '127.0.0.1', PORT: String(await freePort()) };
+    return {
+      ...environment,
+      ...secrets,
+      ...(situation === 'own settings' ? { DEPLOYMENT } : {}),
+      TRUST_PROXY: '127.0.0.1',
+      PORT: String(await freePort()),
+    };
   return {
     ...environment,
     SECRETS_DIR: await writeSecrets(secrets),

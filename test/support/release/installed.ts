@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { ask } from '../service/client.js';
-import type { TestDatabase } from '../service/database.js';
+import { admitOnly, type TestDatabase } from '../service/database.js';
 import { freePort, makeFolder, runProgram, until, type Running } from '../service/processes.js';
 
 const SECRETS = {
@@ -25,11 +25,15 @@ export async function makeSecrets({ ownerUrl }: TestDatabase) {
   await withClient(ownerUrl, (client) =>
     client.query(`create role ${login} login in role crossdock_app password '${url.password}'`),
   );
+  await admitOnly(ownerUrl, login);
   const folder = await makeFolder();
   // Editors end a file with a line break.
   for (const [name, value] of Object.entries({ ...SECRETS, DATABASE_URL: url.href }))
     writeFileSync(join(folder, name), `${value}\n`);
-  return { folder, drop: () => withClient(ownerUrl, (client) => client.query(`drop role ${login}`)) };
+  return {
+    folder,
+    drop: () => withClient(ownerUrl, (client) => client.query(`drop owned by ${login}; drop role ${login}`)),
+  };
 }
 
 type Start = (args: string[], env: Record<string, string>) => Running;

@@ -31,6 +31,18 @@ async function cloneDatabase(template: string): Promise<TestDatabase> {
 }
 
 /**
+ * Lets nobody but the login and superusers connect to the database. Other test files make logins of other deployments on this
+ * server, and a start in production refuses a database that they may connect to.
+ */
+export const admitOnly = (ownerUrl: string, login: string): Promise<void> =>
+  asAdmin((admin) => {
+    const name = new URL(ownerUrl).pathname.slice(1);
+    return admin.query(
+      `grant connect, temporary on database "${name}" to ${login}; revoke all on database "${name}" from public`,
+    );
+  });
+
+/**
  * Returns a statement that waits for up to half a second until no client is connected. Connections that were just closed may
  * still be open at the server. If the server ended them, their clients would report an error that no test awaits.
  */

@@ -8,7 +8,14 @@ import {
 } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import * as queries from './queries.js';
-import { ID_REUSED, isAccepted, toIntake, toRefusal, type ReadScan, type RefusedScan } from './read-scans.js';
+import {
+  ID_REUSED,
+  isAccepted,
+  toIntake,
+  toRefusal,
+  type ReadScan,
+  type RefusedScan,
+} from './messages/read-scans.js';
 
 /** A scan that is stored already, or that can be stored. */
 export type AdmittedScan = ReadScan & {

@@ -13,7 +13,7 @@ import {
 } from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
-import { divideScans } from './parcels/batch-parcels.js';
+import { divideScans } from './batch-parcels.js';
 import * as queries from './queries.js';
 import {
   identifyScan,
@@ -24,7 +24,7 @@ import {
   type ReadScan,
   type RefusedScan,
   type SentItem,
-} from './read-scans.js';
+} from './messages/read-scans.js';
 
 type Items = BodyOf<'sendScans'>['scans'];
 

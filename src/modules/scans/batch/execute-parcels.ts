@@ -5,7 +5,7 @@ import { keysOfStored } from '../../tracking-numbers/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
 import { foldStoredParcel, readManifests, type ManifestFacts } from './fold-stored-parcel.js';
-import type { BatchParcel } from './parcels/related-parcels.js';
+import type { BatchParcel } from './related-parcels.js';
 import { packageStates, type PositionRow, type StateRow } from './queries.js';
 import { correctReceipt, receive, type ReceivedParcel } from './receive.js';
 import { positionOf, saveScans, type FoldedWork } from './save.js';

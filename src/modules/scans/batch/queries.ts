@@ -5,7 +5,7 @@ import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 import { keyInColumn } from '../../tracking-numbers/public.js';
 import type { ConflictReason, ScanKind } from '../fold/fold.js';
-import type { Details } from './read-scans.js';
+import type { Details } from './messages/read-scans.js';
 import { columns } from '../../../platform/db/columns.js';
 
 const LOCKED_MANIFEST = columns('Manifest', 'm', ['id', 'manifestNumber', 'status']);

@@ -1,7 +1,7 @@
 import type { UserTx } from '../../../platform/db/scope.js';
 import { receiveParcel, replaceReceipt, rescanPackage, type AdmittedIntake } from '../../packages/public.js';
 import { compareScans } from '../fold/fold.js';
-import { toIntake } from './read-scans.js';
+import { toIntake } from './messages/read-scans.js';
 import type { PackageRow } from './queries.js';
 import type { ScanOfParcel, StoredParcel } from './stored-parcel.js';
 

@@ -2,8 +2,8 @@ import type { UserTx } from '../../../platform/db/scope.js';
 import type { ReferencedRecords, ScannedParcel } from '../../packages/public.js';
 import type { ParcelScan } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
-import { MAX_SCANS } from './parcels/batch-parcels.js';
-import type { BatchParcel } from './parcels/related-parcels.js';
+import { MAX_SCANS } from './batch-parcels.js';
+import type { BatchParcel } from './related-parcels.js';
 import * as queries from './queries.js';
 import type { EventRow, NewScan, PackageRow, PositionRow, StoredScan } from './queries.js';
 

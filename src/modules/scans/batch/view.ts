@@ -1,8 +1,8 @@
 import type { components } from '../../../../generated/contract.js';
 import type { DataOf } from '../../../platform/contract/types.js';
-import { explainOutcome, explainRepetition } from './explanations.js';
+import { explainOutcome, explainRepetition } from './messages/explanations.js';
 import type { ExecutedScan } from './execute-batch.js';
-import type { RefusedScan } from './read-scans.js';
+import type { RefusedScan } from './messages/read-scans.js';
 
 type Data = DataOf<'sendScans'>;
 type Result = Data['results'][number];

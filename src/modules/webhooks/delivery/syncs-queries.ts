@@ -1,26 +1,11 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import { once, type RowOf, type Sql } from '../../../platform/db/statements.js';
-import type { Scope, SystemScope } from '../../../platform/db/scope.js';
+import type { SystemScope } from '../../../platform/db/scope.js';
 import { columns } from '../../../platform/db/columns.js';
 
 const PACKAGE_SYNC = columns('PackageSync', 's', ['packageId', 'jobId', 'traceparent']);
 
 export type SyncRow = RowOf<typeof PACKAGE_SYNC>;
-
-/**
- * Queues the synchronisation of changed packages that have a courier. A package that is already queued keeps its position. Sorted,
- * because two transactions that queue the same packages in opposite orders would deadlock.
- */
-export const queueChangedPackages = (scope: Scope, packageIds: string[]): Sql =>
-  once`
-    insert into package_syncs as sync (tenant_id, package_id, courier_id, job_id, traceparent)
-    select ${scope.tenantId}::uuid, p.id, p.courier_id, new_id(), ${scope.traceparent ?? null}
-    from packages p
-    where ${tenantRows(scope, 'p')} and p.id = any(${packageIds}::uuid[]) and p.courier_id is not null
-    order by p.id
-    on conflict (tenant_id, package_id) do update set status = 'queued', courier_id = excluded.courier_id,
-      job_id = excluded.job_id, dispatch_id = null, traceparent = excluded.traceparent, requested_at = now(), settled_at = null
-    where sync.status <> 'queued'`;
 
 /** Marks the oldest queued synchronisations of the courier as being sent, and returns them. */
 export function takeQueuedSyncs(ctx: SystemScope, courierId: string, atMost: number): Sql<SyncRow> {

@@ -111,3 +111,18 @@ export function insertEvents(scope: Scope, events: NewEvent[], changed: string[]
     )}`;
   return countingEvents(statement, couriers);
 }
+
+/**
+ * Queues the synchronisation of changed packages that have a courier. A package that is already queued keeps its position. Sorted,
+ * because two transactions that queue the same packages in opposite orders would deadlock.
+ */
+export const queueChangedPackages = (scope: Scope, packageIds: string[]): Sql =>
+  once`
+    insert into package_syncs as sync (tenant_id, package_id, courier_id, job_id, traceparent)
+    select ${scope.tenantId}::uuid, p.id, p.courier_id, new_id(), ${scope.traceparent ?? null}
+    from packages p
+    where ${tenantRows(scope, 'p')} and p.id = any(${packageIds}::uuid[]) and p.courier_id is not null
+    order by p.id
+    on conflict (tenant_id, package_id) do update set status = 'queued', courier_id = excluded.courier_id,
+      job_id = excluded.job_id, dispatch_id = null, traceparent = excluded.traceparent, requested_at = now(), settled_at = null
+    where sync.status <> 'queued'`;

@@ -1,7 +1,6 @@
 import type { Tx } from '../../../platform/db/scope.js';
 import type { Sql } from '../../../platform/db/statements.js';
-import { queueChangedPackages } from '../delivery/syncs-queries.js';
-import { insertEvents, type NewEvent } from './event-queries.js';
+import { insertEvents, queueChangedPackages, type NewEvent } from './event-queries.js';
 
 /** What a transaction reports to couriers. */
 type Outbox = {

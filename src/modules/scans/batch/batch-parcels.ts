@@ -1,8 +1,8 @@
-import type { UserTx } from '../../../../platform/db/scope.js';
-import { severalParcels } from '../../../packages/public.js';
-import type { AdmittedScan } from '../admit-scans.js';
-import { countScans, packageKeys } from '../queries.js';
-import { toRefusal, type Refusal } from '../read-scans.js';
+import type { UserTx } from '../../../platform/db/scope.js';
+import { severalParcels } from '../../packages/public.js';
+import type { AdmittedScan } from './admit-scans.js';
+import { countScans, packageKeys } from './queries.js';
+import { toRefusal, type Refusal } from './messages/read-scans.js';
 import { separateParcels, type BatchParcel } from './related-parcels.js';
 
 /** The most scans that a parcel stores. Parcels have about five, and each further scan folds all of them (decision 0073). */

@@ -1,5 +1,5 @@
-import { compareScans } from '../../fold/fold.js';
-import type { AdmittedScan } from '../admit-scans.js';
+import { compareScans } from '../fold/fold.js';
+import type { AdmittedScan } from './admit-scans.js';
 
 /** A parcel of a batch, and its scans. */
 export type BatchParcel<Scan> = {

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { JsonBodyOf } from '../../../platform/contract/types.js';
-import { isCalendarDate } from '../../../platform/contract/validator.js';
-import { ApiError, fieldError, type FieldError } from '../../../platform/errors/errors.js';
+import type { JsonBodyOf } from '../../../../platform/contract/types.js';
+import { isCalendarDate } from '../../../../platform/contract/validator.js';
+import { ApiError, fieldError, type FieldError } from '../../../../platform/errors/errors.js';
 import {
   decideParcel,
   whyNoParcel,
   type Intake,
   type KnownRow,
   type Namesake,
-} from '../../packages/public.js';
-import { readScan, type ScanReading } from '../../tracking-numbers/public.js';
+} from '../../../packages/public.js';
+import { readScan, type ScanReading } from '../../../tracking-numbers/public.js';
 
 export type SentScan = JsonBodyOf<'sendScans'>['scans'][number];
 type SentReceive = Extract<SentScan, { kind: 'receive' }>;

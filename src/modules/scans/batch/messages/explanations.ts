@@ -1,4 +1,4 @@
-import type { ConflictReason, ScanKind } from '../fold/fold.js';
+import type { ConflictReason, ScanKind } from '../../fold/fold.js';
 
 const DONE: Record<ScanKind, string> = {
   receive: 'The parcel is received.',
