@@ -6363,13 +6363,12 @@ export interface components {
              */
             courier_id?: string;
         };
-        /**
-         * Format: uuid
-         * @description The courier. Required for staff (400 if missing). Ignored for a courier, who always changes its own.
-         */
-        courier_id: string;
         PreviousSecretSelection: {
-            courier_id?: components["schemas"]["courier_id"];
+            /**
+             * Format: uuid
+             * @description The courier. Required for staff (400 if missing). Ignored for a courier, who always changes its own.
+             */
+            courier_id?: string;
             /** @description The secret that you mean, as `webhook_previous_secret_id` of the settings or of the rotation names it. If another secret is the previous one, the response is 409 `webhook_secret_changed`, and nothing is changed. Without it, whatever secret is the previous one is ended. */
             webhook_previous_secret_id?: string;
         };

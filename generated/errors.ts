@@ -788,6 +788,10 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} must be 64 hexadecimal digits in lower case."
   },
+  "secret_id": {
+    "code": "pattern",
+    "message": "{field} must be 16 hexadecimal digits in lower case."
+  },
   "logo_name": {
     "code": "pattern",
     "message": "{field} must be the file name of a logo."
@@ -1250,6 +1254,7 @@ export const problemsOfPatterns = {
   "^#[0-9A-Fa-f]{6}$": "colour",
   "^ *$|^#[0-9A-Fa-f]{6}$": "colour_or_blank",
   "^[0-9a-f]{64}$": "hash",
+  "^[0-9a-f]{16}$": "secret_id",
   "^[0-9a-f]{64}\\.(png|jpg|svg)$": "logo_name",
   "^[A-Z0-9]{2,10}$": "courier_code",
   "^[A-Za-z0-9][A-Za-z0-9._@+-]*$": "username",
@@ -1422,6 +1427,7 @@ export type FieldProblem =
     | 'colour'
     | 'colour_or_blank'
     | 'hash'
+    | 'secret_id'
     | 'logo_name'
     | 'courier_code'
     | 'username'
