@@ -93,9 +93,9 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: the customer of a pre-alert is read after the lock',
     file: 'src/modules/packages/intake/intake.ts',
-    find: 'const [, [first], announced, [ids], customers] = await tx.query([\n    lockOpenPrealerts(tx, keys),\n    queries.findReceipt(tx, keys),\n    findOpenPrealerts(tx, keys),',
+    find: 'const [, receipts, announced, [ids], customers] = await tx.query([\n    lockOpenPrealerts(tx, keys),\n    queries.findReceipts(tx, keys),\n    findOpenPrealerts(tx, keys),',
     replace:
-      'const [announced, [first], , [ids], customers] = await tx.query([\n    findOpenPrealerts(tx, keys),\n    queries.findReceipt(tx, keys),\n    lockOpenPrealerts(tx, keys),',
+      'const [announced, receipts, , [ids], customers] = await tx.query([\n    findOpenPrealerts(tx, keys),\n    queries.findReceipts(tx, keys),\n    lockOpenPrealerts(tx, keys),',
     tests: [{ file: RENAME, titles: ['stores the customer under the new code if it waited'] }],
   },
   {

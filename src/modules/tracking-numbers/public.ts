@@ -1,6 +1,6 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { maskTrackingNumber, maskedTrackingNumber, shownTrackingNumber } from './masking.js';
-export { warnOfLikeNumber, type LikeNumber } from './like-number.js';
+export { warnOfLikeNumber } from './like-number.js';
 export { notOneNumber, readNumber, whyNotOneNumber } from './only-number.js';
 export type { Candidate } from './reader/candidates.js';
 export { readScan, type ScanReading } from './read-scan.js';
