@@ -631,7 +631,7 @@ export interface paths {
          *     | `next` | When |
          *     |---|---|
          *     | `review` | The scan has several numbers, and none of them is known, or more than one (`kind` is `several_numbers`). |
-         *     | `review` | Several packages match. |
+         *     | `review` | Several packages match, and none has the scanned number itself. |
          *     | `review` | The package has the status `on_hold`, `customs_hold`, `returned` or `lost`, or a pre-alert of its number is `flagged`. |
          *     | `load` | The package has the status `received`, and its manifest is `ready`. |
          *     | `already_received` | Any other package matches. |

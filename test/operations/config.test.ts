@@ -348,9 +348,16 @@ describe('a start in production', () => {
     const url = new URL(database.ownerUrl);
     return Object.assign(url, { username: login.user, password: login.password }).href;
   };
+  // Without them a start in production prints warnings.
+  const complete = {
+    SES_REGION: 'eu-west-1',
+    MAIL_FROM: 'gateway@example.com',
+    RATE_LIMIT_PER_MINUTE: '600',
+  };
   const start = (DATABASE_URL: string, more: Record<string, string> = {}) =>
     run('src/main.js', {
       ...PRODUCTION,
+      ...complete,
       TRUST_PROXY: '127.0.0.1',
       LOG_LEVEL: 'error',
       DATABASE_URL,

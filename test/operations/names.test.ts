@@ -71,6 +71,7 @@ function missing(pattern: RegExp, exists: (name: string) => boolean): string[] {
 // The names under which the service offers its contract for download, files that examples create, and names that only look
 // like files.
 const NO_FILES = new Set([
+  'HOST/openapi.json',
   'HOST/openapi.sdk.json',
   'generated/OPERATIONS.md',
   'Node.js',

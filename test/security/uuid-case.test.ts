@@ -146,6 +146,7 @@ const GENERATED = new RegExp(
       'manifest_number',
       'invoice_number',
       'password',
+      'webhook_previous_secret_id',
     ],
   ].join('|')})":"[^"]*"`,
   'g',

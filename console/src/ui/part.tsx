@@ -13,7 +13,7 @@ type Absence = 'missing' | 'replaced';
 /**
  * Returns a component that loads with its first use. If its file cannot be loaded, it says so and offers to try again. After an upgrade of
  * the service, the file has another name, so the page must be loaded again.
- * @param options `isWholePage`: nothing else is on the screen, so the page may load itself again, once
+ * @param options whether nothing else is on the screen, so that the page may load itself again, once
  */
 export function part<Props extends object>(
   load: () => Promise<ComponentType<Props>>,

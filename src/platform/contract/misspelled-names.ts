@@ -1,6 +1,6 @@
 import type { FuncKeywordDefinition, SchemaValidateFunction } from 'ajv';
 
-/** The keyword that `markNames` adds to the schema of each object. Its value lists the declared names. */
+/** The keyword that `mark` of the validator adds to the schema of each object. Its value lists the declared names. */
 export const MISSPELLED_KEYWORD = 'x-misspelled-names';
 
 /**

@@ -76,11 +76,11 @@ async function operate(command: keyof typeof COMMANDS) {
   const { version, env = {}, args = [] } = COMMANDS[command]?.() ?? {};
   const settings = { ...SETTINGS, ...database.urls, ...env };
   const running = version
-    ? runProgram(process.execPath, [join(version, 'dist', 'scripts', `${command}.js`), ...args], {
+    ? runProgram(process.execPath, [join(version, 'dist', 'src', 'commands', `${command}.js`), ...args], {
         PATH: process.env['PATH'],
         ...settings,
       })
-    : run(`scripts/${command}.js`, settings, args);
+    : run(`src/commands/${command}.js`, settings, args);
   const { code } = await running.ended;
   return { code, output: running.output() };
 }

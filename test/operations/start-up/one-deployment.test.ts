@@ -82,6 +82,8 @@ async function settingsOf(command: string, situation: Situation): Promise<Record
       ...environment,
       ...secrets,
       ...(situation === 'own settings' ? { DEPLOYMENT } : {}),
+      // Without them a start prints warnings.
+      ...{ SES_REGION: 'eu-west-1', MAIL_FROM: 'gateway@example.com', RATE_LIMIT_PER_MINUTE: '600' },
       TRUST_PROXY: '127.0.0.1',
       PORT: String(await freePort()),
     };

@@ -32,7 +32,7 @@ export function numbersAmongWords(read: string): string[] {
   return alone.length > 0 ? alone : [read];
 }
 
-const compact = (text: string): string => text.replaceAll(' ', '');
+const compact = (text: string): string => text.replace(/\s/g, '');
 
 const distinct = (words: readonly string[]): string[] => [
   ...new Map(words.map((word) => [compact(word).toUpperCase(), word])).values(),

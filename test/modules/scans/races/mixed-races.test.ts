@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { makeParcels, newNumber } from '../../../support/builders/parcels.js';
 import { lockParcel } from '../../../../src/platform/db/locks.js';
+import { presentCode } from '../../../../src/platform/db/user-codes.js';
 import type { Sql } from '../../../../src/platform/db/statements.js';
 import { deadlocksOf } from '../../../support/failures/deadlocks.js';
 import { rounds } from '../../../support/harness/effort.js';
@@ -172,18 +173,21 @@ test(`${ROUNDS * CALLERS} callers of every kind on ${PARCELS} parcels and ${CUST
   expect(await deadlocksOf(service.owner)).toBe(deadlocks);
 }, 240_000);
 
+/** The code of a pre-alert's customer. No worker runs here, which would write it after a rename. */
+const present = (alias: string) => presentCode(alias).text;
+
 /** The rows that contradict each other. */
 async function contradictions() {
   const [orphans, missed, keys, scans, counters] = await Promise.all([
     // A pre-alert whose code no customer has.
     parcels.select(
       `select p.tracking_number, p.user_code from prealerts p where p.user_code like 'MIXED-%' and not exists (
-        select from customers c where c.courier_id = p.courier_id and c.user_code = p.user_code)`,
+        select from customers c where c.courier_id = p.courier_id and c.user_code = ${present('p')})`,
     ),
     // A pending pre-alert of a package of the same customer.
     parcels.select(
       `select a.tracking_number, a.user_code from prealerts a join packages p on p.tenant_id = a.tenant_id
-         and p.tracking_key = a.tracking_key and p.courier_id = a.courier_id and p.user_code = a.user_code
+         and p.tracking_key = a.tracking_key and p.courier_id = a.courier_id and p.user_code = ${present('a')}
        where a.status = 'pending' and a.user_code like 'MIXED-%'`,
     ),
     parcels.select(
