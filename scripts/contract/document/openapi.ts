@@ -33,6 +33,7 @@ export type Operation = {
   parameters?: Parameter[];
   requestBody?: RequestBody;
   responses: Record<string, Response>;
+  'x-same-operation'?: string;
   'x-permission'?: string;
   'x-errors'?: ListedError[];
   'x-errors-exempt'?: string[];

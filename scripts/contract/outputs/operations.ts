@@ -36,6 +36,8 @@ function entryOf(bundle: Contract, { path, method, operation }: Located) {
   const query = parametersOf(bundle, operation).filter(({ in: place }) => place === 'query');
   return {
     id: operationId,
+    // Requests to two paths of one operation can be the same for an Idempotency-Key.
+    sameAs: operation['x-same-operation'] ?? operationId,
     method: method.toUpperCase(),
     path,
     credential: credentialOf(security),

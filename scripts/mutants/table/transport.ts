@@ -194,6 +194,18 @@ export const TRANSPORT: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'idempotency: both paths of an operation share a key',
+    file: 'src/platform/idempotency/idempotency-key.ts',
+    find: 'operation: operation.sameAs,',
+    replace: 'operation: operation.id,',
+    tests: [
+      {
+        file: 'test/modules/prealerts/two-paths.test.ts',
+        titles: ['is repeated on'],
+      },
+    ],
+  },
+  {
     name: 'idempotency: the second of two concurrent requests is not executed',
     file: 'src/platform/idempotency/idempotent-request.ts',
     find: 'if (!lock?.is_locked)',

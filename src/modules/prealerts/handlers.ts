@@ -20,8 +20,8 @@ export function prealertHandlers() {
     },
 
     async createPrealert({ ctx, body }) {
-      const id = await createPrealert(ctx, body);
-      return { statusCode: 201, message: 'Pre-alert created.', data: { prealert_id: id } };
+      const data = await createPrealert(ctx, body);
+      return { statusCode: 201, message: 'Pre-alert created.', data };
     },
 
     async replacePrealert({ ctx, body }) {

@@ -1,19 +1,21 @@
 import { audit } from '../../platform/audit/audit.js';
 import { sharedWrite } from '../../platform/context/shared-write.js';
 import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
-import type { BodyOf, JsonBodyOf } from '../../platform/contract/types.js';
+import type { BodyOf, DataOf, JsonBodyOf } from '../../platform/contract/types.js';
 import { lockAnnouncement, lockTogether } from '../../platform/db/locks.js';
 import type { Scope, UserTx } from '../../platform/db/scope.js';
 import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
-import { readNumber } from '../tracking-numbers/public.js';
+import { readNumber, warnOfUnlikelyNumber } from '../tracking-numbers/public.js';
 import { duplicateError, namingExisting } from './duplicates/existing.js';
 import { onePrealert, type PrealertRow } from './list-queries.js';
 import { lockPrealert, type LockedPrealert } from './lock-prealert.js';
 import { ownerById, ownerOfKey, ownerOfPrealert } from './duplicates/owners.js';
 import * as queries from './queries.js';
 import { deleteFlags, insertFlag } from './status/stored-flag-queries.js';
+
+type NewPrealert = DataOf<'createPrealert'>;
 
 export type PrealertSubmission = JsonBodyOf<'submitPrealert'>;
 
@@ -25,14 +27,14 @@ const submissions = sharedWrite((key: Scope<KeyCaller>, items: readonly queries.
 
 /**
  * Creates a pre-alert with a courier's API key, in one round trip to the database. Requests with the same key that wait at the
- * same time share it (decision 0066). Returns the new id.
+ * same time share it (decision 0066). Returns the new id, and what may be wrong.
  *
  * @throws ApiError unknown_user_code, duplicate_tracking_number, key_invalid
  */
 export async function submitPrealert(
   ctx: RequestContext<KeyCaller>,
   body: PrealertSubmission,
-): Promise<string> {
+): Promise<NewPrealert> {
   const submission = { ...toPrealert(newId(), body), requestId: ctx.requestId };
   const outcome = await namingExisting(ctx, ownerOfKey(ctx), submission, () =>
     ctx.writeTogether(submissions, submission),
@@ -41,7 +43,7 @@ export async function submitPrealert(
   // courier.
   if (!outcome) throw unknownUserCode('UserCode');
   if (!outcome.isCreated) throw await duplicateError(ctx, ownerOfKey(ctx), submission);
-  return submission.id;
+  return viewNew(submission);
 }
 
 /** @throws ApiError validation_failed */
@@ -55,10 +57,10 @@ export const toPrealert = (id: string, body: PrealertSubmission): queries.NewPre
 });
 
 /**
- * Creates a pre-alert for a courier's customer. Returns the new id.
+ * Creates a pre-alert for a courier's customer. Returns the new id, and what may be wrong.
  * @throws ApiError courier_not_found, unknown_user_code, duplicate_tracking_number, validation_failed
  */
-export async function createPrealert(ctx: UserContext, body: BodyOf<'createPrealert'>): Promise<string> {
+export async function createPrealert(ctx: UserContext, body: BodyOf<'createPrealert'>): Promise<NewPrealert> {
   const courierId = ctx.caller.courierId ?? body.courier_id;
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   const prealert = {
@@ -70,7 +72,12 @@ export async function createPrealert(ctx: UserContext, body: BodyOf<'createPreal
     reference: null,
   };
   await namingExisting(ctx, ownerById(ctx, courierId), prealert, () => storeNew(ctx, courierId, prealert));
-  return prealert.id;
+  return viewNew(prealert);
+}
+
+function viewNew(stored: queries.NewPrealert): NewPrealert {
+  const warning = warnOfUnlikelyNumber(stored);
+  return { prealert_id: stored.id, ...(warning ? { warnings: [warning] } : {}) };
 }
 
 const storeNew = (ctx: UserContext, courierId: string, prealert: queries.NewPrealert): Promise<void> =>

@@ -1,6 +1,6 @@
 import { readScan } from './read-scan.js';
 
-export type LikeNumber = { code: 'like_tracking_number'; message: string };
+type LikeNumber = { code: 'like_tracking_number'; message: string };
 
 /**
  * Returns the warning about a customer's code that fits a carrier's format of tracking numbers, or undefined. Such a code is possible: a

@@ -1,8 +1,9 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { maskTrackingNumber, maskedTrackingNumber, shownTrackingNumber } from './masking.js';
-export { warnOfLikeNumber, type LikeNumber } from './like-number.js';
+export { warnOfLikeNumber } from './like-number.js';
 export { notOneNumber, readNumber, whyNotOneNumber } from './only-number.js';
 export type { Candidate } from './reader/candidates.js';
 export { readScan, type ScanReading } from './read-scan.js';
 export type { ScannedNumber } from './scanned-number.js';
+export { warnOfUnlikelyNumber, type UnlikelyNumber } from './unlikely-number.js';
 export { keyIn, keyInColumn, keysOfStored, orderedByKey, type StoredNumber } from './stored-keys.js';

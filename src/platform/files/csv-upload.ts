@@ -1,5 +1,4 @@
 import { invalidFieldError } from '../errors/errors.js';
-import { roundingOf } from '../values/damaged-numbers.js';
 import { columnsOf, countNames, shown, unnamedColumns } from './columns.js';
 import { encodingOf, type Encoding } from './decode-csv.js';
 import { findHeader, type Header, type HeaderFormat } from './header.js';
@@ -7,10 +6,10 @@ import { brokenRow, makeInvalidCells, type InvalidCell } from './invalid-cells.j
 import { isBlankRow, readCells, type Cells } from './read-cells.js';
 import { readCsv, type CsvRow } from './read-csv.js';
 import { HEADER_ROWS, separatorOf } from './separator.js';
+import { makeSuspects } from './suspect-codes.js';
 import {
   encodingWarning,
   orderWarning,
-  roundedWarning,
   separatorName,
   titleWarning,
   type FileReport,
@@ -67,7 +66,7 @@ function makeTable<Column extends string>(
   const header = findHeader(format, firstRows);
   const invalid = makeInvalidCells();
   const counts = { rows: 0, skipped: 0 };
-  const rounding = makeRounding();
+  const suspects = makeSuspects(format.columns);
   let letters: LetterExample | undefined;
 
   function take({ number, cells, problem }: CsvRow): void {
@@ -88,7 +87,7 @@ function makeTable<Column extends string>(
       return;
     }
     if (encoding === 'Windows-1252') letters ??= lettersIn(number, cells);
-    for (const text of numbersOf(format, read.values)) rounding.note(number, text);
+    suspects.note(number, read.values);
     const problems = format.takeRow(number, read.values);
     if (problems.length > 0) invalid.add(number, problems);
   }
@@ -108,7 +107,7 @@ function makeTable<Column extends string>(
           unnamedColumns(format.columns, header),
           countNames(format.columns, header.row.cells) > 0,
         ),
-        ...roundedWarning(rounding.rows()),
+        ...suspects.warnings(),
       ];
       const file = { encoding, separator, header_row: header.row.number, columns: describe(header) };
       return { skipped: counts.skipped, file, warnings };
@@ -138,35 +137,6 @@ const describe = <Column extends string>({ row, positions }: Header<Column>) =>
       ? [{ column, header: shown([row.cells[position] ?? '']), position: position + 1 }]
       : [],
   );
-
-const numbersOf = <Column extends string>(
-  { columns }: UploadFormat<Column>,
-  cells: Cells<Column>,
-): string[] =>
-  columnsOf(columns).flatMap((column) => {
-    const { kind } = columns[column];
-    return kind === 'code' || kind === 'scan' ? [cells[column] ?? ''] : [];
-  });
-
-/** Collects the rows with numbers that a spreadsheet seems to have rounded. */
-function makeRounding() {
-  const certain = new Set<number>();
-  const possible = new Set<number>();
-  let whole = 0;
-  return {
-    note(row: number, text: string): void {
-      const rounding = roundingOf(text);
-      if (rounding === 'certain') certain.add(row);
-      if (rounding === 'possible') possible.add(row);
-      if (rounding === 'none') whole += 1;
-    },
-    /** One number of 16 to 18 digits that ends so is chance; most of the file's are not. */
-    rows(): number[] {
-      const isDamaged = certain.size > 0 || (possible.size > 1 && possible.size > whole);
-      return [...new Set([...certain, ...(isDamaged ? possible : [])])].sort((a, b) => a - b);
-    },
-  };
-}
 
 function lettersIn(row: number, cells: string[]): LetterExample | undefined {
   const cell = cells.find((each) => /[^ -~]/.test(each));

@@ -18,6 +18,7 @@ export async function encodingOf(path: string): Promise<Encoding> {
   const start = await startOf(path);
   const marked = MARKS.find(([mark]) => start.subarray(0, mark.length).equals(mark))?.[1];
   if (marked?.startsWith('UTF-16')) return marked;
+  if (isUnmarkedUtf16(start)) throw invalidFieldError('file', 'utf16_unmarked');
   assertNotBinary(start);
   if (await isValid(path, 'utf-8')) return 'UTF-8';
   if (!marked && (await isValid(path, 'windows-1252', looksLikeWindows1252))) return 'Windows-1252';
@@ -35,6 +36,16 @@ async function startOf(path: string): Promise<Buffer> {
     // A stream without an encoding yields Buffers.
     return bytes as Buffer;
   return Buffer.alloc(0);
+}
+
+const SAMPLE_BYTES = 256;
+
+/** Latin text in UTF-16 has a zero in nearly every second byte, and no other zeros. */
+function isUnmarkedUtf16(start: Buffer): boolean {
+  const sample = start.subarray(0, SAMPLE_BYTES);
+  const countZeros = (place: 0 | 1) => sample.filter((byte, at) => at % 2 === place && byte === 0).length;
+  const [bigEndian, littleEndian] = [countZeros(0), countZeros(1)];
+  return Math.min(bigEndian, littleEndian) === 0 && Math.max(bigEndian, littleEndian) > sample.length / 4;
 }
 
 /** Detects workbooks, archives and images by the control characters of their first line. */

@@ -51,6 +51,18 @@ export function roundedWarning(rows: number[]): Warning[] {
   ];
 }
 
+export function dateWarning(found: { row: number; text: string }[]): Warning[] {
+  const [first] = found;
+  if (!first) return [];
+  return [
+    {
+      code: 'like_date',
+      message: `Codes look like dates, for example "${first.text}" in row ${first.row}. Spreadsheets change codes such as JAN-3 and 1-3 to dates. Compare them with the originals. Format the column as text before you enter them.`,
+      rows: firstOf([...new Set(found.map(({ row }) => row))]),
+    },
+  ];
+}
+
 /** @param unknown the columns that were read by their position, whose names in the header are unknown */
 export function orderWarning(headerRow: number, unknown: string[], hasNames: boolean): Warning[] {
   if (unknown.length === 0) return [];
@@ -75,6 +87,15 @@ export function likeNumberWarning(rows: number[]): Warning[] {
       rows: firstOf(rows),
     },
   ];
+}
+
+export function unlikelyNumberWarning(rows: number[], example: string | undefined): Warning[] {
+  return example === undefined ? [] : [{ code: 'unlikely_number', message: example, rows: firstOf(rows) }];
+}
+
+/** @param example describes one of the rows */
+export function leadingZerosWarning(rows: number[], example: string | undefined): Warning[] {
+  return example === undefined ? [] : [{ code: 'leading_zeros', message: example, rows: firstOf(rows) }];
 }
 
 const firstOf = (rows: number[]) => rows.slice(0, MAX_ROWS);

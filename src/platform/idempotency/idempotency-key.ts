@@ -21,7 +21,7 @@ export type IdempotencyKey = { keyHash: string; requestHash: string };
 const HEADER = 'idempotency-key';
 
 /**
- * Returns the hashes that identify a request. Two requests are the same if their operation, query and fields are equal,
+ * Returns the hashes that identify a request. Two requests are the same if their operation (on either of its paths), query and fields are equal,
  * in any order and notation. The credential is not compared. A file is compared by its content, because clients may name it
  * differently in each attempt. Lines are compared as they were sent. The request is hashed before defaults are filled in, because a later version of the service
  * may have other defaults.
@@ -39,7 +39,7 @@ export async function readIdempotencyKey(
   const { api_key: _, ...query } = request.query as Record<string, unknown>;
   const mediaType = sentMediaType(request);
   const body = await comparable(mediaType, request.body);
-  const canonical = stringify({ operation: operation.id, query, mediaType, body });
+  const canonical = stringify({ operation: operation.sameAs, query, mediaType, body });
   return {
     keyHash: secrets.lookupHash(key, 'idempotency_key'),
     requestHash: secrets.lookupHash(canonical ?? '', 'idempotent_request'),

@@ -80,6 +80,18 @@ const DATE_CELL = new RegExp(`^\\d{1,2}-(?:${MONTHS})$`);
 export const dateDamageOf = (text: string): DateDamageProblem | undefined =>
   DATE_CELL.test(text) ? ['date_cell', { text }] : undefined;
 
+/** Months as spreadsheets shorten them in English, Spanish, German, French and Portuguese. */
+const MONTH_NAMES = `(?:${MONTHS}|Mrz|Mär|Mai|Okt|Dez|janv|févr|mars|avr|mai|juin|juil|août|déc|fev|set|out|dez)\\.?`;
+
+/** Dates that are also plausible codes: Jan-03, 03. Jan, 3-Jan-26, 2026-01-03, 03-01-2026, 3/1, 3/1/26, 3.1. */
+const LIKE_DATE = new RegExp(
+  `^(?:\\d{1,2}(?:-|\\. ?| )${MONTH_NAMES}(?:[- ]?(?:\\d\\d|${YEAR}))?|${MONTH_NAMES}[- ](?:\\d{1,2}|${YEAR})|` +
+    `${YEAR}-${SHORT}-${SHORT}|${SHORT}-${SHORT}-${YEAR}|${SHORT}/${SHORT}(?:/\\d\\d)?|${SHORT}\\.${SHORT}\\.(?:\\d\\d)?)$`,
+);
+
+/** Returns whether a code looks like a date that a spreadsheet may have made of it: in its spelling, not `JAN-03` as people type it. */
+export const isLikeDate = (text: string): boolean => LIKE_DATE.test(text);
+
 /** The digits that a spreadsheet keeps of a number. It replaces the others by zeros. */
 const KEPT_DIGITS = 15;
 /** One number in 10,000 ends with this many zeros by chance. */

@@ -611,7 +611,10 @@ describe('invalid records', () => {
     ['no code', { ...BASE, user_code: undefined }, [['user_code', 'required']]],
     ['a null code', { ...BASE, user_code: null }, [['user_code', 'required']]],
     ['a blank code', { ...BASE, user_code: ' \t' }, [['user_code', 'blank']]],
-    ['a code that is a number', { ...BASE, user_code: 17 }, [['user_code', 'type']]],
+    ['a code that is a fraction', { ...BASE, user_code: 17.5 }, [['user_code', 'type']]],
+    ['a code that is a negative number', { ...BASE, user_code: -17 }, [['user_code', 'type']]],
+    ['a code that is too large a number', { ...BASE, user_code: 2 ** 53 }, [['user_code', 'type']]],
+    ['a code that is a boolean', { ...BASE, user_code: true }, [['user_code', 'type']]],
     ['a code that is a list', { ...BASE, user_code: ['BAD-1'] }, [['user_code', 'type']]],
     ['a code that is an object', { ...BASE, user_code: { a: 1 } }, [['user_code', 'type']]],
     ['a code that is too long', { ...BASE, user_code: long }, [['user_code', 'maxLength']]],
@@ -663,6 +666,33 @@ describe('invalid records', () => {
       run['problems'].map(({ index, field, code }: Record<string, unknown>) => [index, field, code]),
     ).toEqual(problems.map(([field, code]) => [0, field, code]));
     expect((await customersOf(IEX)).filter(({ user_code }) => user_code !== 'GOOD')).toEqual(before);
+  });
+
+  test('a code that is a whole number is read as its digits, and finds its customer again', async () => {
+    const records = [{ ...BASE, user_code: 91_700_017 }];
+    expect(await rig.sync(records)).toMatchObject({ created: 1, skipped: 0, problems: [] });
+    expect(await customer('91700017')).toMatchObject({ first_name: 'Ann' });
+    expect(await rig.sync(records)).toMatchObject({ status: 'succeeded', created: 0, unchanged: 1 });
+  });
+
+  test('a run whose records were all skipped has failed, with its counts and problems', async () => {
+    const before = await customersOf(IEX);
+    const run = await rig.sync([{ ...BASE, user_code: '' }, { user_code: 'BAD-2' }]);
+    expect(run).toMatchObject({
+      status: 'failed',
+      error: 'None of the 2 records could be stored. Correct what problems lists, then synchronise again.',
+      received: 2,
+      created: 0,
+      updated: 0,
+      unchanged: 0,
+      skipped: 2,
+      problems: [
+        { index: 0, code: 'blank' },
+        { index: 1, code: 'required' },
+      ],
+    });
+    expect(await customersOf(IEX)).toEqual(before);
+    expect(await rig.sync([])).toMatchObject({ status: 'succeeded', received: 0, error: null });
   });
 
   test('accepts values at their maximum length', async () => {

@@ -10,9 +10,11 @@ import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { assertCodesFree, countRenamed, renameOnPrealerts } from '../../prealerts/public.js';
+import { isNumericCode, type LikeCode } from '../shared/leading-zeros.js';
 import { auditedCustomer, CUSTOMER_FIELDS, mergeFields, newFields } from './fields.js';
 import { branchNames, pageOfCustomers, totalOfCustomers } from './list-queries.js';
 import {
+  likeStoredCode,
   oneCustomer,
   STORED_FIELDS,
   updateFields,
@@ -34,7 +36,7 @@ export async function listBranches(ctx: UserContext, courierId?: string): Promis
 }
 
 /**
- * Creates a customer and returns its id.
+ * Creates a customer. Returns its id, and the customer whose code is equal but for leading zeros.
  *
  * @param quota the courier's daily quota of changed customers, here and below
  * @throws ApiError courier_not_found, duplicate_user_code, rename_unfinished, quota_exceeded, 400 for staff without a courier
@@ -43,7 +45,7 @@ export async function createCustomer(
   ctx: UserContext,
   quota: Quota,
   body: BodyOf<'createCustomer'>,
-): Promise<string> {
+): Promise<{ id: string; likeCodes: LikeCode[] }> {
   const courierId = ctx.caller.courierId ?? body.courier_id;
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   const customer = { id: newId(), courierId, ...newFields(body) };
@@ -53,7 +55,7 @@ export async function createCustomer(
     const after = auditedCustomer(customer);
     tx.later(audit(tx, { action: 'customer.created', entity: 'customer', entityId: customer.id, after }));
     await takeOne(tx, quota, courierId);
-    return customer.id;
+    return { id: customer.id, likeCodes: await findLikeCode(tx, courierId, customer.userCode) };
   });
 }
 
@@ -67,7 +69,7 @@ export async function updateCustomer(
   ctx: UserContext,
   quota: Quota,
   body: BodyOf<'updateCustomer'>,
-): Promise<{ row: CustomerRow; isChanged: boolean }> {
+): Promise<{ row: CustomerRow; isChanged: boolean; likeCodes: LikeCode[] }> {
   const id = body.courier_customer_id;
   return ctx.write(async (tx) => {
     const stored = await lock(tx, 'Customer', id, STORED_FIELDS);
@@ -75,9 +77,14 @@ export async function updateCustomer(
     await takeQuota(tx, quota, stored.courierId, changes);
     const [row] = await tx.query(oneCustomer(ctx, id));
     if (!row) throw new Error('The customer was not found in the transaction that wrote it.');
-    return { row, isChanged: changes > 0 };
+    const likeCodes =
+      row.userCode === stored.userCode ? [] : await findLikeCode(tx, row.courierId, row.userCode);
+    return { row, isChanged: changes > 0, likeCodes };
   });
 }
+
+const findLikeCode = async (tx: UserTx, courierId: string, userCode: string): Promise<LikeCode[]> =>
+  isNumericCode(userCode) ? tx.query(likeStoredCode(tx, courierId, userCode)) : [];
 
 /**
  * Writes the fields if they differ from the stored ones. Returns the number of changed customers and pre-alerts. The quota is checked

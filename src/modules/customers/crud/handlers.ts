@@ -1,7 +1,8 @@
 import type { components } from '../../../../generated/contract.js';
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { Deps } from '../../dependencies.js';
-import { warnOfLikeNumber, type LikeNumber } from '../../tracking-numbers/public.js';
+import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
+import { describeLikeCode, type LikeCode } from '../shared/leading-zeros.js';
 import { quotaOf } from '../../../platform/limits/stored/quotas.js';
 import { createCustomer, deleteCustomer, listBranches, listCustomers, updateCustomer } from './customer.js';
 import { countOf } from '../../../platform/values/count-of.js';
@@ -30,20 +31,20 @@ export function customerHandlers({ customerChangesPerDay }: Deps) {
     },
 
     async createCustomer({ ctx, body }) {
-      const id = await createCustomer(ctx, quota, body);
+      const { id, likeCodes } = await createCustomer(ctx, quota, body);
       return {
         statusCode: 200,
         message: 'Customer created.',
-        data: { id, ...warningsOf(body.user_code) },
+        data: { id, ...warningsOf(body.user_code, likeCodes) },
       };
     },
 
     async updateCustomer({ ctx, body }) {
-      const { row, isChanged } = await updateCustomer(ctx, quota, body);
+      const { row, isChanged, likeCodes } = await updateCustomer(ctx, quota, body);
       const message = isChanged
         ? 'Customer updated.'
         : 'The customer already has these values. Nothing was changed.';
-      const data = { ...viewCustomer(row), ...warningsOf(body.user_code) };
+      const data = { ...viewCustomer(row), ...warningsOf(body.user_code, likeCodes) };
       return { statusCode: 200, message, data };
     },
 
@@ -55,10 +56,15 @@ export function customerHandlers({ customerChangesPerDay }: Deps) {
   } satisfies Partial<Handlers>;
 }
 
+type Warning = components['schemas']['CustomerWarning'];
+
 /** @param userCode undefined if the request does not set it */
-function warningsOf(userCode: string | undefined): { warnings?: LikeNumber[] } {
-  const warning = userCode === undefined ? undefined : warnOfLikeNumber(userCode);
-  return warning ? { warnings: [warning] } : {};
+function warningsOf(userCode: string | undefined, likeCodes: LikeCode[]): { warnings?: Warning[] } {
+  if (userCode === undefined) return {};
+  const likeNumber = warnOfLikeNumber(userCode);
+  const warnings: Warning[] = likeNumber ? [likeNumber] : [];
+  for (const found of likeCodes) warnings.push({ code: 'leading_zeros', message: describeLikeCode(found) });
+  return warnings.length > 0 ? { warnings } : {};
 }
 
 function viewCustomer(row: CustomerRow): components['schemas']['Customer'] {

@@ -2,6 +2,8 @@ import { ownRows } from '../../../platform/db/filters.js';
 import type { Customer } from '../../../platform/db/models/types.js';
 import { columns } from '../../../platform/db/columns.js';
 import { empty, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import type { LikeCode } from '../shared/leading-zeros.js';
+import { likeCodes } from '../shared/leading-zeros-queries.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 
 const CUSTOMER = columns('Customer', 'cu', [
@@ -51,6 +53,10 @@ export function oneCustomer(ctx: UserScope, id: string): Sql<CustomerRow> {
   const key = sql`select cu.tenant_id, cu.id from customers cu where ${ownRows(ctx, 'cu')} and cu.id = ${id}::uuid`;
   return withCourierName(key, empty);
 }
+
+/** Selects the customer whose code equals a stored one but for leading zeros. */
+export const likeStoredCode = (ctx: UserScope, courierId: string, userCode: string): Sql<LikeCode> =>
+  likeCodes(ctx, courierId, sql`select ${userCode}::text as user_code, 0 as position`);
 
 /** Selects the rows with these keys, with their courier's name. */
 export function withCourierName(keys: Sql, order: Sql): Sql<CustomerRow> {

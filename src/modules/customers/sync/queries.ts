@@ -2,6 +2,8 @@ import { auditRows } from '../../../platform/audit/audit.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
+import type { LikeCode } from '../shared/leading-zeros.js';
+import { newLikeCodes } from '../shared/leading-zeros-queries.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
 import { BETWEEN_CELLS, BETWEEN_ROWS, UNCHANGED } from './sync-pack.js';
 
@@ -108,6 +110,16 @@ export function applySync(
 /** Selects the customers of the list that have one of these codes. */
 export const sentAmong = ({ packed }: ReceivedList, codes: string[]): Sql =>
   sql`select from (${sentCustomers(packed)}) as sent where sent.user_code = any(${codes}::text[]) limit 1`;
+
+/** Selects the new customers of the list whose code equals that of an existing one but for leading zeros, by index. */
+export const likeSentCodes = (ctx: SystemScope, { courierId, packed }: ReceivedList): Sql<LikeCode> =>
+  newLikeCodes(
+    ctx,
+    courierId,
+    // Others are not created.
+    sql`select user_code, index as position from (${sentCustomers(packed)}) as sent
+      where first_name is not null and last_name is not null`,
+  );
 
 /** Selects how many customers applySync would create or change. */
 export function countSyncChanges(

@@ -6,10 +6,19 @@ import {
   takeQuota,
   type Quota,
 } from '../../../platform/limits/stored/quotas.js';
+import { countOf } from '../../../platform/values/count-of.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
 import type { SystemTx } from '../../../platform/db/scope.js';
 import { assertCodesFree } from '../../prealerts/public.js';
-import { applySync, countSyncChanges, sentAmong, type AppliedSync, type ReceivedList } from './queries.js';
+import { describeLikeCode, type LikeCode } from '../shared/leading-zeros.js';
+import {
+  applySync,
+  countSyncChanges,
+  likeSentCodes,
+  sentAmong,
+  type AppliedSync,
+  type ReceivedList,
+} from './queries.js';
 import { endRun, lockRunning, type RunEnd } from './run-queries.js';
 import type { SyncProblem } from './sync-records.js';
 import { MAX_PROBLEMS, type ReadableResponse } from './sync-response.js';
@@ -46,9 +55,11 @@ export function storeCustomers(
       // Before any write too, like the quota.
       await assertCodesFree(tx, courierId, haveOne);
       await assertWithinQuota(tx, quota, list, customers);
+      // Before the customers are written, because only new ones are looked up.
+      const likeCodes = await tx.query(likeSentCodes(tx, list));
       const applied = await apply(tx, list);
       await assertCodesFree(tx, courierId, haveOne);
-      const end = endOf(httpStatus, response, applied);
+      const end = endOf(httpStatus, response, applied, likeCodes);
       const changes = applied.created + applied.updated;
       await takeQuota(tx, quota, courierId, changes);
       await tx.query(endRun(ctx, runId, end));
@@ -83,24 +94,41 @@ async function apply(tx: SystemTx, list: ReceivedList): Promise<AppliedSync> {
   }
 }
 
-function endOf(httpStatus: number, response: ReadableResponse, applied: AppliedSync): RunEnd {
+function endOf(
+  httpStatus: number,
+  response: ReadableResponse,
+  applied: AppliedSync,
+  likeCodes: LikeCode[],
+): RunEnd {
   const { created, updated, incomplete, first_incomplete: firstIncomplete } = applied;
   const unchanged = response.customers - created - updated - incomplete;
   const skipped = response.skipped + incomplete;
-  const problems = [...response.problems, ...firstIncomplete.map(toProblem)].sort(
-    (a, b) => a.index - b.index,
-  );
+  const problems = [
+    ...response.problems,
+    ...firstIncomplete.map(toProblem),
+    ...likeCodes.map(toLikeProblem),
+  ].sort((a, b) => a.index - b.index);
   return {
     httpStatus,
-    error: null,
+    error: skipped > 0 && skipped === response.received ? allSkipped(skipped) : null,
     counts: { received: response.received, created, updated, unchanged, skipped },
     problems: problems.slice(0, MAX_PROBLEMS),
   };
 }
+
+const allSkipped = (records: number): string =>
+  `None of the ${countOf(records, 'record')} could be stored. Correct what problems lists, then synchronise again.`;
 
 const toProblem = ({ index, lacks }: AppliedSync['first_incomplete'][number]): SyncProblem => ({
   index,
   field: lacks,
   code: 'required',
   message: `Record ${index}: ${describeProblem(lacks, 'required_for_new').message}`,
+});
+
+const toLikeProblem = (found: LikeCode): SyncProblem => ({
+  index: found.position,
+  field: 'user_code',
+  code: 'leading_zeros',
+  message: `Record ${found.position}: ${describeLikeCode(found)}`,
 });

@@ -86,7 +86,7 @@ function customerOf(record: unknown, index: number, report: ReportProblem): Sync
   if (typeof record !== 'object' || record === null || Array.isArray(record))
     return report(null, 'type', { type: 'an object' });
   const fields = fieldsOf(record);
-  const userCode = fields.get('user_code') ?? report('user_code', 'required');
+  const userCode = codeOf(fields.get('user_code')) ?? report('user_code', 'required');
   return {
     index,
     // If it is missing, the problem is already recorded.
@@ -97,6 +97,10 @@ function customerOf(record: unknown, index: number, report: ReportProblem): Sync
     isActive: isActiveOf(fields.get('is_active'), report) ?? undefined,
   };
 }
+
+/** A code as a number is read as its digits. Beyond this size, reading the JSON has changed them. */
+const codeOf = (value: unknown): unknown =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? String(value) : value;
 
 const OPTIONAL: readonly Field[] = ['branch', 'email'];
 const CODES: readonly Field[] = ['user_code', 'email'];

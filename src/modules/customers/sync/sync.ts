@@ -137,7 +137,7 @@ function report({ log, metrics }: SyncDeps, run: RunKey, startedMs: number, end:
   const { httpStatus, error, counts } = end ?? { httpStatus: null, error: 'The run had already ended.' };
   metrics?.customerSync(error === null ? 'succeeded' : 'failed');
   log.info(
-    { ...run, durationMs, httpStatus, ...(error === null ? counts : { error }) },
+    { ...run, durationMs, httpStatus, ...counts, ...(error === null ? {} : { error }) },
     error === null ? 'customers synchronised' : 'customer synchronisation failed',
   );
 }

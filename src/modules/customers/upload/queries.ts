@@ -4,6 +4,8 @@ import { sql, type Sql } from '../../../platform/db/statements.js';
 import { newIds } from '../../../platform/values/ids.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
+import type { LikeCode } from '../shared/leading-zeros.js';
+import { newLikeCodes } from '../shared/leading-zeros-queries.js';
 import type { UploadedCustomer } from './upload-rows.js';
 
 // PostgreSQL took ten times as long to read 100,000 rows as JSON. The validated cells contain no control
@@ -42,6 +44,18 @@ export const withoutNestedLoops = sql`set local enable_nestloop = off`;
 
 export function courierExists(ctx: UserScope, courierId: string): Sql {
   return sql`select from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
+}
+
+/** Selects the new customers whose code equals that of an existing one but for leading zeros, by row. */
+export function likeNewCodes(
+  ctx: UserScope,
+  courierId: string,
+  customers: UploadedCustomer[],
+): Sql<LikeCode> {
+  const codes = customers.map(({ userCode }) => userCode);
+  const rows = customers.map(({ row }) => row);
+  const sent = sql`select * from unnest(${codes}::text[], ${rows}::integer[]) as sent (user_code, position)`;
+  return newLikeCodes(ctx, courierId, sent);
 }
 
 export type Applied = {

@@ -12,6 +12,8 @@ export type UploadedCustomer = {
   lastName: string;
   /** Null clears the stored branch, undefined leaves it unchanged. */
   branch: string | null | undefined;
+  /** The last row of the file with the user code. */
+  row: number;
 };
 
 export type Upload = ReadFile & {
@@ -92,6 +94,7 @@ export async function readUpload(path: string): Promise<Upload> {
       processed += 1;
       if (warnOfLikeNumber(userCode)) likeNumbers.push(row);
       customers.set(userCode, {
+        row,
         userCode,
         firstName: names.first_name,
         lastName: names.last_name,

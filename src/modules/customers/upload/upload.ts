@@ -22,11 +22,14 @@ import {
   compareUpload,
   courierExists,
   joinPacks,
+  likeNewCodes,
   packRows,
   withoutNestedLoops,
   type Applied,
 } from './queries.js';
+import { leadingZerosWarning, type Warning } from '../../../platform/files/upload-report.js';
 import { countParts } from '../shared/bulk-audit.js';
+import { describeLikeCode, isNumericCode, type LikeCode } from '../shared/leading-zeros.js';
 import { readUpload, type UploadedCustomer } from './upload-rows.js';
 
 /** A piece takes a second, on a busy server longer than the timeout of ordinary requests. */
@@ -53,7 +56,7 @@ export async function uploadCustomers(
     const total = customers.size;
     // Packed before the transaction, because the transaction holds locks.
     const pieces = await pack([...customers.values()]);
-    const { created, updated } = form.dry_run
+    const { created, updated, likeCodes } = form.dry_run
       ? await compare(ctx, courierId, { pieces, total, codes: customers })
       : await apply(ctx, deps, courierId, {
           pieces,
@@ -62,8 +65,15 @@ export async function uploadCustomers(
           sha256: await sha256Of(form.file.path),
         });
     const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
-    return { processed, ...counts, skipped, dry_run: form.dry_run, file, warnings };
+    const all = [...warnings, ...warningOf(likeCodes)];
+    return { processed, ...counts, skipped, dry_run: form.dry_run, file, warnings: all };
   });
+}
+
+function warningOf(likeCodes: LikeCode[]): Warning[] {
+  const [first] = likeCodes;
+  const rows = likeCodes.map(({ position }) => position);
+  return leadingZerosWarning(rows, first && `Row ${first.position}: ${describeLikeCode(first)}`);
 }
 
 const PACK_ROWS = 2_000;
@@ -89,7 +99,8 @@ async function sha256Of(path: string): Promise<string> {
 }
 
 /** The rows of the file in pieces, each for one statement. */
-type PackedRows = { pieces: string[]; total: number; codes: ReadonlyMap<string, unknown> };
+type PackedRows = { pieces: string[]; total: number; codes: ReadonlyMap<string, UploadedCustomer> };
+type Counted = Pick<Applied, 'created' | 'updated'> & { likeCodes: LikeCode[] };
 type PackedFile = PackedRows & { sha256: string };
 
 /** Below it, looking up each customer costs less than reading all customers of the courier. */
@@ -109,7 +120,7 @@ function apply(
   { bulk, quota }: UploadDeps,
   courierId: string,
   file: PackedFile,
-): Promise<Omit<Applied, 'missed'>> {
+): Promise<Counted> {
   return ctx.write(
     async (tx) => {
       await tx.query(lockUploads(ctx.tenantId, courierId));
@@ -118,13 +129,14 @@ function apply(
       // Before any write too, like the quota.
       await assertCodesFree(tx, courierId, isInFile(file));
       await assertWithinQuota(tx, quota, courierId, file);
+      const likeCodes = await findLikeCodes(tx, courierId, file);
       const sum = { created: 0, updated: 0, parts: 0 };
       for (const packed of file.pieces) {
         await bulk.runPiece(() => applyPiece(tx, courierId, { packed, sha256: file.sha256 }, sum));
       }
       await assertCodesFree(tx, courierId, isInFile(file));
       await takeQuota(tx, quota, courierId, sum.created + sum.updated);
-      return sum;
+      return { ...sum, likeCodes };
     },
     { timeoutMs: TIMEOUT_MS },
   );
@@ -159,16 +171,23 @@ async function assertWithinQuota(
   await assertQuota(tx, quota, courierId, created + updated);
 }
 
-function compare(ctx: UserContext, courierId: string, file: PackedRows): Promise<Applied> {
+function compare(ctx: UserContext, courierId: string, file: PackedRows): Promise<Counted> {
   return ctx.write(
     async (tx) => {
       await assertCourier(tx, courierId);
       await planFor(tx, file);
       await assertCodesFree(tx, courierId, isInFile(file));
-      return countsOf(tx, compareUpload(ctx, courierId, joinPacks(file.pieces)));
+      const likeCodes = await findLikeCodes(tx, courierId, file);
+      return { ...(await countsOf(tx, compareUpload(ctx, courierId, joinPacks(file.pieces)))), likeCodes };
     },
     { timeoutMs: TIMEOUT_MS },
   );
+}
+
+/** Before the rows are written, because only new customers are looked up. */
+async function findLikeCodes(tx: UserTx, courierId: string, { codes }: PackedRows): Promise<LikeCode[]> {
+  const numeric = [...codes.values()].filter(({ userCode }) => isNumericCode(userCode));
+  return numeric.length === 0 ? [] : tx.query(likeNewCodes(tx, courierId, numeric));
 }
 
 async function countsOf(tx: Tx, statement: Sql<Applied>): Promise<Applied> {

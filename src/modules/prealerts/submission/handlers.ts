@@ -17,6 +17,6 @@ async function submit(request: Submission): Promise<ReplyOf<'submitPrealert'>> {
     const data = viewBatch(await submitBatch(ctx, request.body.lines, query.atomic));
     return { statusCode: 200, message: describeBatch(data), data };
   }
-  const id = await submitPrealert(ctx, request.body);
-  return { statusCode: 201, message: 'Pre-alert created.', data: { prealert_id: id } };
+  const data = await submitPrealert(ctx, request.body);
+  return { statusCode: 201, message: 'Pre-alert created.', data };
 }

@@ -10,6 +10,7 @@ import {
 } from '../../../platform/errors/errors.js';
 import type { KeyCaller } from '../../../platform/identity/callers.js';
 import { newIds } from '../../../platform/values/ids.js';
+import { warnOfUnlikelyNumber, type UnlikelyNumber } from '../../tracking-numbers/public.js';
 import { duplicateOf } from '../duplicates/existing.js';
 import { toPrealert, unknownUserCode, type PrealertSubmission } from '../prealert.js';
 import { ownerOfKey } from '../duplicates/owners.js';
@@ -18,7 +19,7 @@ import { prepareBatch, readExisting, storeBatch, type Batch, type ExistingByNumb
 
 /** A line with the id of its pre-alert, or with the error that a single call would get. */
 export type LineResult =
-  | { number: number; status: 'created'; prealertId: string }
+  | { number: number; status: 'created'; prealertId: string; warning: UnlikelyNumber | undefined }
   | { number: number; status: 'duplicate' | 'unknown_customer' | 'invalid'; error: ApiError };
 
 const TIMEOUT_MS = 30_000;
@@ -110,12 +111,13 @@ function toResults(
   existingByNumber: ExistingByNumber,
 ): LineResult[] {
   const ids = new Map(stored.map(({ number, id }) => [number, id]));
-  return prealerts.map(({ number }) => {
+  return prealerts.map((prealert) => {
+    const { number } = prealert;
     const id = ids.get(number);
     // The same error for an unknown user code and one of another courier.
     if (id === undefined) return { number, status: 'unknown_customer', error: unknownUserCode('UserCode') };
     if (id === null) return { number, status: 'duplicate', error: duplicateOf(existingByNumber.get(number)) };
-    return { number, status: 'created', prealertId: id };
+    return { number, status: 'created', prealertId: id, warning: warnOfUnlikelyNumber(prealert) };
   });
 }
 
@@ -135,11 +137,16 @@ function assertAllCreated(results: LineResult[]): void {
   throw new ApiError('validation_failed', detail);
 }
 
+const duplicateNumber = (existing: ApiError['detail']['existing']): FieldError =>
+  existing?.differs
+    ? fieldError('TrackingNumber', 'announced_differs', { user_code: existing.user_code })
+    : fieldError('TrackingNumber', 'announced');
+
 function errorsOf({ code, detail }: ApiError): FieldError[] {
   if (detail.errors) return detail.errors;
   switch (code) {
     case 'duplicate_tracking_number':
-      return [withExisting(fieldError('TrackingNumber', 'announced'), detail.existing)];
+      return [withExisting(duplicateNumber(detail.existing), detail.existing)];
     case 'invalid_encoding':
       return [fieldError('body', 'encoding')];
     case 'body_too_large':

@@ -1,8 +1,9 @@
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
 import { makeInvalidCells, type InvalidCell } from '../../../platform/files/invalid-cells.js';
+import { unlikelyNumberWarning, type Warning } from '../../../platform/files/upload-report.js';
 import { newIds } from '../../../platform/values/ids.js';
-import { readScan, whyNotOneNumber } from '../../tracking-numbers/public.js';
+import { readScan, warnOfUnlikelyNumber, whyNotOneNumber } from '../../tracking-numbers/public.js';
 import type { NumberedPrealert } from '../submission/batch-queries.js';
 import { COLUMNS } from './columns.js';
 
@@ -43,7 +44,18 @@ export async function readUpload(path: string): Promise<Upload> {
       return [];
     },
   });
-  return { ...file, ...(await readNumbers(sent)) };
+  const rows = await readNumbers(sent);
+  return { ...file, ...rows, warnings: [...file.warnings, ...warningOf([...rows.prealerts.values()])] };
+}
+
+function warningOf(prealerts: NumberedPrealert[]): Warning[] {
+  const found = prealerts.flatMap((prealert) => {
+    const warning = warnOfUnlikelyNumber(prealert);
+    return warning ? [{ row: prealert.number, message: warning.message }] : [];
+  });
+  const [first] = found;
+  const rows = found.map(({ row }) => row);
+  return unlikelyNumberWarning(rows, first && `Row ${first.row}: ${first.message}`);
 }
 
 /** Reads the tracking numbers. @throws ApiError validation_failed with every row whose cell is not one number of one customer */

@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { newNumber } from '../../../support/builders/parcels.js';
+import { multipart } from '../../../support/fixture/sent.js';
+import { withService } from '../../../support/fixture/with-service.js';
+
+// A text that stands for a missing number is stored, with a warning.
+
+const { api } = withService();
+
+const KEY = { key: DEMO.apiKeys.IEX };
+const WARNING = {
+  code: 'unlikely_number',
+  message: expect.stringMatching(/has no digit|is the customer's code/),
+};
+const submission = (TrackingNumber: string) => ({ UserCode: 'IEX-1003', TrackingNumber });
+
+test.each(['N/A', '-', 'TBD', 'NONE', 'pendiente', 'IEX-1003', 'iex 1003'])(
+  'a submission of %s is stored and has a warning',
+  async (number) => {
+    const reply = await api
+      .with({ ...KEY, body: submission(number) })
+      .submitPrealert()
+      .created();
+    expect(reply.data).toMatchObject({ warnings: [WARNING] });
+    await api.as('iex').deletePrealert({ prealert_id: reply.data.prealert_id }).ok();
+    const fields = { tracking_number: number, user_code: 'IEX-1003', vendor: 'Shop' };
+    const created = await api.as('iex').createPrealert(fields).created();
+    expect(created.data).toMatchObject({ warnings: [WARNING] });
+    await api.as('iex').deletePrealert({ prealert_id: created.data.prealert_id }).ok();
+  },
+);
+
+test.each(['IEX-1004', 'A1', newNumber()])('a submission of %s has none', async (number) => {
+  const { data } = await api
+    .with({ ...KEY, body: submission(number) })
+    .submitPrealert()
+    .created();
+  expect(Object.keys(data)).toEqual(['prealert_id']);
+});
+
+test('a line of a batch has the warning', async () => {
+  const lines = [submission('unknown'), submission(newNumber())];
+  const body = lines.map((line) => JSON.stringify(line)).join('\n');
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const { data } = await api
+    .with({ ...KEY, body, headers })
+    .submitPrealert()
+    .succeeded();
+  expect(data).toMatchObject({ created: 2, results: [{ status: 'created', warnings: [WARNING] }, {}] });
+  expect(data.results[1]).not.toHaveProperty('warnings');
+});
+
+test.each(['true', 'false'])('an upload names the rows, with dry_run %s', async (dry_run) => {
+  const rows = [`${newNumber()},IEX-1003`, 'to follow,IEX-1003', 'IEX-1005,IEX-1005'];
+  const file = ['tracking_number,user_code', ...rows, ''].join('\n');
+  const { data } = await api
+    .as('iex')
+    .uploadPrealerts(multipart({ file: { file }, dry_run }))
+    .ok();
+  expect(data).toMatchObject({
+    created: 3,
+    warnings: [
+      { code: 'unlikely_number', message: expect.stringMatching(/^Row 3: .*to follow/), rows: [3, 4] },
+    ],
+  });
+});
