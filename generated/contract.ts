@@ -146,7 +146,8 @@ export interface paths {
         /**
          * Replace a pre-alert
          * @description For staff, and for couriers with their own pre-alerts. Replaces every editable field. Send all of them: an
-         *     omitted `description` is cleared. The courier and the reference of the submission do not change. The response
+         *     omitted `description` is cleared. To change one field, read the record from the list and send all fields with that
+         *     change. Null is accepted where the list returns it. The courier and the reference of the submission do not change. The response
          *     contains the current record.
          *
          *     A `received` pre-alert whose new number is that of another parcel gets the status of a new pre-alert: `pending`
@@ -1379,7 +1380,7 @@ export interface paths {
          *
          *     | Field | Accepted aliases | Content |
          *     |---|---|---|
-         *     | `user_code` | `code`, `customer_code`, `account`, `account_number`, `mailbox`, `mailbox_number` | Required. At most 100 characters. |
+         *     | `user_code` | `code`, `customer_code`, `account`, `account_number`, `mailbox`, `mailbox_number` | Required. At most 100 characters. A whole number is read as its digits. Send codes with leading zeros as text. |
          *     | `first_name`, `last_name` | `given_name`; `surname`, `family_name` | Required for a new customer. At most 100 characters each. |
          *     | | `name`, `full_name` | Both names in one field, split at the last space. Used for a name that is missing. |
          *     | `branch` | `location`, `pickup_location`, `pickup` | At most 100 characters. Blank or null clears it. |
@@ -1395,7 +1396,7 @@ export interface paths {
          *     **Result.** A customer with an existing user code is updated. A customer with a new user code is created, and
          *     is active unless you say otherwise. A field that is missing from a record does not change. Customers are never
          *     deleted: send `is_active` 0 for a customer who has left. Invalid records are skipped and listed in `problems`.
-         *     The other records are imported. If a user code appears twice, the last record is used. If the response cannot
+         *     The other records are imported. If all records are skipped, the run fails, and the counts and `problems` say why. If a user code appears twice, the last record is used. If the response cannot
          *     be read at all, nothing changes: the run fails, and `error` says what to correct. We try again at the next
          *     scheduled run. A run also fails, and stores nothing, if it would change more customers than the courier may
          *     change per day (see `uploadCustomers`).
@@ -2902,6 +2903,17 @@ export interface components {
          * @enum {string}
          */
         PrealertBatchLineStatus: "created" | "duplicate" | "unknown_customer" | "invalid";
+        PrealertWarning: {
+            /**
+             * @description `unlikely_number`: the tracking number has no digit, such as `N/A` or `TBD`, or is the customer's code.
+             * @enum {string}
+             */
+            code: "unlikely_number";
+            /** @description Text for people. */
+            message: string;
+        };
+        /** @description What was stored although it may be wrong. Absent if there is nothing. */
+        PrealertWarnings: components["schemas"]["PrealertWarning"][];
         /**
          * @description `pending`: the parcel has not arrived. `received`: it has arrived. `flagged`: its owner is in doubt, and staff must review it. A courier cannot clear a flag. If it deletes the pre-alert or changes its number, its next pre-alert of the old number is `flagged` again.
          * @enum {string}
@@ -3049,6 +3061,7 @@ export interface components {
              * @description The created pre-alert. Absent if none was created. For a duplicate see `existing`.
              */
             prealert_id?: string;
+            warnings?: components["schemas"]["PrealertWarnings"];
             existing?: components["schemas"]["ExistingPrealert"];
             code?: components["schemas"]["FailureCode"];
             /** @description The unacceptable fields, as in the response to a single call. */
@@ -3078,8 +3091,9 @@ export interface components {
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01
          */
         Uuid: string;
-        PrealertKey: {
+        NewPrealert: {
             prealert_id: components["schemas"]["Uuid"];
+            warnings?: components["schemas"]["PrealertWarnings"];
         };
         /**
          * @description Date and time in UTC, `YYYY-MM-DD HH:MM:SS`.
@@ -3147,10 +3161,10 @@ export interface components {
             tracking_number: string;
             /** @description User code of an active customer of the pre-alert's courier, exactly as registered. */
             user_code: string;
-            /** @description Shipper or shop. Must not be blank. */
-            vendor: string;
-            /** @description Contents of the parcel. If omitted, the stored description is cleared. */
-            description?: string;
+            /** @description Shipper or shop. Must not be blank. Null if there is none, as the list returns it for a pre-alert that was submitted without one. */
+            vendor: string | null;
+            /** @description Contents of the parcel. If it is null or omitted, the stored description is cleared. */
+            description?: string | null;
         };
         PrealertCreation: {
             /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it and several numbers are refused. Unique within the courier account. */
@@ -3173,6 +3187,9 @@ export interface components {
              * @description The pre-alert to delete.
              */
             prealert_id: string;
+        };
+        PrealertKey: {
+            prealert_id: components["schemas"]["Uuid"];
         };
         /** @description Response to `action=branches`. It has no `total`. */
         DistinctBranchNames: components["schemas"]["Success"] & {
@@ -3234,10 +3251,10 @@ export interface components {
         };
         CustomerWarning: {
             /**
-             * @description `like_tracking_number`: the user code has the form of a carrier's tracking number. A scan of it may be taken for a parcel, and a parcel with this number is received only if staff enter its owner.
+             * @description `like_tracking_number`: the user code has the form of a carrier's tracking number. A scan of it may be taken for a parcel, and a parcel with this number is received only if staff enter its owner. `leading_zeros`: the user code equals that of another customer of the courier but for leading zeros.
              * @enum {string}
              */
-            code: "like_tracking_number";
+            code: "like_tracking_number" | "leading_zeros";
             /** @description Text for people. */
             message: string;
         };
@@ -4746,10 +4763,10 @@ export interface components {
         };
         UploadWarning: {
             /**
-             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number.
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one. `unlikely_number`: tracking numbers have no digit, such as `N/A`, or are the customer's code.
              * @enum {string}
              */
-            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "number_rounded" | "like_tracking_number";
+            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "number_rounded" | "like_date" | "like_tracking_number" | "leading_zeros" | "unlikely_number";
             /** @description Text for people. */
             message: string;
             /** @description The rows that it is about, at most the first 100. */
@@ -4825,14 +4842,14 @@ export interface components {
              */
             field: "user_code" | "first_name" | "last_name" | "branch" | "email" | "is_active" | null;
             /**
-             * @description Short reason. `required`: the field is missing. `blank`: it is blank. `type`: it has the wrong type. `maxLength`: it is too long. `pattern`: it contains characters that are not allowed, or is not an e-mail address. `encoding`: it is not well-formed text. `enum`: it is not one of the known values. `repeated`: the user code appears again further down. `like_tracking_number`: the record was accepted, but its user code has the form of a carrier's tracking number.
+             * @description Short reason. `required`: the field is missing. `blank`: it is blank. `type`: it has the wrong type. `maxLength`: it is too long. `pattern`: it contains characters that are not allowed, or is not an e-mail address. `encoding`: it is not well-formed text. `enum`: it is not one of the known values. `repeated`: the user code appears again further down. `like_tracking_number`: the record was accepted, but its user code has the form of a carrier's tracking number. `leading_zeros`: the record was accepted as a new customer, but its user code equals that of an existing customer but for leading zeros.
              * @enum {string}
              */
-            code: "required" | "blank" | "type" | "maxLength" | "pattern" | "encoding" | "enum" | "repeated" | "like_tracking_number";
+            code: "required" | "blank" | "type" | "maxLength" | "pattern" | "encoding" | "enum" | "repeated" | "like_tracking_number" | "leading_zeros";
             /** @description Text for people. */
             message: string;
         };
-        /** @description One synchronisation. The counts are null until it has succeeded. Then `received` is the sum of `created`, `updated`, `unchanged` and `skipped`. */
+        /** @description One synchronisation. The counts are null until it has succeeded, or has failed because all records were skipped. Then `received` is the sum of `created`, `updated`, `unchanged` and `skipped`. */
         CustomerSync: {
             run_id: components["schemas"]["Uuid"];
             courier_id: components["schemas"]["Uuid"];
@@ -4856,7 +4873,7 @@ export interface components {
             unchanged: number | null;
             /** @description Number of skipped records. `problems` says why. */
             skipped: number | null;
-            /** @description The first 100 problems: of skipped records, and with the code `like_tracking_number` warnings about stored ones. */
+            /** @description The first 100 problems: of skipped records, and with the codes `like_tracking_number` and `leading_zeros` warnings about stored ones. */
             problems: components["schemas"]["CustomerSyncProblem"][];
             /** @description Why the run failed and what to change, as text for people; null if it did not fail. */
             error: string | null;
@@ -7268,10 +7285,10 @@ export interface components {
             };
         };
         SubmitPrealertResult: components["schemas"]["Success"] & {
-            data: components["schemas"]["PrealertKey"];
+            data: components["schemas"]["NewPrealert"];
         };
         SubmitPrealertWithoutSuffixResult: components["schemas"]["Success"] & {
-            data: components["schemas"]["PrealertKey"];
+            data: components["schemas"]["NewPrealert"];
         };
         ListPrealertsResult: components["schemas"]["Success"] & {
             /** @description The records of this page. */
@@ -7279,7 +7296,7 @@ export interface components {
             meta: components["schemas"]["PrealertListMeta"];
         };
         CreatePrealertResult: components["schemas"]["Success"] & {
-            data: components["schemas"]["PrealertKey"];
+            data: components["schemas"]["NewPrealert"];
         };
         ReplacePrealertResult: components["schemas"]["Success"] & {
             data: components["schemas"]["Prealert"];

@@ -921,6 +921,10 @@ export const fieldCatalogue = {
     "code": "duplicate",
     "message": "{field} was already announced. Leave this pre-alert out."
   },
+  "announced_differs": {
+    "code": "duplicate",
+    "message": "{field} is already announced for customer {user_code}. Check which customer is right."
+  },
   "encoding": {
     "code": "encoding",
     "message": "{field} must be well-formed UTF-8 without NUL characters."
@@ -1176,6 +1180,10 @@ export const fieldCatalogue = {
   "not_csv": {
     "code": "format",
     "message": "{field} must be a CSV file, not a workbook, an archive, an image or JSON."
+  },
+  "utf16_unmarked": {
+    "code": "encoding",
+    "message": "{field} is in UTF-16 without a byte order mark. Write the mark (U+FEFF) at its beginning, or save it as CSV UTF-8."
   },
   "csv_encoding": {
     "code": "encoding",
@@ -1475,6 +1483,7 @@ export type FieldProblem =
     | 'quotes'
     | 'row_too_long'
     | 'not_csv'
+    | 'utf16_unmarked'
     | 'csv_encoding'
     | 'logo_kind'
     | 'logo_jpeg_kind'
@@ -1510,6 +1519,7 @@ export type FieldProblem =
   | [problem: 'too_many_fields', args: { limit: number }]
   | [problem: 'too_many_values', args: { limit: number }]
   | [problem: 'too_many_lines', args: { limit: number }]
+  | [problem: 'announced_differs', args: { user_code: string }]
   | [problem: 'port_blocked', args: { port: number }]
   | [problem: 'port_not_allowed', args: { port: number; ports: string }]
   | [problem: 'bytes', args: { limit: number }]
