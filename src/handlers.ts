@@ -60,7 +60,7 @@ export function makeHandlers(deps: Deps) {
     ...packageEventHandlers(),
     ...labelJobHandlers(),
     ...scanHandlers(),
-    ...scanBatchHandlers(),
+    ...scanBatchHandlers(deps),
     ...manifestLoadingHandlers(),
     ...manifestHandlers(),
     ...manifestListHandlers(),

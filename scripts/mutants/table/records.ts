@@ -9,7 +9,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: 'if (fitting.length > 9)',
     tests: [
       {
-        file: 'test/modules/prealerts/short-numbers.test.ts',
+        file: 'test/modules/prealerts/duplicates/short-numbers.test.ts',
         titles: ['is refused with the numbers of both, and changes nothing'],
       },
     ],
@@ -21,7 +21,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/modules/prealerts/short-numbers.test.ts',
+        file: 'test/modules/prealerts/duplicates/short-numbers.test.ts',
         titles: ['is pending if two packages of the courier fit'],
       },
     ],

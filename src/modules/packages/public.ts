@@ -26,3 +26,4 @@ export {
 } from './intake/referenced-records.js';
 export { fieldsByPackageId, listErrors, packageNotFound } from './shared/batch.js';
 export { replaceReceipt } from './update/replace-receipt.js';
+export { indexKnown, indexNamesakes } from './intake/known-rows.js';

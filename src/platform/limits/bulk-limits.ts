@@ -21,6 +21,11 @@ export type BulkLimits = {
    * all users of a courier, and for each member of the staff.
    */
   limitReport<Result>(caller: UserCaller, work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Limits a large batch of scans: one at a time per tenant, because each holds the locks of most parcels, and all others wait
+   * for each of them.
+   */
+  limitBatch<Result>(tenantId: string, work: () => Promise<Result>): Promise<Result>;
   /** Runs a piece of bulk work, and waits after it while light requests wait. */
   runPiece<Result>(piece: () => Promise<Result>): Promise<Result>;
 };
@@ -41,11 +46,13 @@ export function makeBulkLimits(poolSize: number, pressure: Pick<Pressure, 'isHig
   const concurrency = Math.max(2, Math.floor(poolSize * SHARE));
   const uploads = makeKeyedLimiter({ concurrency, ...QUEUE });
   const reports = makeKeyedLimiter({ concurrency, ...QUEUE });
+  const batches = makeKeyedLimiter({ concurrency, ...QUEUE });
 
   return {
     limitUpload: (tenantId, courierId, work) => uploads.run(`${tenantId} ${courierId}`, work),
     limitReport: ({ tenantId, courierId, userId }, work) =>
       reports.run(`${tenantId} ${courierId ?? userId}`, work),
+    limitBatch: (tenantId, work) => batches.run(tenantId, work),
     async runPiece(piece) {
       const startedMs = performance.now();
       const result = await piece();

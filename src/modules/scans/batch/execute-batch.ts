@@ -5,6 +5,8 @@ import { keepUserCodes } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import {
+  indexKnown,
+  indexNamesakes,
   lockIdentified,
   needsRecords,
   selectKnown,
@@ -101,12 +103,26 @@ async function identifyScans(tx: UserTx, read: (SentItem | RefusedScan)[]): Prom
   ]);
   const now = new Date(time?.now ?? 0);
   const timely = read.map((each) => refuseWrongTime(each, now));
-  const records = { known, namesakes, expected: receivedIn(timely.filter(isAccepted)) };
+  const knownOf = indexKnown(known);
+  const namesakesOf = indexNamesakes(namesakes);
+  const expectedOf = indexKnown(receivedIn(timely.filter(isAccepted)));
+  const pauseWhenDue = makePauseWhenDue();
   const storedKeys = new Map(stored.map(({ id, parcelKey }) => [id, parcelKey]));
-  const scans = timely.map((item) => {
-    if (!isAccepted(item)) return item;
-    return identifyScan(item, records, needsRecords(item.reading) ? storedKeys.get(item.id) : undefined);
-  });
+  const scans: (ReadScan | RefusedScan)[] = [];
+  for (const item of timely) {
+    await pauseWhenDue();
+    if (!isAccepted(item)) {
+      scans.push(item);
+      continue;
+    }
+    const { reading } = item;
+    const records = {
+      known: knownOf(reading),
+      namesakes: namesakesOf(reading),
+      expected: expectedOf(reading),
+    };
+    scans.push(identifyScan(item, records, needsRecords(reading) ? storedKeys.get(item.id) : undefined));
+  }
   // A repeated scan is also of the parcel that it is stored with: the number of the package may have been corrected since.
   return { scans, keys: [...storedKeys.values(), ...scans.filter(isAccepted).flatMap(({ keys }) => keys)] };
 }

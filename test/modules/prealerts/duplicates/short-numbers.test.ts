@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../fixtures/demo/seed.js';
-import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
-import { makeFamily, type Family } from '../../support/scans/related-numbers.js';
-import { multipart, unchecked } from '../../support/fixture/sent.js';
-import { withService } from '../../support/fixture/with-service.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';
+import { makeFamily, type Family } from '../../../support/scans/related-numbers.js';
+import { multipart, unchecked } from '../../../support/fixture/sent.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
 // A pre-alert of 12 digits that two received packages end in. Nothing chooses between them, as with scans (decision 0105).
 
