@@ -43,6 +43,7 @@ test.each([
   `UPS ${UPS}`,
   `UPS ${UPS} (2 kg)`,
   `#${UPS}`,
+  `#${UPS}#${UPS}`,
   `No. ${UPS}.`,
   `https://www.ups.com/track?loc=en_US&tracknum=${UPS}&requester=ST/trackdetails`,
   `tracking number is ${UPS}, thanks`,

@@ -46,9 +46,8 @@ export function numbersAmongWords(read: string): string[] {
 function isNumberAsWhole(read: string, only: string): boolean {
   const sent = compact(read);
   if (sent === compact(only)) return true;
-  if (read.match(WORD)?.length === 1) return false;
   const whole = (repetitionIn(sent.toUpperCase()) ?? sent).replace(/[^0-9A-Za-z]/g, '');
-  return findCandidates(whole.toUpperCase()).length > 0;
+  return whole.toUpperCase() !== only.toUpperCase() && findCandidates(whole.toUpperCase()).length > 0;
 }
 
 /** Returns the different numbers in a read, each with its piece. Empty if it is not certain which parts are numbers. */
