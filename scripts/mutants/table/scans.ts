@@ -10,6 +10,7 @@ const LIMIT = 'test/modules/scans/scan-limit.test.ts';
 const NUMBER = 'test/modules/tracking-numbers/scanned-number.test.ts';
 const KEYS = 'test/database/migrations/parcel-keys.test.ts';
 const READER = 'test/modules/tracking-numbers/reader.test.ts';
+const IN_WORDS = 'test/modules/tracking-numbers/in-words.test.ts';
 
 const CORRECTED = 'test/modules/scans/corrections/corrected-numbers.test.ts';
 const DISPUTE = 'test/modules/scans/corrections/one-dispute.test.ts';
@@ -164,6 +165,20 @@ export const SCANS: readonly SourceMutant[] = [
     replace:
       'return hasCheckDigit(checksum, isPrefixed ? prefix.content + serial : serial, check) || serial !== "";',
     tests: [{ file: READER, titles: ['a wrong check digit is never valid'] }],
+  },
+  {
+    name: 'scans: a reference of digits in a frame is not the number of a carrier',
+    file: 'src/modules/tracking-numbers/reader/in-words.ts',
+    find: "return others.every((part) => lettered.includes(part.replace(/[.,;]$/, ''))) ? numbers : [];",
+    replace: 'return numbers;',
+    tests: [{ file: IN_WORDS, titles: ['is never the parcel of another frame'] }],
+  },
+  {
+    name: 'scans: a number among words keeps its piece',
+    file: 'src/modules/tracking-numbers/reader/in-words.ts',
+    find: 'numbers[0] === parts[0] ? [joined] : [undefined]',
+    replace: 'numbers[0] === parts[0] ? numbers : [undefined]',
+    tests: [{ file: IN_WORDS, titles: ['among words is that piece'] }],
   },
   {
     name: 'scans: a doubled scan is read once',

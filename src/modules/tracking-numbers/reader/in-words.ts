@@ -5,43 +5,93 @@ import { repetitionIn } from './repetition.js';
 
 /** A run of letters and digits. */
 const WORD = /[0-9A-Za-z]+/g;
+const ONE_WORD = /^[0-9A-Za-z]+$/;
+
+/** A hyphen or an underscore joins a number with its piece, so that 1Z…-2 is another parcel than 1Z…. */
+const JOINED = /[0-9A-Za-z\p{Pd}\p{Pc}\u2212]+/gu;
+const JOINT = /[\p{Pd}\p{Pc}\u2212]+/u;
+const HAS_JOINT_AT_END = /^[\p{Pd}\p{Pc}\u2212]|[\p{Pd}\p{Pc}\u2212]$/u;
+
+/** White space on one side of a joint: `1Z… -2` is `1Z…-2`, but `1Z… - 2` is two words. */
+const SPACE_AT_JOINT =
+  /(?<!\s)\s+(?=[\p{Pd}\p{Pc}\u2212]+[\p{L}\p{N}])|(?<=[\p{L}\p{N}][\p{Pd}\p{Pc}\u2212]{1,9})\s+(?=[\p{L}\p{N}])/gu;
+
+/** Digits, with the check character of DPD. One reference in ten fits such a format by chance; others have letters in fixed places. */
+const OF_DIGITS = /^\d+[0-9A-Z]$/i;
+const APART = /[\s#:]+/;
+const NAME = /^[\p{L}\p{M}]{3,}[.,;]?$/u;
 
 /** Fewer characters with a right check digit can be a part of another number by chance. */
 const MIN_AMONG_WORDS = 12;
 const MIN_IN_LIST = 10;
 
-/** A link has about a dozen words. Each costs time. */
-const MAX_WORDS = 32;
+/** Fewer digits beside a number with letters are taken for a reference of the shop. */
+const MIN_BESIDE_LETTERS = 15;
 
 /**
- * Returns the numbers of carriers with a right check digit that one read has among other words, or the read itself if it has none or is a
- * number as a whole. Several different ones are separate reads, whatever is between them.
+ * Returns the numbers of carriers with a right check digit that one read has among other words, or the read itself if it has none, is a
+ * number as a whole, or leaves a doubt: a parcel that is announced twice is found, one that is taken for another is not. Several
+ * different numbers are separate reads.
  */
 export function numbersAmongWords(read: string): string[] {
-  const words = (read.match(WORD) ?? []).slice(0, MAX_WORDS);
-  if (words[0]?.length === read.length) return [read];
-  const listed = distinct(words).filter((word) => word.length >= MIN_IN_LIST && isVerified(word));
-  if (listed.length > 1) return listed;
-  // The trigger may have sent the number several times.
-  const sent = compact(read);
-  const whole = (repetitionIn(sent.toUpperCase()) ?? sent).replace(/[^0-9A-Za-z]/g, '');
-  // Also without a check digit: Amazon's letters, a space and its digits.
-  if (words.length > 1 && findCandidates(whole.toUpperCase()).length > 0) return [read];
-  // A hyphen joins a number with its piece, so that 1Z…-2 is another parcel than 1Z….
-  const alone = listed.filter((word) => word.length >= MIN_AMONG_WORDS && isApart(read, word));
-  return alone.length > 0 ? alone : [read];
+  if (ONE_WORD.test(read)) return [read];
+  const [only, ...others] = listedIn(read);
+  if (only === undefined) return [read];
+  if (others.length > 0) return [only, ...others];
+  const isLong = (only.match(WORD)?.[0] ?? '').length >= MIN_AMONG_WORDS;
+  return isLong && !isNumberAsWhole(read, only) ? [only] : [read];
 }
 
-const compact = (text: string): string => text.replace(/\s/g, '');
+/** Also without a check digit: Amazon's letters, a space and its digits. The trigger may have sent the number several times. */
+function isNumberAsWhole(read: string, only: string): boolean {
+  const sent = compact(read);
+  if (sent === compact(only)) return true;
+  const whole = (repetitionIn(sent.toUpperCase()) ?? sent).replace(/[^0-9A-Za-z]/g, '');
+  return whole.toUpperCase() !== only.toUpperCase() && findCandidates(whole.toUpperCase()).length > 0;
+}
 
-const distinct = (words: readonly string[]): string[] => [
-  ...new Map(words.map((word) => [compact(word).toUpperCase(), word])).values(),
-];
+/** Returns the different numbers in a read, each with its piece. Empty if it is not certain which parts are numbers. */
+function listedIn(read: string): string[] {
+  const lettered = (read.replace(SPACE_AT_JOINT, '').match(JOINED) ?? []).flatMap(letteredIn);
+  if (lettered.includes(undefined)) return [];
+  const certain = lettered.filter((number) => number !== undefined);
+  const digits = digitsIn(read, certain);
+  if (certain.length === 0) return distinct(digits);
+  const long = (read.match(WORD) ?? []).filter(
+    (word) => word.length >= MIN_BESIDE_LETTERS && isOfDigits(word),
+  );
+  return long.every((word) => digits.includes(word)) ? distinct([...certain, ...long]) : [];
+}
+
+/** Returns the numbers with letters in a text without spaces: undefined for one whose piece is not behind it. */
+function letteredIn(joined: string): (string | undefined)[] {
+  const parts = joined.split(JOINT).filter((part) => part !== '');
+  const numbers = parts.filter(isLettered);
+  if (numbers.length === 0) return [];
+  if (HAS_JOINT_AT_END.test(joined)) return [undefined];
+  if (numbers.length === parts.length) return numbers;
+  return numbers.length === 1 && numbers[0] === parts[0] ? [joined] : [undefined];
+}
+
+/** Returns the numbers of digits, if nothing but words and numbers is beside them: a further digit or letter may tell parcels apart. */
+function digitsIn(read: string, lettered: string[]): string[] {
+  const parts = read.split(APART).filter((part) => part !== '');
+  const numbers = parts.filter(isOfDigits);
+  const others = parts.filter((part) => !numbers.includes(part) && !NAME.test(part));
+  return others.every((part) => lettered.includes(part.replace(/[.,;]$/, ''))) ? numbers : [];
+}
+
+const isLettered = (word: string): boolean =>
+  word.length >= MIN_IN_LIST && !OF_DIGITS.test(word) && isVerified(word);
+
+const isOfDigits = (word: string): boolean =>
+  word.length >= MIN_AMONG_WORDS && OF_DIGITS.test(word) && isVerified(word);
 
 const isVerified = (number: string): boolean =>
   findCandidates(number.toUpperCase()).some(({ check }) => check === 'valid');
 
-function isApart(read: string, word: string): boolean {
-  const at = read.indexOf(word);
-  return read.charAt(at - 1) !== '-' && read.charAt(at + word.length) !== '-';
-}
+const compact = (text: string): string => text.replace(/\s/g, '');
+
+const distinct = (numbers: readonly string[]): string[] => [
+  ...new Map(numbers.map((number) => [number.toUpperCase(), number])).values(),
+];
