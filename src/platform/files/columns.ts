@@ -6,6 +6,8 @@ export type ColumnRules = TextRules & {
   names: string[];
   /** The columns that this one replaces, if the header names it and not all of them. It is never read by its position. */
   replaces?: string[];
+  /** Those of its names that mean the missing one of the replaced columns, if the header names the others. */
+  remainder?: string[];
 };
 
 export type ColumnTable<Column extends string> = Record<Column, ColumnRules>;
@@ -44,9 +46,10 @@ function plainName(cell: string): string {
 
 /** Returns the columns that are read by their position, because the header has another name there. */
 export function unnamedColumns<Column extends string>(
-  table: ColumnTable<Column>,
+  general: ColumnTable<Column>,
   { row: { cells }, positions }: { row: { cells: string[] }; positions: Positions<Column> },
 ): Column[] {
+  const table = tableFor(general, plainNames(cells));
   return [...positions].flatMap(([column, position]) => {
     const cell = cells[position];
     return cell === undefined || table[column].names.includes(plainName(cell)) ? [] : [column];
@@ -74,6 +77,21 @@ export function isHeader<Column extends string>(table: ColumnTable<Column>, cell
   return columnsOf(table)
     .filter((column) => table[column].isRequired)
     .every((column) => isNamed(column) || replaced.has(column));
+}
+
+/**
+ * Returns the least number of cells of a row that is read: up to the last column that a row must have. Never more than `minCells`,
+ * because longer rows are not skipped.
+ */
+export function minCellsOf<Column extends string>(
+  table: ColumnTable<Column>,
+  positions: Positions<Column>,
+  minCells: number,
+): number {
+  const needed = [...positions].flatMap(([column, position]) =>
+    table[column].isRequired || table[column].replaces ? position + 1 : [],
+  );
+  return Math.min(minCells, Math.max(1, ...needed));
 }
 
 const replacedBy = <Column extends string>(table: ColumnTable<Column>, column: Column): string[] =>
@@ -126,11 +144,12 @@ const OTHER_NAMES = new Set([
  * @throws ApiError validation_failed when a column is missing or there twice
  */
 export function readHeader<Column extends string>(
-  table: ColumnTable<Column>,
+  general: ColumnTable<Column>,
   cells: string[],
   inOrder: boolean,
 ): Positions<Column> {
   const names = plainNames(cells);
+  const table = tableFor(general, names);
   const columns = readableColumns(table, names);
   const found = columns.map((column) =>
     names.flatMap((name, position) => (table[column].names.includes(name) ? position : [])),
@@ -150,6 +169,22 @@ export function readHeader<Column extends string>(
   return positions;
 }
 
+/** Returns the table for a header: a name such as `name` beside `first_name` is that of the last name. */
+function tableFor<Column extends string>(table: ColumnTable<Column>, names: string[]): ColumnTable<Column> {
+  const isNamed = (among: string[] = []) => among.some((name) => names.includes(name));
+  const result = { ...table };
+  for (const column of columnsOf(table)) {
+    const { replaces = [], remainder = [], names: own } = table[column];
+    const parts = columnsOf(table).filter((each) => replaces.includes(each));
+    const [missing, another] = parts.filter((part) => !isNamed(table[part].names));
+    const isWhole = isNamed(own.filter((name) => !remainder.includes(name)));
+    if (missing === undefined || another !== undefined || isWhole || !isNamed(remainder)) continue;
+    result[missing] = { ...table[missing], names: [...table[missing].names, ...remainder] };
+    result[column] = { ...table[column], names: own.filter((name) => !remainder.includes(name)) };
+  }
+  return result;
+}
+
 /**
  * Returns the columns to look for: without those that a named one replaces, and without those that replace others which are all named, or
  * that the header does not name.
@@ -162,7 +197,7 @@ function readableColumns<Column extends string>(table: ColumnTable<Column>, name
   const hasKey = columns[0] !== undefined && isNamed(columns[0]);
   const isUsed = (column: Column) => {
     const { replaces } = table[column];
-    return replaces === undefined || (hasKey && isNamed(column) && !isNamed(replaces.at(-1) ?? ''));
+    return replaces === undefined || (hasKey && isNamed(column) && !replaces.every(isNamed));
   };
   const used = columns.filter(isUsed);
   const replaced = new Set(used.flatMap((column) => replacedBy(table, column)));

@@ -1,7 +1,8 @@
 import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
 import type { InvalidCell } from '../../../platform/files/invalid-cells.js';
+import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { readField } from '../../../platform/values/validate-text.js';
-import { likeNumberWarning } from '../../../platform/files/upload-report.js';
+import { likeNumberWarning, MAX_NAMED_ROWS } from '../../../platform/files/upload-report.js';
 import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
 import { splitFullName } from '../shared/full-name.js';
 import { CUSTOMER_CODE_NAMES, type ColumnTable } from '../../../platform/files/columns.js';
@@ -58,6 +59,7 @@ const COLUMNS: ColumnTable<Column> = {
     maxChars: 201,
     isRequired: false,
     replaces: ['first_name', 'last_name'],
+    remainder: ['name'],
     names: [
       'fullname',
       'name',
@@ -79,7 +81,7 @@ const REQUIRED_CELLS = 3;
  */
 export async function readUpload(path: string): Promise<Upload> {
   const customers = new Map<string, UploadedCustomer>();
-  const likeNumbers: number[] = [];
+  const codes: SentCode[] = [];
   let processed = 0;
   const file = await readUploadedFile(path, {
     columns: COLUMNS,
@@ -92,7 +94,7 @@ export async function readUpload(path: string): Promise<Upload> {
       const problems = problemsOfNames(names);
       if (problems.length > 0) return problems;
       processed += 1;
-      if (warnOfLikeNumber(userCode)) likeNumbers.push(row);
+      codes.push({ row, userCode });
       customers.set(userCode, {
         row,
         userCode,
@@ -103,7 +105,22 @@ export async function readUpload(path: string): Promise<Upload> {
       return [];
     },
   });
-  return { ...file, warnings: [...file.warnings, ...likeNumberWarning(likeNumbers)], customers, processed };
+  const likeNumbers = likeNumberWarning(await findLikeNumbers(codes));
+  return { ...file, warnings: [...file.warnings, ...likeNumbers], customers, processed };
+}
+
+type SentCode = { row: number; userCode: string };
+
+/** After the file, and as many as the warning names: reading a code as a scan takes longer than the rest of its row. */
+async function findLikeNumbers(codes: SentCode[]): Promise<number[]> {
+  const rows: number[] = [];
+  const pauseWhenDue = makePauseWhenDue();
+  for (const { row, userCode } of codes) {
+    if (rows.length === MAX_NAMED_ROWS) break;
+    await pauseWhenDue();
+    if (warnOfLikeNumber(userCode)) rows.push(row);
+  }
+  return rows;
 }
 
 /** Both parts of a full name are checked like names in columns of their own. */
