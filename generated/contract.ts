@@ -1286,7 +1286,8 @@ export interface paths {
          *     | `branch` | `location`, `pickup_location`, `sucursal`, `oficina`, `sede` |
          *
          *     A column `name`, `full_name`, `customer_name`, `nombre completo` or `nombre y apellidos` has full names, which are split at the
-         *     last space. Beside a column of first names, `name` is the last name. Beside one of last names, it is the first name.
+         *     last space. Beside a column of first names, `name` is the last name, or the full name that ends with it. Beside one of last
+         *     names, it is the first name, or the full name that begins with it.
          *
          *     Capital letters, accents, spaces and signs in these names do not matter. Rows above a header with these names, such
          *     as a title, are not read, if the header is among the first 20 rows. The response says how the file was read: `file`

@@ -6,8 +6,8 @@ export type ColumnRules = TextRules & {
   names: string[];
   /** The columns that this one replaces, if the header names it and not all of them. It is never read by its position. */
   replaces?: string[];
-  /** Those of its names that mean the missing one of the replaced columns, if the header names the others. */
-  remainder?: string[];
+  /** Those of its names that replace only what the header does not name: `name` beside `first_name` does not replace it. */
+  partial?: string[];
 };
 
 export type ColumnTable<Column extends string> = Record<Column, ColumnRules>;
@@ -46,10 +46,9 @@ function plainName(cell: string): string {
 
 /** Returns the columns that are read by their position, because the header has another name there. */
 export function unnamedColumns<Column extends string>(
-  general: ColumnTable<Column>,
+  table: ColumnTable<Column>,
   { row: { cells }, positions }: { row: { cells: string[] }; positions: Positions<Column> },
 ): Column[] {
-  const table = tableFor(general, plainNames(cells));
   return [...positions].flatMap(([column, position]) => {
     const cell = cells[position];
     return cell === undefined || table[column].names.includes(plainName(cell)) ? [] : [column];
@@ -144,12 +143,11 @@ const OTHER_NAMES = new Set([
  * @throws ApiError validation_failed when a column is missing or there twice
  */
 export function readHeader<Column extends string>(
-  general: ColumnTable<Column>,
+  table: ColumnTable<Column>,
   cells: string[],
   inOrder: boolean,
 ): Positions<Column> {
   const names = plainNames(cells);
-  const table = tableFor(general, names);
   const columns = readableColumns(table, names);
   const found = columns.map((column) =>
     names.flatMap((name, position) => (table[column].names.includes(name) ? position : [])),
@@ -169,22 +167,6 @@ export function readHeader<Column extends string>(
   return positions;
 }
 
-/** Returns the table for a header: a name such as `name` beside `first_name` is that of the last name. */
-function tableFor<Column extends string>(table: ColumnTable<Column>, names: string[]): ColumnTable<Column> {
-  const isNamed = (among: string[] = []) => among.some((name) => names.includes(name));
-  const result = { ...table };
-  for (const column of columnsOf(table)) {
-    const { replaces = [], remainder = [], names: own } = table[column];
-    const parts = columnsOf(table).filter((each) => replaces.includes(each));
-    const [missing, another] = parts.filter((part) => !isNamed(table[part].names));
-    const isWhole = isNamed(own.filter((name) => !remainder.includes(name)));
-    if (missing === undefined || another !== undefined || isWhole || !isNamed(remainder)) continue;
-    result[missing] = { ...table[missing], names: [...table[missing].names, ...remainder] };
-    result[column] = { ...table[column], names: own.filter((name) => !remainder.includes(name)) };
-  }
-  return result;
-}
-
 /**
  * Returns the columns to look for: without those that a named one replaces, and without those that replace others which are all named, or
  * that the header does not name.
@@ -200,7 +182,13 @@ function readableColumns<Column extends string>(table: ColumnTable<Column>, name
     return replaces === undefined || (hasKey && isNamed(column) && !replaces.every(isNamed));
   };
   const used = columns.filter(isUsed);
-  const replaced = new Set(used.flatMap((column) => replacedBy(table, column)));
+  const isWhole = ({ names: own, partial = [] }: ColumnRules) =>
+    own.some((name) => names.includes(name) && !partial.includes(name));
+  const replaced = new Set(
+    used.flatMap((column) =>
+      replacedBy(table, column).filter((part) => isWhole(table[column]) || !isNamed(part)),
+    ),
+  );
   return used.filter((column) => !replaced.has(column));
 }
 

@@ -226,7 +226,7 @@ test.each([
     'IEX1.23457E+11',
     'UPS 1E+12.',
   ],
-  ...['UPS 9.40011E21', 'REF 1.2E-04', 'a 9.4E+21 b', 'Guía 9.4E+21', 'UPS\t9.4E+21', '9.4E+21;9.5E+21'],
+  ...['UPS 9.40011E21', 'REF 1.2E-04', 'a 9.4E+21 b', 'Guía 9.4E+21', 'UPS\u00a09.4E+21', '9.4E+21;9.5E+21'],
   ...['UPS #####', '##### x', 'UPS ="00123"', '="00123" x'],
 ])('a code and a scan refuse %j, where a damaged number is among words', (sent) => {
   for (const kind of ['code', 'scan'] as const)

@@ -4,7 +4,7 @@ import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.j
 import { readField } from '../../../platform/values/validate-text.js';
 import { likeNumberWarning, MAX_NAMED_ROWS } from '../../../platform/files/upload-report.js';
 import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
-import { splitFullName } from '../shared/full-name.js';
+import { completeNames } from '../shared/full-name.js';
 import { CUSTOMER_CODE_NAMES, type ColumnTable } from '../../../platform/files/columns.js';
 
 export type UploadedCustomer = {
@@ -59,7 +59,7 @@ const COLUMNS: ColumnTable<Column> = {
     maxChars: 201,
     isRequired: false,
     replaces: ['first_name', 'last_name'],
-    remainder: ['name'],
+    partial: ['name'],
     names: [
       'fullname',
       'name',
@@ -88,9 +88,9 @@ export async function readUpload(path: string): Promise<Upload> {
     maxRows: MAX_ROWS,
     minCells: REQUIRED_CELLS,
     inOrder: true,
-    takeRow(row, { user_code: userCode = '', first_name, last_name, branch, full_name }) {
-      const [given, family] = splitFullName(full_name ?? '');
-      const names = { first_name: first_name ?? given, last_name: last_name ?? family };
+    takeRow(row, { user_code: userCode = '', first_name, last_name, branch, full_name = '' }) {
+      const [given, family] = completeNames(full_name, first_name, last_name);
+      const names = { first_name: given, last_name: family };
       const problems = problemsOfNames(names);
       if (problems.length > 0) return problems;
       processed += 1;

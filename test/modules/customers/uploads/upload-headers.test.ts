@@ -114,6 +114,8 @@ describe('a column name beside one part of the names is the other part', () => {
     ['name;nombres;casillero', 'Lee;Ann;HEAD-1'],
     ['user_code,name,last_name', 'HEAD-1,Ann,Lee'],
     ['surname,name,code', 'Lee,Ann,HEAD-1'],
+    ['user_code,first_name,name', 'HEAD-1,Ann,Ann Lee'],
+    ['user_code,given,surname,name', 'HEAD-1,Wrong,Lee,Ann Lee'],
   ])('%s', async (header, row) => {
     const { body } = await uploadAsChecked(`${header}\n${row}\n`);
     expect(body['data']).toMatchObject({ created: 1, warnings: [] });
