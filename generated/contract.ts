@@ -1285,6 +1285,10 @@ export interface paths {
          *     | `last_name` | `surname`, `family_name`, `apellido`, `apellidos` |
          *     | `branch` | `location`, `pickup_location`, `sucursal`, `oficina`, `sede` |
          *
+         *     A column `name`, `full_name`, `customer_name`, `nombre completo` or `nombre y apellidos` has full names, which are split at the
+         *     last space. Beside a column of first names, `name` is the last name, or the full name that ends with it. Beside one of last
+         *     names, it is the first name, or the full name that begins with it.
+         *
          *     Capital letters, accents, spaces and signs in these names do not matter. Rows above a header with these names, such
          *     as a title, are not read, if the header is among the first 20 rows. The response says how the file was read: `file`
          *     has the encoding, the separator, the row of the header and the columns. `warnings` says what to check.
@@ -1294,14 +1298,16 @@ export interface paths {
          *     - A blank `branch` clears the stored branch. A row without that column does not change it. Further columns are
          *       ignored.
          *     - If a user code appears twice, the last row is used.
-         *     - Rows with fewer than three columns, and rows of blank cells, are skipped and counted in `skipped`.
+         *     - Rows with fewer than three columns, and rows of blank cells, are skipped and counted in `skipped`. With full names, a
+         *       row with the user code and the name is complete, even if it has only two columns. The warning `rows_skipped` names skipped
+         *       rows that have content.
          *     - Names that begin with `=` or `+` are normal text.
          *
          *     A file is rejected if no row of it can be read, except a header with these names alone. What a spreadsheet leaves
-         *     of a long number or a code is rejected too: `1.23457E+11`, `#####`, `="00123"`, `3-Jan`. Format the column as text
-         *     before you enter such codes.
+         *     of a long number or a code is rejected too: `1.23457E+11`, `#####`, `="00123"`, `3-Jan`, and the first three also among
+         *     words (`UPS 9.4E+21`). Format the column as text before you enter such codes.
          *
-         *     **All or nothing.** Nothing is stored if any row with three columns or more is invalid: its user code or a
+         *     **All or nothing.** Nothing is stored if any row that is not skipped is invalid: its user code or a
          *     name is blank, a cell is longer than 100 characters, damaged, or contains a control character such as a line break,
          *     or its quotes do not match. The response is 400, and `errors` lists these cells. `row` is counted as in a
          *     spreadsheet, so the first row of the file is row 1. `field` is the column. At most 1,000 cells are listed. `message` contains
@@ -4763,10 +4769,10 @@ export interface components {
         };
         UploadWarning: {
             /**
-             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one. `unlikely_number`: tracking numbers have no digit, such as `N/A`, or are the customer's code.
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `rows_skipped`: rows have content, but too few cells, and were not read. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one. `unlikely_number`: tracking numbers have no digit, such as `N/A`, or are the customer's code.
              * @enum {string}
              */
-            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "number_rounded" | "like_date" | "like_tracking_number" | "leading_zeros" | "unlikely_number";
+            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "rows_skipped" | "number_rounded" | "like_date" | "like_tracking_number" | "leading_zeros" | "unlikely_number";
             /** @description Text for people. */
             message: string;
             /** @description The rows that it is about, at most the first 100. */
@@ -4810,7 +4816,7 @@ export interface components {
         };
         /** @description Result per row below the header. `processed` is the sum of `created`, `updated`, `unchanged` and `repeated`. */
         CustomerImport: {
-            /** @description Number of rows with three columns or more. All of them were imported. */
+            /** @description Number of rows with three columns or more, or with all columns that a header with full names needs. All of them were imported. */
             processed: number;
             /** @description Number of created customers. */
             created: number;
@@ -4820,7 +4826,7 @@ export interface components {
             unchanged: number;
             /** @description Number of rows whose user code appears again further down. The last row is used. */
             repeated: number;
-            /** @description Number of rows with fewer than three columns or only blank cells. Empty lines are not counted. */
+            /** @description Number of rows with too few columns or only blank cells. Empty lines are not counted. Rows with too few columns have the warning `rows_skipped`. */
             skipped: number;
             /** @description Whether this was a dry run. A dry run stores nothing. */
             dry_run: boolean;

@@ -34,6 +34,30 @@ export const INPUTS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'texts: damaged numbers among words are refused',
+    file: 'src/platform/values/damaged-numbers.ts',
+    find: "  if (SCIENTIFIC_INSIDE.test(text)) return 'number_shortened';",
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/prealerts/upload-prealerts.test.ts',
+        titles: ['numbers that a spreadsheet has damaged are refused with the row and the cure'],
+      },
+    ],
+  },
+  {
+    name: 'uploads: a row with a code and a full name is not skipped',
+    file: 'src/platform/files/header.ts',
+    find: 'minCells: named ? minCellsOf(columns, positions, minCells) : minCells,',
+    replace: 'minCells,',
+    tests: [
+      {
+        file: 'test/modules/customers/uploads/upload-headers.test.ts',
+        titles: ['name,code,email'],
+      },
+    ],
+  },
+  {
     name: 'queries: unknown parameters are refused',
     file: 'src/platform/http/bodies/unknown-parameters.ts',
     find: '  if (unknown.length === 0) return;',

@@ -6,6 +6,8 @@ export type ColumnRules = TextRules & {
   names: string[];
   /** The columns that this one replaces, if the header names it and not all of them. It is never read by its position. */
   replaces?: string[];
+  /** Those of its names that replace only what the header does not name: `name` beside `first_name` does not replace it. */
+  partial?: string[];
 };
 
 export type ColumnTable<Column extends string> = Record<Column, ColumnRules>;
@@ -74,6 +76,21 @@ export function isHeader<Column extends string>(table: ColumnTable<Column>, cell
   return columnsOf(table)
     .filter((column) => table[column].isRequired)
     .every((column) => isNamed(column) || replaced.has(column));
+}
+
+/**
+ * Returns the least number of cells of a row that is read: up to the last column that a row must have. Never more than `minCells`,
+ * because longer rows are not skipped.
+ */
+export function minCellsOf<Column extends string>(
+  table: ColumnTable<Column>,
+  positions: Positions<Column>,
+  minCells: number,
+): number {
+  const needed = [...positions].flatMap(([column, position]) =>
+    table[column].isRequired || table[column].replaces ? position + 1 : [],
+  );
+  return Math.min(minCells, Math.max(1, ...needed));
 }
 
 const replacedBy = <Column extends string>(table: ColumnTable<Column>, column: Column): string[] =>
@@ -162,10 +179,16 @@ function readableColumns<Column extends string>(table: ColumnTable<Column>, name
   const hasKey = columns[0] !== undefined && isNamed(columns[0]);
   const isUsed = (column: Column) => {
     const { replaces } = table[column];
-    return replaces === undefined || (hasKey && isNamed(column) && !isNamed(replaces.at(-1) ?? ''));
+    return replaces === undefined || (hasKey && isNamed(column) && !replaces.every(isNamed));
   };
   const used = columns.filter(isUsed);
-  const replaced = new Set(used.flatMap((column) => replacedBy(table, column)));
+  const isWhole = ({ names: own, partial = [] }: ColumnRules) =>
+    own.some((name) => names.includes(name) && !partial.includes(name));
+  const replaced = new Set(
+    used.flatMap((column) =>
+      replacedBy(table, column).filter((part) => isWhole(table[column]) || !isNamed(part)),
+    ),
+  );
   return used.filter((column) => !replaced.has(column));
 }
 

@@ -11,6 +11,7 @@ import {
   encodingWarning,
   orderWarning,
   separatorName,
+  shortRowWarning,
   titleWarning,
   type FileReport,
   type LetterExample,
@@ -66,6 +67,7 @@ function makeTable<Column extends string>(
   const header = findHeader(format, firstRows);
   const invalid = makeInvalidCells();
   const counts = { rows: 0, skipped: 0 };
+  const short: number[] = [];
   const suspects = makeSuspects(format.columns);
   let letters: LetterExample | undefined;
 
@@ -77,8 +79,10 @@ function makeTable<Column extends string>(
     counts.rows += 1;
     if (counts.rows > format.maxRows)
       throw invalidFieldError('file', 'too_many_rows', { limit: format.maxRows });
-    if (cells.length < format.minCells || isBlankRow(cells)) {
+    const isBlank = isBlankRow(cells);
+    if (isBlank || cells.length < header.minCells) {
       counts.skipped += 1;
+      if (!isBlank) short.push(number);
       return;
     }
     const read = readCells(format.columns, header.positions, cells);
@@ -107,6 +111,7 @@ function makeTable<Column extends string>(
           unnamedColumns(format.columns, header),
           countNames(format.columns, header.row.cells) > 0,
         ),
+        ...shortRowWarning(short, header.minCells),
         ...suspects.warnings(),
       ];
       const file = { encoding, separator, header_row: header.row.number, columns: describe(header) };
@@ -117,8 +122,8 @@ function makeTable<Column extends string>(
 
 /** A header alone is a list without rows. Otherwise a file of which no row is read is a mistake. */
 function assertEmptyList<Column extends string>(
-  { columns, minCells }: UploadFormat<Column>,
-  { row, isNamed }: Header<Column>,
+  { columns }: UploadFormat<Column>,
+  { row, isNamed, minCells }: Header<Column>,
   rows: number,
   separator: string,
 ): void {

@@ -1,12 +1,20 @@
 import { invalidFieldError, type ApiError } from '../errors/errors.js';
-import { countNames, isHeader, readHeader, shown, type ColumnTable, type Positions } from './columns.js';
+import {
+  countNames,
+  isHeader,
+  minCellsOf,
+  readHeader,
+  shown,
+  type ColumnTable,
+  type Positions,
+} from './columns.js';
 import { brokenRow, makeInvalidCells } from './invalid-cells.js';
 import type { CsvRow } from './read-csv.js';
 import { separatorInLine } from './separator.js';
 
 export type HeaderFormat<Column extends string> = {
   columns: ColumnTable<Column>;
-  /** Rows with fewer cells are skipped. */
+  /** Rows with fewer cells are skipped, unless they have all that the header needs. */
   minCells: number;
   /** Whether the columns are in the order of the table where the header does not name them. */
   inOrder: boolean;
@@ -17,6 +25,8 @@ export type Header<Column extends string> = {
   positions: Positions<Column>;
   /** Whether the row names every required column. */
   isNamed: boolean;
+  /** Rows with fewer cells are skipped. */
+  minCells: number;
 };
 
 /**
@@ -42,7 +52,13 @@ export function findHeader<Column extends string>(
   }
   const positions = readHeader(format.columns, row.cells, format.inOrder);
   if (!named) assertAmple(format, row, candidates);
-  return { row, positions, isNamed: named !== undefined };
+  const { columns, minCells } = format;
+  return {
+    row,
+    positions,
+    isNamed: named !== undefined,
+    minCells: named ? minCellsOf(columns, positions, minCells) : minCells,
+  };
 }
 
 /** A row that names at least one column tells the caller more than a title does. */

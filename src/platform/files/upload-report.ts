@@ -18,7 +18,8 @@ export const separatorName = (separator: string) => SEPARATOR_NAMES[separator] ?
 /** A cell with a letter outside ASCII, which shows whether the encoding was guessed right. */
 export type LetterExample = { row: number; text: string };
 
-const MAX_ROWS = 100;
+/** A warning names no more rows. */
+export const MAX_NAMED_ROWS = 100;
 
 export function encodingWarning(encoding: Encoding, example: LetterExample | undefined): Warning[] {
   if (encoding !== 'Windows-1252') return [];
@@ -77,6 +78,17 @@ export function orderWarning(headerRow: number, unknown: string[], hasNames: boo
   ];
 }
 
+export function shortRowWarning(rows: number[], minCells: number): Warning[] {
+  if (rows.length === 0) return [];
+  return [
+    {
+      code: 'rows_skipped',
+      message: `Rows with fewer than ${minCells} cells were skipped, although they are not blank: ${rows.length}. Complete them and upload the file again.`,
+      rows: firstOf(rows),
+    },
+  ];
+}
+
 export function likeNumberWarning(rows: number[]): Warning[] {
   if (rows.length === 0) return [];
   return [
@@ -98,4 +110,4 @@ export function leadingZerosWarning(rows: number[], example: string | undefined)
   return example === undefined ? [] : [{ code: 'leading_zeros', message: example, rows: firstOf(rows) }];
 }
 
-const firstOf = (rows: number[]) => rows.slice(0, MAX_ROWS);
+const firstOf = (rows: number[]) => rows.slice(0, MAX_NAMED_ROWS);

@@ -46,6 +46,25 @@ const DATE = new RegExp(
 /** How all of them begin, for a quick check. */
 const SUSPECT = /^(?:[#='+-]|\d+[.,'’/E]|\d{4}-|NaN$|Infinity$|Err:)/i;
 
+// The same among words: ="UPS "&A1 is UPS 9.4E+21, and ="IEX-"&A1 is IEX-1.23457E+11. Only what no code and no text of a label has.
+// A date or a number with separators can be there beside a number.
+
+const START = String.raw`(?<![\p{L}\p{N}.,+])`;
+const END = String.raw`(?![\p{L}\p{N}])`;
+
+const SCIENTIFIC_INSIDE = new RegExp(
+  String.raw`\d[.,]\d+E\+\d{1,3}${END}|${START}\d[.,]?E\+\d{2,3}${END}|` +
+    String.raw`${START}\d[.,]\d+E(?:-\d{2,3}|[7-9]|\d{2,3})${END}`,
+  'iu',
+);
+
+const TOO_NARROW_INSIDE = /(?<!\S)#{3,}(?!\S)/;
+
+const KEPT_AS_TEXT_INSIDE = /(?<!\S)="[^"]*"(?!\S)/;
+
+/** What all of them have, for a quick check. */
+const SUSPECT_INSIDE = /\dE[+\d-]|\d[.,]E\+|###|="/i;
+
 /** A message shows no more of a text. Counted in code points: half a surrogate pair cannot be stored. */
 const MAX_SHOWN_CHARS = 40;
 
@@ -56,9 +75,16 @@ const shown = (text: string): string =>
 
 /** Returns why a code or number cannot be what a person meant, or undefined. */
 export function damageOf(text: string): DamageProblem | undefined {
-  if (!SUSPECT.test(text)) return undefined;
-  const problem = problemOf(text);
+  const problem =
+    (SUSPECT.test(text) ? problemOf(text) : undefined) ??
+    (SUSPECT_INSIDE.test(text) ? problemInside(text) : undefined);
   return problem && [problem, { text: shown(text) }];
+}
+
+function problemInside(text: string): DamageProblem[0] | undefined {
+  if (SCIENTIFIC_INSIDE.test(text)) return 'number_shortened';
+  if (TOO_NARROW_INSIDE.test(text)) return 'formula_error';
+  return KEPT_AS_TEXT_INSIDE.test(text) ? 'formula_cell' : undefined;
 }
 
 function problemOf(text: string): DamageProblem[0] | undefined {

@@ -216,6 +216,46 @@ describe('the rules', () => {
   });
 });
 
+test.each([
+  ...[
+    'UPS 9.4E+21',
+    '1.23457E+11 x',
+    'UPS:9,4E+21',
+    '(9.4e+21)',
+    'IEX-1.23457E+11',
+    'IEX1.23457E+11',
+    'UPS 1E+12.',
+  ],
+  ...['UPS 9.40011E21', 'REF 1.2E-04', 'a 9.4E+21 b', 'Guía 9.4E+21', 'UPS\u00a09.4E+21', '9.4E+21;9.5E+21'],
+  ...['UPS #####', '##### x', 'UPS ="00123"', '="00123" x'],
+])('a code and a scan refuse %j, where a damaged number is among words', (sent) => {
+  for (const kind of ['code', 'scan'] as const)
+    expect(readText(kind, sent).problem).toEqual([expect.any(String), { text: sent }]);
+});
+
+test.each([
+  ...[
+    'UPS 1Z5R89390357567127',
+    '1Z12345E0205271688',
+    'A1E+5',
+    '12E-5 x',
+    'X 1E3',
+    'ABC1.5E10',
+    'Box # 5',
+    'Apt ## 5',
+  ],
+  ...[
+    'https://t.example/?a="1"',
+    'https://t.example/?q=12E+34+Street',
+    'UPS 3-Jan',
+    'UPS 03/05/2026',
+    'E+21',
+    '9.4E+',
+  ],
+])('a code and a scan accept %j', (sent) => {
+  for (const kind of ['code', 'scan'] as const) expect(readText(kind, sent).problem).toBeUndefined();
+});
+
 test('a long text of white space and invisible characters is read in linear time', () => {
   const started = performance.now();
   for (const kind of TEXT_KINDS)
@@ -232,6 +272,10 @@ test('a long text of white space and invisible characters is read in linear time
       '1,111',
       '.000',
       '#A',
+      ' ="',
+      '1.1E',
+      '1E+',
+      ' ###',
     ])
       readText(kind, `é${unit.repeat(300_000)}é`);
   expect(performance.now() - started).toBeLessThan(2_000);

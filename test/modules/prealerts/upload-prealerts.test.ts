@@ -198,6 +198,8 @@ describe('refused files', () => {
       "'00123",
       '="00123"',
       '3-Jan',
+      'UPS 9.4E+21',
+      '1.23457E+11 x',
     ];
     const reply = await expectRefused(
       lines(...damaged.map((number) => `${number},IEX-1001,,,`), `${newNumber()},1.23457E+11,,,`),

@@ -35,7 +35,8 @@ export function readSyncResponse(bytes: Uint8Array): SyncResponse {
       if (!customer) return;
       const earlier = customers.get(customer.userCode);
       if (earlier) recordProblem(repeated(earlier.index));
-      const warning = warnOfLikeNumber(customer.userCode);
+      const isListed = problems.length < MAX_PROBLEMS;
+      const warning = isListed ? warnOfLikeNumber(customer.userCode) : undefined;
       if (warning) recordProblem({ index, field: 'user_code', ...warning });
       customers.set(customer.userCode, customer);
     });

@@ -1,9 +1,10 @@
 import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
 import type { InvalidCell } from '../../../platform/files/invalid-cells.js';
+import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { readField } from '../../../platform/values/validate-text.js';
-import { likeNumberWarning } from '../../../platform/files/upload-report.js';
+import { likeNumberWarning, MAX_NAMED_ROWS } from '../../../platform/files/upload-report.js';
 import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
-import { splitFullName } from '../shared/full-name.js';
+import { completeNames } from '../shared/full-name.js';
 import { CUSTOMER_CODE_NAMES, type ColumnTable } from '../../../platform/files/columns.js';
 
 export type UploadedCustomer = {
@@ -58,6 +59,7 @@ const COLUMNS: ColumnTable<Column> = {
     maxChars: 201,
     isRequired: false,
     replaces: ['first_name', 'last_name'],
+    partial: ['name'],
     names: [
       'fullname',
       'name',
@@ -79,20 +81,20 @@ const REQUIRED_CELLS = 3;
  */
 export async function readUpload(path: string): Promise<Upload> {
   const customers = new Map<string, UploadedCustomer>();
-  const likeNumbers: number[] = [];
+  const codes: SentCode[] = [];
   let processed = 0;
   const file = await readUploadedFile(path, {
     columns: COLUMNS,
     maxRows: MAX_ROWS,
     minCells: REQUIRED_CELLS,
     inOrder: true,
-    takeRow(row, { user_code: userCode = '', first_name, last_name, branch, full_name }) {
-      const [given, family] = splitFullName(full_name ?? '');
-      const names = { first_name: first_name ?? given, last_name: last_name ?? family };
+    takeRow(row, { user_code: userCode = '', first_name, last_name, branch, full_name = '' }) {
+      const [given, family] = completeNames(full_name, first_name, last_name);
+      const names = { first_name: given, last_name: family };
       const problems = problemsOfNames(names);
       if (problems.length > 0) return problems;
       processed += 1;
-      if (warnOfLikeNumber(userCode)) likeNumbers.push(row);
+      codes.push({ row, userCode });
       customers.set(userCode, {
         row,
         userCode,
@@ -103,7 +105,22 @@ export async function readUpload(path: string): Promise<Upload> {
       return [];
     },
   });
-  return { ...file, warnings: [...file.warnings, ...likeNumberWarning(likeNumbers)], customers, processed };
+  const likeNumbers = likeNumberWarning(await findLikeNumbers(codes));
+  return { ...file, warnings: [...file.warnings, ...likeNumbers], customers, processed };
+}
+
+type SentCode = { row: number; userCode: string };
+
+/** After the file, and as many as the warning names: reading a code as a scan takes longer than the rest of its row. */
+async function findLikeNumbers(codes: SentCode[]): Promise<number[]> {
+  const rows: number[] = [];
+  const pauseWhenDue = makePauseWhenDue();
+  for (const { row, userCode } of codes) {
+    if (rows.length === MAX_NAMED_ROWS) break;
+    await pauseWhenDue();
+    if (warnOfLikeNumber(userCode)) rows.push(row);
+  }
+  return rows;
 }
 
 /** Both parts of a full name are checked like names in columns of their own. */

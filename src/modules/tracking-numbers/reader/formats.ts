@@ -56,11 +56,19 @@ export type Groups = Record<string, string | undefined>;
 const MAX_LENGTH = 41;
 
 let loaded: Format[][] | undefined;
+let shortest: number | undefined;
 
 /** Returns the formats of the data set that a number of this length can have. Reads the files once. */
 export function formatsOfLength(length: number): Format[] {
   loaded ??= groupByLength(readFormats());
   return loaded[length] ?? [];
+}
+
+/** Returns the length of the shortest number that any format has. */
+export function minFormatLength(): number {
+  loaded ??= groupByLength(readFormats());
+  shortest ??= loaded.findIndex((formats) => formats.length > 0);
+  return shortest;
 }
 
 /** A number has one length, so it is compared with about four of the 39 formats. */

@@ -15,7 +15,17 @@ beforeEach(async () => {
   await service.owner.query("delete from customers where user_code like 'HEAD-%'");
 });
 
-const upload = (file: string) => service.call('uploadCustomers', { as: 'iex', form: { file: { file } } });
+const upload = (file: string, dryRun = 'false') =>
+  service.call('uploadCustomers', { as: 'iex', form: { file: { file }, dry_run: dryRun } });
+
+/** Returns the response of an upload, which a dry run must have announced. */
+async function uploadAsChecked(file: string) {
+  const { status: checkedStatus, body: checked } = await upload(file, 'true');
+  const { status, body } = await upload(file);
+  expect([status, body['errors']]).toEqual([checkedStatus, checked['errors']]);
+  expect({ ...body['data'], dry_run: true }).toEqual({ dry_run: true, ...checked['data'] });
+  return { status, body };
+}
 
 async function storedOf(userCode: string) {
   const { rows } = await service.owner.query(
@@ -47,6 +57,77 @@ describe('a column with full names', () => {
 
   test('first and last names in columns of their own count before it', async () => {
     await upload('user_code,name,first_name,last_name\nHEAD-1,Wrong Person,Ann,Lee\n');
+    expect(await storedOf('HEAD-1')).toMatchObject({ first_name: 'Ann', last_name: 'Lee' });
+  });
+});
+
+describe('a row is complete with the columns that its header must have', () => {
+  test.each([
+    ['code,name', 'HEAD-1,Ann Lee', 'HEAD-2,Bob Roy Fox'],
+    ['code;name', 'HEAD-1;Ann Lee', 'HEAD-2;Bob Roy Fox'],
+    ['code,name,branch', 'HEAD-1,Ann Lee', 'HEAD-2,Bob Roy Fox,Kingston'],
+    ['name,code,email', 'Ann Lee,HEAD-1', 'Bob Roy Fox,HEAD-2,b@b.example'],
+    ['Nombre completo,Casillero', 'Ann Lee,HEAD-1', 'Bob Roy Fox,HEAD-2'],
+    ['Customers in November\ncode,full name', 'HEAD-1,Ann Lee', 'HEAD-2,Bob Roy Fox'],
+  ])('%s', async (header, ...rows) => {
+    const { body } = await uploadAsChecked(`${header}\n${rows.join('\n')}\n`);
+    expect(body['data']).toMatchObject({ processed: 2, created: 2, skipped: 0 });
+    expect(await storedOf('HEAD-1')).toMatchObject({ first_name: 'Ann', last_name: 'Lee', branch: null });
+    expect(await storedOf('HEAD-2')).toMatchObject({ first_name: 'Bob Roy', last_name: 'Fox' });
+  });
+
+  test('a row without the name is an error that names it', async () => {
+    const { status, body } = await uploadAsChecked('code,name\nHEAD-1,Ann Lee\nHEAD-2,\n');
+    expect([status, body['errors']]).toMatchObject([400, [{ row: 3 }, { row: 3 }]]);
+  });
+
+  test.each([
+    ['code,name', ['HEAD-1,Ann Lee', 'HEAD-2', ' ,'], [3]],
+    ['code,email,name', ['HEAD-1,a@b.example,Ann Lee', 'HEAD-2,b@b.example', ','], [3]],
+    ['user_code,first_name,last_name', ['HEAD-1,Ann,Lee', 'HEAD-2,Bob', 'HEAD-3', ',,'], [3, 4]],
+    ['Kunde,Vorname,Nachname', ['HEAD-1,Ann,Lee', 'HEAD-2,Bob Roy', ','], [3]],
+  ])('%s: a shorter row is skipped, and named if it has content', async (header, rows, named) => {
+    const { body } = await uploadAsChecked(`${header}\n${rows.join('\n')}\n`);
+    expect(body['data']).toMatchObject({ processed: 1, skipped: rows.length - 1 });
+    const warning = body['data'].warnings.find(({ code }: { code: string }) => code === 'rows_skipped');
+    expect(warning).toMatchObject({ rows: named, message: expect.stringContaining('skipped') });
+  });
+
+  test('blank rows have no warning', async () => {
+    const { body } = await uploadAsChecked('code,name\nHEAD-1,Ann Lee\n,\n  \n,,,\n');
+    expect(body['data']).toMatchObject({ processed: 1, skipped: 3, warnings: [] });
+  });
+
+  test('a list whose rows are all too short is refused with the number of cells', async () => {
+    const { status, body } = await uploadAsChecked('code,name\nHEAD-1\n');
+    expect([status, body['errors'][0].message]).toMatchObject([
+      400,
+      expect.stringContaining('at least 2 cells'),
+    ]);
+  });
+});
+
+describe('a column name beside one part of the names is the other part', () => {
+  test.each([
+    ['user_code,first_name,name', 'HEAD-1,Ann,Lee'],
+    ['user_code,name,first_name,branch', 'HEAD-1,Lee,Ann,Kingston'],
+    ['name;nombres;casillero', 'Lee;Ann;HEAD-1'],
+    ['user_code,name,last_name', 'HEAD-1,Ann,Lee'],
+    ['surname,name,code', 'Lee,Ann,HEAD-1'],
+    ['user_code,first_name,name', 'HEAD-1,Ann,Ann Lee'],
+    ['user_code,given,surname,name', 'HEAD-1,Wrong,Lee,Ann Lee'],
+  ])('%s', async (header, row) => {
+    const { body } = await uploadAsChecked(`${header}\n${row}\n`);
+    expect(body['data']).toMatchObject({ created: 1, warnings: [] });
+    expect(await storedOf('HEAD-1')).toMatchObject({ first_name: 'Ann', last_name: 'Lee' });
+  });
+
+  test.each([
+    ['user_code,first_name,full_name', 'HEAD-1,Ann,Ann Lee'],
+    ['user_code,Nombre completo,Apellidos', 'HEAD-1,Ann Lee,Lee'],
+  ])('%s: a column that says full is split', async (header, row) => {
+    const { body } = await uploadAsChecked(`${header}\n${row}\n`);
+    expect(body['data']).toMatchObject({ created: 1, warnings: [] });
     expect(await storedOf('HEAD-1')).toMatchObject({ first_name: 'Ann', last_name: 'Lee' });
   });
 });
