@@ -27,6 +27,7 @@ import { assertSafe, assertSafeLogin } from './safe-database.js';
 import {
   APP_ROLE,
   describeExcessPrivileges,
+  readVersion,
   createServiceLogin,
   OLDEST_VERSION,
   withClient,
@@ -115,7 +116,8 @@ export async function prepareCell(
   log: Log,
 ): Promise<Pick<PreparedDatabase, 'url' | 'assumeRole'>> {
   const setting = `DATABASE_CELLS (${name})`;
-  await assertReachable(setting, url, log);
+  // A request that looks for its tenant waits for it, so a refused login is not repeated here.
+  await assertVersion(setting, () => readVersion(url));
   await assertOwn(config, setting, url);
   await assertMigrated(url);
   const role = await roleToAssume(config, setting, url);
@@ -134,8 +136,11 @@ async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedSer
 }
 
 async function assertReachable(setting: string, url: string | undefined, log: Log): Promise<void> {
-  if (!url) return;
-  const version = await awaitLogin(setting, url, log).catch((error: unknown) => {
+  if (url) await assertVersion(setting, () => awaitLogin(setting, url, log));
+}
+
+async function assertVersion(setting: string, read: () => Promise<number>): Promise<void> {
+  const version = await read().catch((error: unknown) => {
     throw new ConfigError([`${setting}: ${messageOf(error)}`]);
   });
   if (version < OLDEST_VERSION)

@@ -41,6 +41,15 @@ test('a cell that is unavailable at the start is used as soon as it is there', a
   await rename(later, nameOf(database.ownerUrl));
 });
 
+test('a cell that refuses the login fails at once, because requests of other cells wait for it', async () => {
+  const url = Object.assign(new URL(database.ownerUrl), { username: 'nobody', password: 'wrong' }).href;
+  const opened = openCells({ config: settings(`cell-b=${url}`) });
+  const startMs = performance.now();
+  await expect(opened.cells[0]?.open()).rejects.toThrow('DATABASE_CELLS (cell-b)');
+  expect(performance.now() - startMs).toBeLessThan(5_000);
+  await opened.close();
+});
+
 test('a cell whose login bypasses row-level security is not used in production', async () => {
   // The test before it has used the database in development.
   await withClient(database.ownerUrl, (client) => client.query('delete from installation.deployments'));
