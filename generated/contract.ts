@@ -7593,21 +7593,6 @@ export interface components {
             };
         };
         /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
-        "BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
         "BodyTooLarge.file.10.MiB": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -7625,6 +7610,21 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.one_or_lines.64.KiB.BodyTooLarge.lines.4.MiB": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -10916,7 +10916,7 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed.POST.WithKey"];
             408: components["responses"]["RequestTimeout.WithKey"];
             409: components["responses"]["SubmitPrealert.409.Replayable"];
-            413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
+            413: components["responses"]["BodyTooLarge.one_or_lines.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
             429: components["responses"]["TooManyAttemptsOrBytes.WithKey"];
             431: components["responses"]["HeadersTooLarge.WithKey"];
@@ -11058,7 +11058,7 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed.POST.WithKey"];
             408: components["responses"]["RequestTimeout.WithKey"];
             409: components["responses"]["SubmitPrealertWithoutSuffix.409.Replayable"];
-            413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
+            413: components["responses"]["BodyTooLarge.one_or_lines.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
             429: components["responses"]["TooManyAttemptsOrBytes.WithKey"];
             431: components["responses"]["HeadersTooLarge.WithKey"];

@@ -40,6 +40,7 @@ const EXTRA: Partial<Record<OperationId, Body[]>> = {
   queueDispatch: [{ courierID: IEX, carrierID: carrier }],
   createManifest: [{ warehouse_id: primary }],
   manageManifest: [{ action: 'create_manifest', warehouse_id: primary }],
+  reviewPrealert: [{ prealert_id: nobody, action: 'assign', package_id: nobody }],
   manageSessions: [
     { action: 'end', session_id: nobody, user_id: manager },
     { action: 'end_all', user_id: manager },

@@ -130,11 +130,12 @@ function tooLarge(requestBody: RequestBody | undefined, types: string[], bundle:
   const code = 'body_too_large';
   const isForm = types.includes('multipart/form-data');
   const limit = requestBody['x-max-body-bytes'] ?? 0;
+  const lines = linesTooLarge(requestBody);
   return [
     ...(types.some((type) => type !== 'multipart/form-data')
-      ? [{ code, args: { limit: inWords(limit) } }]
+      ? [{ code, ...(lines.length > 0 ? { variant: 'one_or_lines' } : {}), args: { limit: inWords(limit) } }]
       : []),
-    ...linesTooLarge(requestBody),
+    ...lines,
     ...(isForm ? [{ code, variant: 'file', args: { limit: inWords(fileLimit(requestBody, bundle)) } }] : []),
   ];
 }
