@@ -24,13 +24,15 @@ beforeEach(() => parcels.select('delete from courier_quotas'));
 
 const useUp = () => parcels.select('update courier_quotas set used = $1', [LIMIT]);
 
-/** Codes with the same lock as the customer of another courier. */
+let series = 0;
+
+/** Codes with the same lock as the customer of another courier, others for each call. */
 const codesBeside = async (count: number): Promise<string[]> =>
   (
     await parcels.select(
-      `select code from (select 'BESIDE-' || n as code from generate_series(1, $1 * 200) n) as codes
+      `select code from (select 'BESIDE-' || $3::text || '-' || n as code from generate_series(1, $1 * 200) n) as codes
        where hashtext(code) & 31 = hashtext($2) & 31 order by random() limit $1`,
-      [count, CUSTOMERS.HRB],
+      [count, CUSTOMERS.HRB, String((series += 1))],
     )
   ).map(({ code }) => String(code));
 
