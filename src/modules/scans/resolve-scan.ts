@@ -1,6 +1,6 @@
 import type { UserContext } from '../../platform/context/request-context.js';
 import { chooseParcel, type ScannedParcel } from '../packages/public.js';
-import { notOneNumber, readScan, type ScanReading } from '../tracking-numbers/public.js';
+import { notOneNumber, ownOrAll, readScan, type ScanReading } from '../tracking-numbers/public.js';
 import { findMatches, type ScanMatches } from './find-matches.js';
 import { decideNextStep, type NextStep } from './next-step.js';
 import { describeScan, type ScanMeaning } from './scan-meaning.js';
@@ -38,13 +38,12 @@ function ofParcel(
   { keys, labelled }: ScannedParcel,
 ) {
   const isOfParcel = ({ trackingKey }: { trackingKey: string }) => keys.includes(trackingKey);
-  const [key] = keys;
-  // A package that has the number itself decides, as at intake.
-  const isOwn = packages.some(({ trackingKey }) => trackingKey === key)
-    ? (row: { trackingKey: string }) => row.trackingKey === key
-    : isOfParcel;
+  // As at intake.
+  const own = ownOrAll(packages.filter(isOfParcel), keys);
   return {
-    packages: packages.filter((row) => row.id === labelled || row.matchedBy === 'house_number' || isOwn(row)),
+    packages: packages.filter(
+      (row) => row.id === labelled || row.matchedBy === 'house_number' || own.includes(row),
+    ),
     prealerts: labelled === null ? prealerts.filter(isOfParcel) : prealerts,
     claims: labelled === null ? claims.filter(isOfParcel) : claims,
     ...others,

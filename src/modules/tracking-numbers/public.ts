@@ -6,4 +6,11 @@ export type { Candidate } from './reader/candidates.js';
 export { readScan, type ScanReading } from './read-scan.js';
 export type { ScannedNumber } from './scanned-number.js';
 export { warnOfUnlikelyNumber, type UnlikelyNumber } from './unlikely-number.js';
-export { keyIn, keyInColumn, keysOfStored, orderedByKey, type StoredNumber } from './stored-keys.js';
+export {
+  keyIn,
+  keyInColumn,
+  keysOfStored,
+  orderedByKey,
+  ownOrAll,
+  type StoredNumber,
+} from './stored-keys.js';

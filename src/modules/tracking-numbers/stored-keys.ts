@@ -25,6 +25,18 @@ export function keyIn(alias: string, keys: readonly string[]): Sql {
 export const keyInColumn = (alias: string, keys: Sql): Sql =>
   sql`${raw(`${alias}.tracking_key`)} = any(${keys})`;
 
+/**
+ * Of the rows that keys of a parcel lead to, returns those with its own key, or all if none has it: a short number can be the end of
+ * several longer ones. If several packages are left, it is open which is meant (decision 0105).
+ */
+export function ownOrAll<Row extends { trackingKey: string }>(
+  rows: readonly Row[],
+  [own]: readonly string[],
+): readonly Row[] {
+  const exact = rows.filter(({ trackingKey }) => trackingKey === own);
+  return exact.length > 0 ? exact : rows;
+}
+
 /** Orders the rows that keyIn selects as the keys are ordered. One key selects one package. */
 export function orderedByKey(alias: string, keys: readonly string[]): Sql {
   if (keys.length <= 1) return empty;

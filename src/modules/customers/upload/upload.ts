@@ -57,11 +57,11 @@ export async function uploadCustomers(
     // Packed before the transaction, because the transaction holds locks.
     const pieces = await pack([...customers.values()]);
     const { created, updated, likeCodes } = form.dry_run
-      ? await compare(ctx, courierId, { pieces, total, codes: customers })
+      ? await compare(ctx, courierId, { pieces, total, customers })
       : await apply(ctx, deps, courierId, {
           pieces,
           total,
-          codes: customers,
+          customers,
           sha256: await sha256Of(form.file.path),
         });
     const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
@@ -99,7 +99,7 @@ async function sha256Of(path: string): Promise<string> {
 }
 
 /** The rows of the file in pieces, each for one statement. */
-type PackedRows = { pieces: string[]; total: number; codes: ReadonlyMap<string, UploadedCustomer> };
+type PackedRows = { pieces: string[]; total: number; customers: ReadonlyMap<string, UploadedCustomer> };
 type Counted = Pick<Applied, 'created' | 'updated'> & { likeCodes: LikeCode[] };
 type PackedFile = PackedRows & { sha256: string };
 
@@ -107,9 +107,9 @@ type PackedFile = PackedRows & { sha256: string };
 const MANY_ROWS = 1_000;
 
 const isInFile =
-  ({ codes }: PackedRows) =>
+  ({ customers }: PackedRows) =>
   (blocked: string[]): boolean =>
-    blocked.some((code) => codes.has(code));
+    blocked.some((code) => customers.has(code));
 
 async function planFor(tx: Tx, { total }: PackedRows): Promise<void> {
   if (total > MANY_ROWS) await tx.count(withoutNestedLoops);
@@ -185,8 +185,8 @@ function compare(ctx: UserContext, courierId: string, file: PackedRows): Promise
 }
 
 /** Before the rows are written, because only new customers are looked up. */
-async function findLikeCodes(tx: UserTx, courierId: string, { codes }: PackedRows): Promise<LikeCode[]> {
-  const numeric = [...codes.values()].filter(({ userCode }) => isNumericCode(userCode));
+async function findLikeCodes(tx: UserTx, courierId: string, { customers }: PackedRows): Promise<LikeCode[]> {
+  const numeric = [...customers.values()].filter(({ userCode }) => isNumericCode(userCode));
   return numeric.length === 0 ? [] : tx.query(likeNewCodes(tx, courierId, numeric));
 }
 

@@ -3,6 +3,7 @@ import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
+import { ownOrAll } from '../../tracking-numbers/public.js';
 import { recordPackageEvents, reportChanged } from '../../webhooks/public.js';
 import {
   changeOwner,
@@ -69,7 +70,7 @@ export async function claimPackage(
  */
 function choosePackage(
   rows: ClaimedRow[],
-  { courierId, keys: [own] }: ReviewedPrealert,
+  { courierId, keys }: ReviewedPrealert,
   { assign, package_id }: Decision,
 ): ClaimedRow | undefined {
   if (package_id !== undefined) {
@@ -77,9 +78,9 @@ function choosePackage(
     if (!named) throw new ApiError('package_not_assignable', { variant: 'other_number' });
     return named;
   }
-  const exact = rows.find(({ trackingKey }) => trackingKey === own);
-  if (exact) return exact;
-  const fitting = assign ? rows : rows.filter(({ courier_id }) => courier_id === courierId);
+  const left = ownOrAll(rows, keys);
+  const fitting =
+    assign || left.length === 1 ? left : left.filter(({ courier_id }) => courier_id === courierId);
   const numbers = fitting.map(({ trackingKey }) => trackingKey).join(', ');
   if (fitting.length > 1) throw invalidFieldError('package_id', 'several_packages', { numbers });
   return fitting[0];

@@ -5,6 +5,7 @@ import type { UserScope, UserTx } from '../../../platform/db/scope.js';
 import {
   keysOfStored,
   notOneNumber,
+  ownOrAll,
   type ScannedNumber,
   type ScanReading,
   type StoredNumber,
@@ -74,10 +75,10 @@ export const severalParcels = (field: string, numbers: string[]): ApiError =>
   invalidFieldError(field, 'several_parcels', { numbers: numbers.join(', ') });
 
 /** Returns the keys of the packages that a number fits, if there are several and none has the number itself. */
-function rivalKeys({ key, keys }: ScannedNumber, known: KnownRow[]): string[] {
+function rivalKeys({ keys }: ScannedNumber, known: KnownRow[]): string[] {
   const found = known.filter((row) => row.packageId !== null && keys.includes(row.trackingKey));
-  const own = [...new Set(found.map(({ trackingKey }) => trackingKey))];
-  return own.length > 1 && !own.includes(key) ? own : [];
+  const left = [...new Set(ownOrAll(found, keys).map(({ trackingKey }) => trackingKey))];
+  return left.length > 1 ? left : [];
 }
 
 /** The same, and undefined for a scan without a number, or whose numbers leave it open. */

@@ -4,7 +4,7 @@ import type { BodyOf } from '../../../platform/contract/types.js';
 import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { readScan, type ScanReading } from '../../tracking-numbers/public.js';
+import { ownOrAll, readScan, type ScanReading } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
@@ -151,14 +151,11 @@ async function findSingle(tx: UserTx, reading: ScanReading, owner?: string): Pro
  *
  * @throws ApiError validation_failed if only other packages have the keys, and several do
  */
-function receiptOf(receipts: queries.EarlierRow[], [key]: string[]): queries.EarlierRow | undefined {
-  const [first, another] = receipts;
-  if (first && another && first.trackingKey !== key)
-    throw severalParcels(
-      'tracking_number',
-      receipts.map(({ trackingKey }) => trackingKey),
-    );
-  return first;
+function receiptOf(receipts: queries.EarlierRow[], keys: string[]): queries.EarlierRow | undefined {
+  const left = ownOrAll(receipts, keys);
+  const numbers = [...new Set(left.map(({ trackingKey }) => trackingKey))];
+  if (numbers.length > 1) throw severalParcels('tracking_number', numbers);
+  return left[0];
 }
 
 /** A later scan of a package whose parcel is locked, in a transaction. `keys`: those that the scan names. */
@@ -245,7 +242,7 @@ async function store(tx: UserTx, { parcel, keys, prealerts, ownership }: NewParc
       const isFlagged = prealertStatus === 'flagged';
       return { row, isDuplicate: false, isFlagged, isAwaited: waiting !== undefined, keys };
     }
-    const [first] = await tx.query(queries.findReceipts(tx, keys));
+    const first = receiptOf(await tx.query(queries.findReceipts(tx, keys)), keys);
     if (first) return handleRepeatedScan(tx, keys, first);
   }
   throw new Error(`No free house number in ${MAX_HOUSE_NUMBERS} tries.`);

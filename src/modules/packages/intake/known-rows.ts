@@ -1,3 +1,4 @@
+import { groupBy } from '../../../platform/values/group-by.js';
 import type { ScanReading } from '../../tracking-numbers/public.js';
 import type { KnownRow } from './identify-parcel.js';
 import { namesakeTexts, type Namesake } from './namesakes.js';
@@ -26,16 +27,4 @@ export function indexKnown(rows: readonly KnownRow[]): RecordsOf<KnownRow> {
 export function indexNamesakes(namesakes: readonly Namesake[]): RecordsOf<Namesake> {
   const byText = groupBy(namesakes, ({ text }) => text);
   return (reading) => namesakeTexts(reading).flatMap((text) => byText.get(text) ?? []);
-}
-
-function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string | null): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    if (key === null) continue;
-    const group = groups.get(key);
-    if (group) group.push(row);
-    else groups.set(key, [row]);
-  }
-  return groups;
 }

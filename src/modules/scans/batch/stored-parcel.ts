@@ -1,3 +1,4 @@
+import { groupBy } from '../../../platform/values/group-by.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import type { ReferencedRecords, ScannedParcel } from '../../packages/public.js';
 import type { ParcelScan } from '../fold/fold.js';
@@ -102,14 +103,4 @@ function fromSent(sent: AdmittedScan, station: string, arrivedAt: string): ScanO
 function parcelOf({ number, keys: [key, ...others], isLabel }: AdmittedScan): ScannedParcel | undefined {
   if (key === undefined || isLabel) return undefined;
   return { trackingNumber: number, keys: [key, ...others], labelled: null };
-}
-
-function groupBy<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(keyOf(row));
-    if (group) group.push(row);
-    else groups.set(keyOf(row), [row]);
-  }
-  return groups;
 }

@@ -105,12 +105,18 @@ export function insertEvents(scope: Scope, events: NewEvent[], changed: string[]
     )
     ${wakeDeliveryQueues(
       scope,
-      sql`select courier_id, endpoint from deliverable
-        union select s.courier_id, 'update_package' from package_syncs s
-        where ${tenantRows(scope, 's')} and s.package_id = any(${changed}::uuid[]) and s.status = 'queued'`,
+      sql`select courier_id, endpoint from deliverable union ${queuesOfChanged(scope, changed)}`,
     )}`;
   return countingEvents(statement, couriers);
 }
+
+/** Schedules the delivery queues of changed packages, for a transaction without events. */
+export const wakeQueuesOfChanged = (scope: Scope, changed: string[]): Sql =>
+  wakeDeliveryQueues(scope, sql`select distinct queue.* from (${queuesOfChanged(scope, changed)}) as queue`);
+
+const queuesOfChanged = (scope: Scope, changed: string[]): Sql =>
+  sql`select s.courier_id, 'update_package' as endpoint from package_syncs s
+    where ${tenantRows(scope, 's')} and s.package_id = any(${changed}::uuid[]) and s.status = 'queued'`;
 
 /**
  * Queues the synchronisation of changed packages that have a courier. A package that is already queued keeps its position. Sorted,

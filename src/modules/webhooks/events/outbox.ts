@@ -1,6 +1,6 @@
 import type { Tx } from '../../../platform/db/scope.js';
 import type { Sql } from '../../../platform/db/statements.js';
-import { insertEvents, queueChangedPackages, type NewEvent } from './event-queries.js';
+import { insertEvents, queueChangedPackages, wakeQueuesOfChanged, type NewEvent } from './event-queries.js';
 
 /** What a transaction reports to couriers. */
 type Outbox = {
@@ -28,10 +28,9 @@ export function outboxOf(tx: Tx): Outbox {
 function statementsOf(tx: Tx, outbox: Outbox): Sql[] {
   const events = outbox.events.flat();
   const changed = [...new Set(outbox.changed)];
-  return [
-    ...(changed.length > 0 ? [queueChangedPackages(tx, changed)] : []),
-    ...(changed.length + events.length > 0 ? [insertEvents(tx, events, changed)] : []),
-  ];
+  const queued = changed.length > 0 ? [queueChangedPackages(tx, changed)] : [];
+  if (events.length > 0) return [...queued, insertEvents(tx, events, changed)];
+  return changed.length > 0 ? [...queued, wakeQueuesOfChanged(tx, changed)] : [];
 }
 
 /**
