@@ -677,8 +677,9 @@ export interface paths {
          *     | `hold`, `deliver` | Changes the status to `on_hold` or `delivered`, as `RecordPackageEvent.php` does. |
          *
          *     The response is 200 with one result per scan, in the order of the scans, even if none was executed: check
-         *     `result` of each. If you get no response, or a 5xx, nothing or everything was stored: send the same batch again.
-         *     Scans that were stored are then `repeated`.
+         *     `result` of each. If you get no response, or a 5xx, send the same batch again. Scans that were stored are then
+         *     `repeated`. Up to 100 scans are stored together or not at all. A larger batch is stored in parts of about 100, so
+         *     that others do not wait for all of it: some parts may be stored although the request failed.
          *
          *     | `result` | What to do |
          *     |---|---|
@@ -2911,7 +2912,7 @@ export interface components {
         PrealertBatchLineStatus: "created" | "duplicate" | "unknown_customer" | "invalid";
         PrealertWarning: {
             /**
-             * @description `unlikely_number`: the tracking number has no digit, such as `N/A` or `TBD`, or is the customer's code.
+             * @description `unlikely_number`: the tracking number has no digit, such as `N/A` or `TBD`, is the customer's code, is a list of several numbers, or has words beside digits in which no number is certain, such as `FedEx 7574 4746 7189 / 2`.
              * @enum {string}
              */
             code: "unlikely_number";
@@ -3973,6 +3974,11 @@ export interface components {
              * @enum {string|null}
              */
             manifest_status: "draft" | "ready" | "shipped" | "completed" | null;
+            /**
+             * Format: double
+             * @description Weight in lb, as it is stored now.
+             */
+            weight: number;
             /** @description When the package was received, in UTC. */
             entry_date_time: components["schemas"]["UtcDateTime"];
         };
@@ -4253,6 +4259,11 @@ export interface components {
             /** @description Status of the package; null if the parcel is not received. */
             status: components["schemas"]["NullablePackageStatus"];
             /**
+             * Format: double
+             * @description Weight of the package in lb, as it is stored now; null if the parcel is not received.
+             */
+            weight: number | null;
+            /**
              * Format: uuid
              * @description The courier that the package belongs to; null if unknown.
              */
@@ -4278,6 +4289,20 @@ export interface components {
             /** @description The place in the warehouse, of the latest `locate` scan; null if unknown. */
             location: string | null;
         } | null;
+        /** @description Another `receive` scan of the same parcel, for example of a station that was offline. If this scan is done, it is the latest of the others, whose measures do not count. If this scan is `already_received`, it is the one whose measures count. Null for other kinds, if there is none, and if `ReceivePackage.php` received the parcel. Send a `receive` scan again with the same id to find out whether it still counts. */
+        OtherReceipt: {
+            /**
+             * Format: double
+             * @description The weight in lb that it has.
+             */
+            weight: number;
+            /** @description When it was scanned, in UTC. */
+            scanned_at: components["schemas"]["UtcDateTime"];
+            /** @description The station that sent it. */
+            station: string;
+            /** @description Name of the user who scanned it; null if the user no longer exists. */
+            user_name: string | null;
+        } | null;
         ScanResult: {
             /** @description The id that you sent; null if it was missing or was not a text. */
             scan_id: string | null;
@@ -4293,6 +4318,7 @@ export interface components {
             /** @description The unacceptable fields of a refused scan, as in a failure response. Otherwise empty. */
             errors: components["schemas"]["FieldError"][];
             parcel: components["schemas"]["ParcelState"];
+            other_receipt: components["schemas"]["OtherReceipt"];
         };
         /** @description The result of each scan. The number of scans is the sum of `done`, `repeated`, `conflict` and `refused`. */
         ScanBatchResult: {
@@ -4484,11 +4510,11 @@ export interface components {
         };
         PackageEvent: {
             event_id: components["schemas"]["Uuid"];
-            /** @description The previous status; null for the first event. */
+            /** @description The previous status; null for the first event, and for a later change of the receipt, which keeps the status. */
             previous_status: components["schemas"]["NullablePackageStatus"];
             status: components["schemas"]["PackageStatus"];
             /**
-             * @description Cause of the change. `intake`: the package was received. `manifest`: its manifest changed status. `recorded`: staff recorded an event.
+             * @description Cause of the change. `intake`: the package was received, or an earlier scan of its receipt arrived later and changed its weight. `manifest`: its manifest changed status. `recorded`: staff recorded an event.
              * @enum {string}
              */
             source: "intake" | "manifest" | "recorded";
@@ -4498,7 +4524,7 @@ export interface components {
             recorded_at: components["schemas"]["UtcDateTime"];
             /** @description Where it happened; null if not recorded. */
             location: string | null;
-            /** @description Remark of staff; null if there is none. Couriers do not see remarks from before the package was assigned to them. */
+            /** @description Remark of staff, or what a later scan of the receipt has changed; null if there is none. Couriers do not see remarks from before the package was assigned to them. */
             remarks: string | null;
             /** @description Name of the user who made the change. Staff only; null for a courier. */
             recorded_by: string | null;
@@ -4508,7 +4534,7 @@ export interface components {
             /** @description The warehouse's own number of the package. */
             house_number: string;
             status: components["schemas"]["PackageStatus"];
-            /** @description The complete history, oldest event first. The initial status of each event is the final status of the previous event. */
+            /** @description The complete history, oldest event first. The initial status of each event is the final status of the previous event. A change of the receipt has none, and leaves the status as it is. */
             events: components["schemas"]["PackageEvent"][];
         };
         /**
@@ -4769,7 +4795,7 @@ export interface components {
         };
         UploadWarning: {
             /**
-             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `rows_skipped`: rows have content, but too few cells, and were not read. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one. `unlikely_number`: tracking numbers have no digit, such as `N/A`, or are the customer's code.
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `rows_skipped`: rows have content, but too few cells, and were not read. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one. `unlikely_number`: tracking numbers have no digit, such as `N/A`, are the customer's code, are lists of several numbers, or have words beside digits in which no number is certain.
              * @enum {string}
              */
             code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "rows_skipped" | "number_rounded" | "like_date" | "like_tracking_number" | "leading_zeros" | "unlikely_number";
@@ -6554,7 +6580,7 @@ export interface components {
         /** @description A warehouse. Fields that are not set are `null`. */
         Warehouse: {
             warehouse_id: components["schemas"]["Uuid"];
-            /** @description The carrier's name. */
+            /** @description The warehouse's name. It is unique; a warehouse has no code. */
             name: string;
             /** @description Street and number. */
             address: string | null;

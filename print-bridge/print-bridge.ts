@@ -1,3 +1,4 @@
+import { allowClosedOutput } from '../src/commands/run/closed-output.js';
 import { describeArguments, isHelpAsked } from '../src/config/commands.js';
 import { ConfigError } from '../src/config/config.js';
 import { readPrintBridgeConfig } from './config.js';
@@ -24,6 +25,7 @@ Exit status: 0 after SIGTERM or SIGINT, 78 if a setting or the user is wrong, 1 
 /** A restart does not help. Service managers can be told not to try (sysexits.h, EX_CONFIG). */
 const WRONG_CONFIGURATION = 78;
 
+allowClosedOutput();
 if (isHelpAsked()) process.stdout.write(HELP);
 else process.exitCode = await main();
 

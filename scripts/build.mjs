@@ -13,6 +13,7 @@ const VERSION = 2;
 /** Bundled with our modules and most packages, because loading 1,300 files takes a second of CPU (decision 0044). */
 export const PROGRAMS = [
   'src/main.ts',
+  'src/child.ts',
   'src/worker.ts',
   'src/commands/anonymise.ts',
   'src/commands/doctor.ts',

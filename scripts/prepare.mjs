@@ -1,5 +1,5 @@
-// The first step of `npm start` and `npm test`: installs, generates and builds, each only if necessary. Plain JavaScript
-// that imports only Node's modules, because it runs before the dependencies are installed.
+// The first step of `npm start`, `npm test` and `npm run check`: installs packages and git hooks, generates and builds, each only
+// if necessary. Plain JavaScript that imports only Node's modules, because it runs before the dependencies are installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,14 +12,20 @@ import { installHooks } from './hooks/install.mjs';
 export const root = join(fileURLToPath(import.meta.url), '..', '..');
 
 export function prepare() {
-  if (needsInstall()) {
-    step('Installing dependencies', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
-    const done = installHooks(root);
-    if (done) process.stderr.write(`${done}\n`);
-  }
+  installMissing();
   if (!isGenerated()) step('Generating code', process.execPath, ['scripts/generate.mjs']);
   build(root);
   buildConsole(root);
+}
+
+/** Installs the packages, and in a clone the git hooks, also if the packages are there already. */
+export function installMissing() {
+  const needsPackages = needsInstall();
+  if (needsPackages)
+    step('Installing dependencies', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
+  const hooks = installHooks(root);
+  // Hooks of the person are mentioned only once.
+  if (hooks && (hooks.isInstalled || needsPackages)) process.stderr.write(`${hooks.message}\n`);
 }
 
 /** Returns whether generated/ was made from the present contract, data model and documentation. */

@@ -8,6 +8,8 @@ import { readContract, readRoutes } from './platform/contract/bundle.js';
 import { listMigrations, MIGRATIONS } from './platform/db/migrations/migration-files.js';
 import { openPasswords } from './modules/auth/public.js';
 import { makeBulkLimits } from './platform/limits/bulk-limits.js';
+import { watchLoop } from './platform/limits/overload/loop-guard.js';
+import { makeOwnLimits, type SharedLimits } from './platform/limits/shared/shared-limits.js';
 import { watchPressure } from './platform/limits/pressure.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
 import type { Cell } from './platform/db/cells.js';
@@ -15,7 +17,7 @@ import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
 import { reportActivity } from './platform/http/report-activity.js';
 import { registerSecurityText } from './platform/http/documents/security-text.js';
-import { serveWhileClosing } from './platform/http/connections/graceful-shutdown.js';
+import { serveWhileClosing, type ReadinessWatch } from './platform/http/connections/graceful-shutdown.js';
 import { makeDocument } from './platform/http/documents/static-documents.js';
 import { announceDeprecations } from './platform/http/replies/deprecations.js';
 import { sendRateLimits } from './platform/limits/headers/rate-limits.js';
@@ -25,6 +27,7 @@ import { registerConsole } from './platform/http/documents/console.js';
 import { makeKeyFailureLimit, makeRequestLimit } from './platform/limits/request-rate.js';
 import { registerRoutes } from './platform/http/routes.js';
 import type { Timeouts } from './platform/http/connections/listener.js';
+import { registerLines } from './platform/http/bodies/lines.js';
 import { makeServer } from './platform/http/server.js';
 import { sliceReplies } from './platform/http/documents/sliced-replies.js';
 import { openTenants } from './platform/http/tenant-by-host.js';
@@ -43,6 +46,10 @@ export type AppOptions = {
   timeouts?: Timeouts;
   /** A shorter time limit for drawing a logo, for tests. */
   drawingMs?: number | undefined;
+  /** The limits that hold for all processes of the server, if there are several. */
+  limits?: SharedLimits | undefined;
+  /** What all processes of the server know of the load balancer. */
+  readiness?: ReadinessWatch | undefined;
   /** Counts every request. */
   metrics?: RequestMetrics | undefined;
   /** Traces requests. */
@@ -58,12 +65,14 @@ export async function createApp({
   cells,
   timeouts,
   drawingMs,
+  limits = makeOwnLimits(),
+  readiness,
   metrics,
   tracer,
   observe,
 }: AppOptions): Promise<App> {
   const contract = await readContract();
-  const { app: server, unread } = await makeServer(config, { timeouts, metrics, tracer });
+  const { app: server, unread } = await makeServer(config, { timeouts, metrics, tracer, limits });
   const secrets = openSecrets(config.secrets, (context) =>
     server.log.error({ ...context }, 'cannot decrypt a secret'),
   );
@@ -73,13 +82,17 @@ export async function createApp({
   announceDeprecations(server);
   observe?.(server);
   sliceReplies(server, unread);
-  serveWhileClosing(server);
+  serveWhileClosing(server, readiness);
   const lastSeen = openLastSeen((error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
   reportActivity(server, lastSeen.record);
   server.addHook('onClose', lastSeen.stop);
   const pressure = watchPressure(db.connectionShares);
   server.addHook('onClose', async () => pressure.stop());
-  server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit(), db));
+  const guard = watchLoop(metrics?.loopRefused);
+  server.addHook('onClose', async () => guard.stop());
+  const bulk = makeBulkLimits(config.poolSize, pressure, limits);
+  registerLines(server, bulk.limitLines);
+  server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit(limits), db));
   const documents = [
     ...(await registerDocumentation(server)),
     ...(await registerConsole(server)),
@@ -99,22 +112,24 @@ export async function createApp({
       },
       migrations: await listMigrations(MIGRATIONS),
       securityLog: (event, fields) => server.log.info({ event, ...fields }, event),
-      loginLimiter: makeLoginLimiter(),
+      loginLimiter: makeLoginLimiter(undefined, limits),
       passwords: openPasswords(
         config.passwordHashCost,
         config.appEnv === 'development' ? [] : [PUBLISHED.password],
       ),
-      drawLogo: makeLogoDrawer(drawingMs),
+      drawLogo: makeLogoDrawer(drawingMs, limits),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
-      bulk: makeBulkLimits(config.poolSize, pressure),
+      bulk,
+      limits,
     }),
     {
       db,
       tenants: openTenants(db, cells),
       tokens,
       secrets,
-      limit: makeRequestLimit(config.rateLimitPerMinute),
+      limit: makeRequestLimit(config.rateLimitPerMinute, limits),
+      guard,
     },
     documents,
   );

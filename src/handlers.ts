@@ -2,21 +2,13 @@ import type { Handlers } from '../generated/handlers.js';
 import { accountHandlers } from './modules/auth/account/handlers.js';
 import { auditLogHandlers } from './modules/audit-log/handlers.js';
 import { loginHandlers } from './modules/auth/login/handlers.js';
-import { billingAccountHandlers } from './modules/bills/billing-account-handlers.js';
-import { billHandlers } from './modules/bills/list/handlers.js';
-import { billManagementHandlers } from './modules/bills/management/handlers.js';
-import { billDocumentHandlers } from './modules/bills/documents/handlers.js';
-import { customerHandlers } from './modules/customers/crud/handlers.js';
+import { billHandlers } from './modules/bills/handlers.js';
+import { customerHandlers } from './modules/customers/handlers.js';
 import { carrierHandlers } from './modules/carriers/handlers.js';
-import { courierLogoHandlers } from './modules/couriers/settings/logo-handlers.js';
 import { courierHandlers } from './modules/couriers/settings/handlers.js';
 import { courierAdministrationHandlers } from './modules/couriers/administration/handlers.js';
-import { customerUploadHandlers } from './modules/customers/upload/handlers.js';
-import { customerSyncHandlers } from './modules/customers/sync/handlers.js';
-import { customerSearchHandlers } from './modules/customers/search/handlers.js';
 import type { Deps } from './modules/dependencies.js';
 import { invoiceHandlers } from './modules/invoices/handlers.js';
-import { manifestListHandlers } from './modules/manifests/list/handlers.js';
 import { manifestHandlers } from './modules/manifests/handlers.js';
 import { packageEventHandlers } from './modules/packages/events/handlers.js';
 import { packageHandlers } from './modules/packages/handlers.js';
@@ -25,7 +17,6 @@ import { passwordResetHandlers } from './modules/password-reset/handlers.js';
 import { prealertHandlers } from './modules/prealerts/handlers.js';
 import { prealertSubmissionHandlers } from './modules/prealerts/submission/handlers.js';
 import { prealertUploadHandlers } from './modules/prealerts/upload/handlers.js';
-import { prealertReviewHandlers } from './modules/prealerts/review-handlers.js';
 import { rateHandlers } from './modules/rates/handlers.js';
 import { executeWaitingScans } from './modules/scans/batch/execute-parcels.js';
 import { scanBatchHandlers } from './modules/scans/batch/handlers.js';
@@ -51,10 +42,6 @@ export function makeHandlers(deps: Deps) {
     ...prealertHandlers(),
     ...prealertSubmissionHandlers(),
     ...customerHandlers(deps),
-    ...customerUploadHandlers(deps),
-    ...customerSearchHandlers(),
-    ...customerSyncHandlers(),
-    ...prealertReviewHandlers(),
     ...prealertUploadHandlers(deps),
     ...packageHandlers(deps, executeWaitingScans),
     ...packageEventHandlers(),
@@ -63,15 +50,10 @@ export function makeHandlers(deps: Deps) {
     ...scanBatchHandlers(deps),
     ...manifestLoadingHandlers(),
     ...manifestHandlers(),
-    ...manifestListHandlers(),
     ...rateHandlers(),
     ...invoiceHandlers(deps),
-    ...billHandlers(),
-    ...billManagementHandlers(deps),
-    ...billingAccountHandlers(deps),
-    ...billDocumentHandlers(deps),
+    ...billHandlers(deps),
     ...courierHandlers(deps),
-    ...courierLogoHandlers(deps),
     ...courierAdministrationHandlers(deps),
     ...warehouseHandlers(),
     ...carrierHandlers(),

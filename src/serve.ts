@@ -8,74 +8,95 @@ import type { ReplicaOptions } from './platform/db/connections/replica.js';
 import { openDb } from './platform/db/open-database.js';
 import { openCells } from './startup/cells.js';
 import type { PreparedDatabase } from './startup/prepare-database.js';
-import type { serveMetrics, ServedMetrics } from './platform/metrics/serve.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
 import { watchProtections } from './startup/watch-protections.js';
-import { connectionOf, DRAIN_MS, print, queueConnectionOf, type Stop } from './startup/process.js';
+import type { Membership } from './startup/processes/membership.js';
+import type { Metrics } from './platform/metrics/metrics.js';
+import {
+  connectionOf,
+  DRAIN_MS,
+  print,
+  queueConnectionOf,
+  startMetrics,
+  type Stop,
+} from './startup/process.js';
 
 /** How long statements of aborted requests may delay closing the pool, and a collector the end of the process. */
 const CLOSE_MS = 500;
 
-/**
- * Serves requests until a signal arrives. Also runs jobs, unless RUN_WORKER=false.
- *
- * @param welcome returns what the terminal of a developer shows when the service serves
- */
+export type ServeOptions = {
+  /** Returns what the terminal of a developer shows when the service serves. */
+  welcome?: (base: string) => string;
+  /** For one of several processes of a server: it serves with the others, and another process runs the jobs. */
+  membership?: Membership;
+  /** The metrics that the primary process serves. */
+  metrics?: Metrics | undefined;
+};
+
+/** Serves requests until a signal arrives. Also runs jobs, unless RUN_WORKER=false. */
 export async function serveFrom(
   database: PreparedDatabase,
   config: Config,
   stop: Stop,
-  welcome?: (base: string) => string,
+  { welcome, membership, metrics: ofChild }: ServeOptions = {},
 ): Promise<void> {
   const connection = connectionOf(database);
-  const metrics = config.metrics && (await startMetrics(config.metrics, connection));
+  const served = !membership && config.metrics && (await startMetrics(config.metrics, connection));
+  const metrics = served || ofChild;
+  const poolSize = membership?.poolSize ?? config.poolSize;
   const log = pino({ level: config.logLevel });
   const tracing = await startTracing(config.tracing, log);
   const tracer = tracing?.tracer;
   const replica = config.databaseReplica && { ...config.databaseReplica, onChange: logReplica(log) };
   const db = openDb({
     ...connection,
-    size: config.poolSize,
+    size: poolSize,
     replica,
     readsWhileReadOnly: true,
+    shedsLoad: true,
   });
   metrics?.watchPool('service', db);
-  const others = openCells({ config, metrics });
+  const others = openCells({ config, metrics, poolSize });
   if (db.replica) metrics?.watchReplica(db.replica);
   try {
-    const { server } = await createApp({ config, db, cells: others.cells, metrics, tracer });
+    const { server } = await createApp({
+      config,
+      db,
+      cells: others.cells,
+      limits: membership?.limits,
+      readiness: membership?.readiness,
+      metrics,
+      tracer,
+    });
     // A signal may have arrived during start-up.
     if (stop.signal()) return;
-    await listen(server, config);
-    if (metrics) server.log.info({ port: metrics.port }, 'serving metrics');
-    const background = config.worker.inProcess
-      ? await startJobs({
-          config,
-          connection,
-          queueConnection: queueConnectionOf(database),
-          log: server.log,
-          metrics,
-          tracer,
-        })
-      : undefined;
+    const texts = await listen(server, config, membership !== undefined);
+    membership?.reportStart({ base: baseOf(server, config), texts });
+    if (served) server.log.info({ port: served.port }, 'serving metrics');
+    const background =
+      !membership && config.worker.inProcess
+        ? await startJobs({
+            config,
+            connection,
+            queueConnection: queueConnectionOf(database),
+            log: server.log,
+            metrics,
+            tracer,
+          })
+        : undefined;
     const { log: serverLog } = server;
     const unwatch = background && watchProtections({ config, url: connection.url, log: serverLog, metrics });
     if (welcome && config.appEnv === 'development') print(welcome(baseOf(server, config)));
     await stop.received;
     unwatch?.();
-    await Promise.all([drain(server, stop), background?.stop(DRAIN_MS)]);
+    if (!membership) server.log.info({ signal: stop.signal() }, 'closing');
+    await Promise.all([drain(server), background?.stop(DRAIN_MS)]);
   } finally {
     await Promise.race([
-      Promise.all([db.close(), others.close(), metrics?.close(), tracing?.stop()]),
+      Promise.all([db.close(), others.close(), served ? served.close() : undefined, tracing?.stop()]),
       sleep(CLOSE_MS),
     ]);
   }
-}
-
-/** Loaded only if there is a port for metrics. */
-async function startMetrics(...options: Parameters<typeof serveMetrics>): Promise<ServedMetrics> {
-  const { serveMetrics } = await import('./platform/metrics/serve.js');
-  return serveMetrics(...options);
 }
 
 /** Loaded after the service has begun to serve, because requests need none of it. */
@@ -91,20 +112,38 @@ function logReplica(log: Logger): ReplicaOptions['onChange'] {
   };
 }
 
-async function listen(server: FastifyInstance, { host, port, tls }: Config): Promise<void> {
-  // Fastify does not see that listener.ts makes the server.
-  const listenTextResolver = (address: string) =>
-    `Server listening at ${tls ? address.replace(/^http:/, 'https:') : address}`;
+/**
+ * Listens, and logs the addresses.
+ *
+ * @param isQuiet does not log them, because the primary process does
+ * @returns the texts of the log
+ */
+async function listen(
+  server: FastifyInstance,
+  { host, port, tls, logLevel }: Config,
+  isQuiet: boolean,
+): Promise<string[]> {
+  const texts: string[] = [];
+  const listenTextResolver = (address: string) => {
+    // Fastify does not see that listener.ts makes the server.
+    const text = `Server listening at ${tls ? address.replace(/^http:/, 'https:') : address}`;
+    texts.push(text);
+    return text;
+  };
+  // Fastify has no option for it. The log of a request begins with the level of this moment.
+  if (isQuiet) server.log.level = 'silent';
   try {
     await server.listen({ host, port, listenTextResolver });
+    return texts;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ConfigError([`Cannot listen on ${host}:${port}: ${reason}. Set HOST or PORT.`]);
+  } finally {
+    server.log.level = logLevel;
   }
 }
 
-async function drain(server: FastifyInstance, stop: Stop): Promise<void> {
-  server.log.info({ signal: stop.signal() }, 'closing');
+async function drain(server: FastifyInstance): Promise<void> {
   setTimeout(() => server.server.closeAllConnections(), DRAIN_MS).unref();
   await server.close();
 }

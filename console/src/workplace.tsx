@@ -5,17 +5,21 @@ import { AnnouncePage } from './courier/announce.js';
 import { BillsPage } from './courier/bills.js';
 import { ParcelsPage } from './courier/parcels.js';
 import { WebhooksPage } from './courier/webhooks.js';
+import { endLoading } from './device/loading.js';
 import { settings } from './device/settings.js';
 import { PAGES, pagesOf, type PageId, type PageInfo } from './pages.js';
 import { listenForAnswers } from './queue/answers.js';
 import { AttentionPanel, QueueIndicator, QueueNotices } from './queue/panel.js';
 import { startSender } from './queue/sender.js';
 import { listenForKeys } from './scanner/listen.js';
+import { isWeightText } from './scanner/scale.js';
 import { ExpiredDialog } from './session/login.js';
 import { isExpired, type Session } from './session/session.js';
-import { CorrectDialog } from './station/correct-last.js';
+import { CorrectDialog } from './station/correct-dialog.js';
+import { correcting, endCorrection, startCorrection } from './station/correcting.js';
 import { leave, LeaveDialog } from './station/leave.js';
 import { ForgottenLabels } from './station/label-list.js';
+import { report } from './station/report.js';
 import { saveInterrupted } from './station/receiving.js';
 import { hasParcelInWork, work } from './station/work.js';
 import { FindPage } from './find/find.js';
@@ -33,6 +37,7 @@ import { giveReading } from './ui/keys.js';
 import { Empty } from './ui/parts.js';
 import { clearOutcome } from './ui/outcome.js';
 import { goTo, linkTo, route } from './ui/router.js';
+import { refuseStrayScan, stray, StrayReading, takeStrayWeight } from './station/stray.js';
 import { AccountMenu } from './ui/account-menu.js';
 
 const VIEWS: Record<PageId, FunctionComponent> = {
@@ -54,30 +59,33 @@ listenForAnswers();
 /** The menu and one page. */
 export function Workplace({ session: current }: { session: Session }) {
   const pages = pagesOf(current.user.role);
-  const wanted = route.value.page;
+  const { page: wanted, argument } = route.value;
   // A page of another role was left open by somebody else.
   const page = pages.find(({ id }) => id === wanted) ?? (isUnknown(wanted) ? undefined : pages[0]);
   const isHelpOpen = useSignal(false);
-  const isCorrecting = useSignal(false);
   const isStaff = current.user.role !== 'courier';
 
   useEffect(() => (isStaff ? startSender(current) : undefined), []);
   useEffect(() => void saveInterrupted().catch(() => undefined), []);
   useEffect(keepFocus, []);
+  // The next user does not find the correction of this one.
+  useEffect(() => endCorrection, []);
   // Before the page is painted, so that no scan falls between.
   useLayoutEffect(
     () =>
       listen(pages, isStaff, {
         F1: () => (isHelpOpen.value = !isHelpOpen.value),
-        F2: () => (isCorrecting.value = isStaff),
+        F2: () => isStaff && startCorrection(),
       }),
     [],
   );
   // Before the effects of the page, which may show a result at once.
   useLayoutEffect(() => {
     clearOutcome();
+    stray.value = undefined;
+    // Each manifest too has words of its own.
     document.title = `${page ? t(page.title) : t('page.unknown')} · Crossdock`;
-  }, [page?.id, settings.value.language]);
+  }, [page?.id, argument, settings.value.language]);
 
   if (pages.length === 0)
     return (
@@ -110,13 +118,14 @@ export function Workplace({ session: current }: { session: Session }) {
       <section class="notices" aria-label={t('menu.notices')}>
         {isStaff && <QueueNotices />}
         {isStaff && <ForgottenLabels />}
+        <StrayReading />
         {page?.id !== 'receive' && hasParcelInWork.value && <WaitingParcel />}
       </section>
       <main id="content" tabIndex={-1}>
         <Page id={page?.id} />
       </main>
-      {isStaff && <AttentionPanel />}
-      {isCorrecting.value && <CorrectDialog onClose={() => (isCorrecting.value = false)} />}
+      {isStaff && <AttentionPanel page={page?.id} />}
+      {correcting.value !== undefined && <CorrectDialog key={correcting.value} />}
       {isHelpOpen.value && <HelpDialog pages={pages} onClose={() => (isHelpOpen.value = false)} />}
       {isExpired.value && <ExpiredDialog onLeave={leave} />}
       <LeaveDialog />
@@ -164,10 +173,16 @@ function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string
     run();
   };
   window.addEventListener('keydown', onShortcut);
+  endLoading(() => report('bad', t('word.scanAgain'), t('receive.early'), ''));
   const stop = listenForKeys(
     {
       onReading: (reading) => {
-        if (!giveReading(reading) && isStaff && reading.kind === 'scan') scanToFind(reading.scan.text);
+        stray.value = undefined;
+        if (giveReading(reading) || !isStaff || reading.kind === 'unclear') return;
+        const text = reading.kind === 'scan' ? reading.scan.text : reading.text;
+        if (isWeightText(text)) takeStrayWeight(text);
+        else if (document.querySelector('dialog[open]')) refuseStrayScan();
+        else if (reading.kind === 'scan') scanToFind(text);
       },
       fieldForKeys,
     },

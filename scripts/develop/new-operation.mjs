@@ -1,101 +1,143 @@
 // Adds an operation to the contract, with a handler, rows in the tables of the tests, and a test file:
 // npm run new:operation -- <operationId> --path <Name.php> --module <folder> --permission <permission> [--method post]
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { assertNew, readArguments, USAGE } from './new-operation/arguments.mjs';
+import { insertBesideNeighbours } from './new-operation/entries.mjs';
+import {
+  contractFileOf,
+  handlerFolderOf,
+  operationIdsOf,
+  read,
+  root,
+  tagOf,
+  testFileOf,
+  write,
+} from './new-operation/project.mjs';
 import { contractEntry, handlerFile, testFile } from './new-operation/templates.mjs';
-
-const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const USAGE =
-  'Usage: npm run new:operation -- <operationId> --path <Name.php> --module <folder> --permission <permission> [--method get|post]';
 
 if (process.argv.includes('--help') || process.argv.includes('-h')) {
   process.stdout.write(`${USAGE}\n`);
   process.exit(0);
 }
 
-function readArguments() {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      path: { type: 'string' },
-      module: { type: 'string' },
-      permission: { type: 'string' },
-      method: { type: 'string', default: 'get' },
-    },
-  });
-  const [id] = positionals;
-  const { path, module, permission, method } = values;
-  if (!id || !path || !module || !permission) throw new Error(USAGE);
-  const name = id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const operation = { id, path, module, permission, method, name };
-  const problem = problemOf(operation);
-  if (problem) throw new Error(`${problem}\n${USAGE}`);
-  return operation;
-}
-
-function problemOf({ id, path, module, permission, method, name }) {
-  if (!/^[a-z][a-zA-Z0-9]+$/.test(id)) return `${id} is not a camelCase operationId.`;
-  if (!/^[A-Z][A-Za-z0-9]*\.php$/.test(path)) return `${path} is not a path like PackageCounts.php.`;
-  if (!/^[a-z][a-z-]*$/.test(module)) return `${module} is not a folder name like packages.`;
-  if (!['get', 'post'].includes(method)) return `${method} is not get or post.`;
-  if (!read('src/platform/access/permissions.ts').includes(`'${permission}':`))
-    return `${permission} is not in src/platform/access/permissions.ts.`;
-  if (new RegExp(`operationId: ${id}$`, 'm').test(read('generated/openapi.yaml')))
-    return `${id} exists already.`;
-  if (read('openapi/openapi.yaml').includes(`/api/${path}:`))
-    return `The path ${path} exists already. Add the method to it by hand.`;
-  const folder = folderOf({ module, name });
-  return existsSync(join(root, folder)) ? `${folder} exists already.` : undefined;
-}
-
-/** Returns the folder of the handler: that of a new module, or a new sub-folder of an existing module. */
-function folderOf({ module, name }) {
-  const folder = `src/modules/${module}`;
-  return existsSync(join(root, folder)) ? `${folder}/${name}` : folder;
-}
-
-function addOperation(operation) {
-  const { id, path, module, name } = operation;
-  const contract = `openapi/paths/${module}/${name}.yaml`;
-  const folder = folderOf(operation);
-  const handler = `${folder}/handlers.ts`;
-  const test = `test/modules/${module}/${name}.test.ts`;
-  create(contract, contractEntry(operation));
-  create(handler, handlerFile(operation, '../'.repeat(folder.split('/').length)));
-  create(test, testFile(operation));
-  insert(
-    'openapi/openapi.yaml',
-    /^paths:\n/m,
-    `  /api/${path}:\n    $ref: ./paths/${module}/${name}.yaml#/operation\n`,
-  );
-  insert(
-    'src/handlers.ts',
-    /^import .*\n/m,
-    `import { ${id}Handlers } from './${handler.slice(4, -3)}.js';\n`,
-  );
-  insert('src/handlers.ts', /^ {2}return \{\n/m, `    ...${id}Handlers(),\n`);
-  insert('test/security/authorization/matrix.ts', /^export const MATRIX = \{\n.*\n/m, matrixRow(operation));
-  insert(
-    'test/security/authorization/calls.ts',
-    /^export const CALLS.*\{\n/m,
-    `  ${id}: () => (${callOf(operation)}),\n`,
-  );
-  const bound = operation.method === 'post' ? 'application/json: record' : 'query: read';
-  insert('openapi/bounds.yaml', /^operations:\n/m, `  ${id}: { ${bound} }\n`);
+function addOperation(named) {
+  const { id, module } = named;
+  const roles = rolesOf(named.permission);
+  const operation = { ...named, roles };
+  const contract = contractFileOf(operation);
+  const handler = `${handlerFolderOf(operation)}/handlers.ts`;
+  const test = testFileOf(operation);
+  assertNew([handler, test, ...(contract.endsWith(`/${module}.yaml`) ? [] : [contract])]);
+  // Before the new operation is one of them.
+  const neighbours = operationIdsOf(module);
+  const key = addToContract(operation, contract);
+  write(handler, handlerFile(operation, '../'.repeat(handler.split('/').length - 1)));
+  write(test, testFile(operation, '../'.repeat(test.split('/').length - 1)));
+  addPath(operation, `${contract.replace('openapi/', './')}#/${key}`);
+  addHandler(operation, handler);
+  addBound(operation, neighbours);
+  addCases(operation, neighbours);
   execFileSync(process.execPath, [join(root, 'scripts/generate.mjs')], { stdio: 'inherit' });
-  process.stdout.write(nextSteps({ ...operation, contract, handler, test }));
+  process.stdout.write(nextSteps({ id, ...operation, contract, handler, test }));
 }
 
-/** Returns the row with the statuses for managers, warehouse staff and couriers, according to the permission. */
-function matrixRow({ id, permission }) {
-  const roles = rolesOf(permission);
-  const cells = ['manager', 'warehouse', 'courier'].map((role) => (roles.includes(role) ? "'200'" : "'403'"));
-  return `  ${id}: {\n    '${id}': [${cells.join(', ')}],\n  },\n`;
+/** Writes the operation, and returns its key in the file. */
+function addToContract(operation, path) {
+  const key = path.endsWith(`/${operation.module}.yaml`) ? operation.id : 'operation';
+  const tag = tagOf(operation.module) ?? addTag(operation.module);
+  const entry = contractEntry(operation, { key, up: '../'.repeat(path.split('/').length - 2), tag });
+  write(path, existsSync(join(root, path)) ? `${read(path).trimEnd()}\n\n${entry}` : entry);
+  return key;
 }
 
+/** Adds a tag for the operations of a new module, and returns it. */
+function addTag(module) {
+  const tag = module.replace(/(?:^|-)([a-z])/g, (_match, letter) => letter.toUpperCase());
+  const table = {
+    start: /^tags:$/,
+    isEntry: (line) => line.startsWith('  - name: '),
+    isNeighbour: () => false,
+  };
+  const entry = `  - name: ${tag}\n    description: <What these operations are about>\n`;
+  insertBesideNeighbours('openapi/openapi.yaml', table, entry);
+  return tag;
+}
+
+function addPath({ url, module }, reference) {
+  const table = {
+    start: /^paths:$/,
+    isEntry: (line) => /^ {2}\/api\//.test(line),
+    isNeighbour: (lines) => new RegExp(`\\./paths/${module}[/.]`).test(lines),
+  };
+  insertBesideNeighbours('openapi/openapi.yaml', table, `  ${url}:\n    $ref: ${reference}\n`);
+}
+
+function addHandler({ id, module }, handler) {
+  const path = 'src/handlers.ts';
+  const isOfModule = (line) => line.includes(`'./modules/${module}/`);
+  const names = read(path)
+    .split('\n')
+    .filter(isOfModule)
+    .flatMap((line) => /\{ (\w+) \}/.exec(line)?.[1] ?? []);
+  const imports = { isEntry: (line) => line.startsWith('import '), isNeighbour: isOfModule };
+  insertBesideNeighbours(path, imports, `import { ${id}Handlers } from './${handler.slice(4, -3)}.js';\n`);
+  const entries = {
+    start: /^ {2}return \{$/,
+    isEntry: (line) => /^ {4}\.\.\.\w+\(/.test(line),
+    isNeighbour: (line) => names.some((name) => line.includes(`...${name}(`)),
+  };
+  insertBesideNeighbours(path, entries, `    ...${id}Handlers(),\n`);
+}
+
+function addBound({ id, method }, neighbours) {
+  const bound = method === 'post' ? 'application/json: record' : 'query: read';
+  const table = {
+    start: /^operations:$/,
+    isEntry: isKey,
+    isNeighbour: (line) => neighbours.includes(keyOf(line)),
+  };
+  insertBesideNeighbours('openapi/bounds.yaml', table, `  ${id}: { ${bound} }\n`);
+}
+
+const KEY = /^ {2}(?:(\w+)|'([^']+)')(?=[:(])/;
+const isKey = (line) => KEY.test(line);
+const keyOf = (line) => KEY.exec(line)?.slice(1).find(Boolean);
+
+/** Adds the statuses of each role, and the request. */
+function addCases({ id, method, roles }, neighbours) {
+  const matrix = 'test/security/authorization/matrix.ts';
+  const rows = read(matrix)
+    .split(/^ {2}(?=\w+: \{)/m)
+    .filter((row) => neighbours.includes(/^\w+/.exec(row)[0]));
+  const titles = rows.flatMap((row) => [...row.matchAll(/^ {4}'([^']+)':/gm)].map(([, title]) => title));
+  const table = (start, names) => ({
+    start,
+    isEntry: isKey,
+    isNeighbour: (line) => names.includes(keyOf(line)),
+  });
+  const row = `    ${`'${id}':`.padEnd(37)}${statusesOf(roles)},`;
+  insertBesideNeighbours(
+    matrix,
+    table(/^export const MATRIX = \{$/, neighbours),
+    `  ${id}: {\n${row}\n  },\n`,
+  );
+  const call = method === 'get' ? '{}' : '{ body: {} }';
+  const calls = 'test/security/authorization/calls.ts';
+  insertBesideNeighbours(calls, table(/^export const CALLS.*\{$/, titles), `  ${id}: () => (${call}),\n`);
+}
+
+/** Returns the statuses for managers, warehouse staff and couriers, aligned as in the other rows. */
+function statusesOf(roles) {
+  if (!roles.includes('manager')) return "adminsOnly('200')";
+  const [manager, warehouse, courier] = ['manager', 'warehouse', 'courier'].map((role) =>
+    roles.includes(role) ? "'200'" : "'403'",
+  );
+  return `[${`${manager},`.padEnd(23)}${`${warehouse},`.padEnd(23)}${courier}]`;
+}
+
+/** Returns the names of the roles that have a permission. */
 function rolesOf(permission) {
   const source = read('src/platform/access/permissions.ts');
   const group = new RegExp(`'${permission}': (\\w+)`).exec(source)?.[1] ?? '';
@@ -106,26 +148,6 @@ function rolesOf(permission) {
   return [roles, ...nested].join();
 }
 
-const callOf = ({ method }) => (method === 'get' ? '{}' : '{ body: {} }');
-
-function read(path) {
-  return readFileSync(join(root, path), 'utf8');
-}
-
-function create(path, text) {
-  if (existsSync(join(root, path))) throw new Error(`${path} exists already.`);
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-}
-
-function insert(path, after, text) {
-  const before = read(path);
-  const found = after.exec(before);
-  if (!found) throw new Error(`${path} has no line where the operation could be inserted.`);
-  const end = found.index + found[0].length;
-  writeFileSync(join(root, path), before.slice(0, end) + text + before.slice(end));
-}
-
 const nextSteps = ({ id, method, contract, handler, test }) => `
 ${id} works, and returns nothing yet. Next:
 1. ${contract}: describe the operation and its data; the texts in <angle brackets> fail the lint.
@@ -134,10 +156,15 @@ ${id} works, and returns nothing yet. Next:
 3. ${test}: prove what it returns, and to whom.
    npm test -- ${test}
    npm test -- test/security/isolation.test.ts test/contract -t ${id}
-${method === 'post' ? '4. WRITES in test/security/bad-input.test.ts: the body, the table and the row that it writes.\n' : ''}`;
+4. ${
+  method === 'post'
+    ? 'WRITES in test/security/bad-input.test.ts: the body, the table and the row that it writes.'
+    : "readAdministration in test/security/isolation.test.ts, if it reads without a courier's id."
+}
+`;
 
 try {
-  addOperation(readArguments());
+  addOperation(readArguments(process.argv.slice(2)));
 } catch (error) {
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;

@@ -21,8 +21,8 @@ await runScript(async (print) => {
   const scans = Number(values.scans);
   if (!(Number.isInteger(scans) && scans > 0)) throw new Error('--scans must be a positive number.');
   const scale = values.smoke ? SMOKE : FULL;
-  await withBenchDatabase(readConfig(), scale, print, (database) =>
-    withService(database.ownerUrl, async ({ port }) => {
+  await withBenchDatabase({ config: readConfig(), scale, print }, (database) =>
+    withService({ ownerUrl: database.ownerUrl }, async ({ port }) => {
       const station = await openStation(`http://${database.large.host}:${port}`);
       try {
         print(`${rowCount(database.large.size)} packages, ${scans} scans per line`);

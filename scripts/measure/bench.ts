@@ -1,4 +1,5 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../../src/config/config.js';
@@ -17,6 +18,7 @@ import {
   type HistoryEntry,
 } from './bench/report.js';
 import { waitForVacuums } from './bench/postgres.js';
+import { printProfile, printStatements, resetStatements, STATEMENT_SETTINGS } from './bench/profile.js';
 import { planRows, type PlannedRow } from './bench/rows/rows.js';
 import { FULL, rowCount, SMOKE, type Scale } from './rig/scale.js';
 import { withService } from './rig/service.js';
@@ -32,18 +34,24 @@ const ROUNDS = 3;
 // to docs/bench-history.jsonl. `npm run bench -- list export` measures only rows whose names contain one of these words, and records nothing.
 // `--compare` compares with the last line of the history instead of adding one. Rows whose cost grew by more than a quarter are measured
 // again, with new yardsticks, and it fails if one stays that expensive.
-// `--smoke` runs every row once on little data.
+// `--smoke` runs every row once on little data. `--profile` prints what the service and PostgreSQL spent their time on; the rows cost more then.
 await runScript(async (print) => {
   const { values, positionals: words } = parseArgs({
-    options: { smoke: { type: 'boolean', default: false }, compare: { type: 'boolean', default: false } },
+    options: {
+      smoke: { type: 'boolean', default: false },
+      compare: { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
+    },
     allowPositionals: true,
   });
   const before = values.compare ? lastRecorded(HISTORY) : undefined;
   if (values.compare && !before)
     throw new Error('The history has no run to compare with. Run npm run bench first.');
-  const entry = await run({ isSmoke: values.smoke, words, before }, print);
+  const profiles = values.profile ? mkdtempSync(join(tmpdir(), 'crossdock-profile-')) : undefined;
+  const entry = await run({ isSmoke: values.smoke, words, before, profiles }, print);
+  if (profiles !== undefined) printProfile(profiles, print);
   const line = JSON.stringify(entry, roundFigures);
-  if (!before && !values.smoke && words.length === 0) appendFileSync(HISTORY, `${line}\n`);
+  if (!before && !values.smoke && !values.profile && words.length === 0) appendFileSync(HISTORY, `${line}\n`);
 });
 
 type Choices = {
@@ -52,17 +60,21 @@ type Choices = {
   words: string[];
   /** The run to compare with. */
   before: HistoryEntry | undefined;
+  /** The folder for the profile of the service. Undefined measures without one. */
+  profiles: string | undefined;
 };
 
 /**
  * Prepares the data, starts the service and measures the rows.
  * @throws with the names of the rows that failed, or that became more expensive than `before`
  */
-async function run({ isSmoke, words, before }: Choices, print: Print): Promise<HistoryEntry> {
+async function run({ isSmoke, words, before, profiles }: Choices, print: Print): Promise<HistoryEntry> {
   const scale = isSmoke ? SMOKE : FULL;
   const config = readConfig();
-  return withBenchDatabase(config, scale, print, (database) =>
-    withService(database.ownerUrl, async ({ servingUrl, port, pid }) => {
+  const settings = profiles === undefined ? {} : STATEMENT_SETTINGS;
+  const nodeOptions = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
+  return withBenchDatabase({ config, scale, print, settings }, (database) =>
+    withService({ ownerUrl: database.ownerUrl, nodeOptions }, async ({ servingUrl, port, pid }) => {
       const meter = await makeCpuMeter(pid, database.ownerUrl);
       if (!meter)
         print('The CPU times of PostgreSQL are not visible here. Only rates and times are measured.');
@@ -71,7 +83,9 @@ async function run({ isSmoke, words, before }: Choices, print: Print): Promise<H
         ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
       );
       if (planned.length === 0) throw new Error(`The name of no row contains ${words.join(' or ')}.`);
+      if (profiles !== undefined) await resetStatements(database.ownerUrl);
       const round = await measure(planned, bench, print);
+      if (profiles !== undefined) await printStatements(database.ownerUrl, print);
       printGrowth(
         round.measured.map(({ row }) => row),
         scale,

@@ -6,12 +6,13 @@ import { createLogin } from './rig/service.js';
 import { fill, send } from './pressure/client.js';
 import { withPressureDatabase, type PressureDatabase } from './pressure/database.js';
 import { prepareRequests } from './pressure/prepare-requests.js';
-import { startProcesses } from './pressure/processes.js';
+import { startProcesses, type Processes, type ServiceSize } from './pressure/processes.js';
 import type { Stream } from './pressure/programs/mixed-load.js';
 import { describePhase, type Phase } from './pressure/report.js';
 import { runPhase } from './pressure/run-phase.js';
+import { runMix } from './pressure/mix/overload.js';
 import { BULK_KINDS, FULL, SMOKE, type BulkKind, type Scale } from './pressure/scale.js';
-import { loginStreams, lightStreams } from './pressure/streams.js';
+import { loginStreams, lightStreams, type StreamsInput } from './pressure/streams.js';
 import { grownMemory, missedTargets } from './pressure/verdict.js';
 import { runScript } from '../../src/commands/run/script.js';
 
@@ -22,7 +23,8 @@ const WARM_UP_SECONDS = 300;
 // Reports latencies, failures, event loop, waits for connections, memory and CPU. Fails if a target is missed. `--minutes 30` runs
 // longer and also fails if the memory grows. `--rate`, `--logins`, `--pause` and `--p99` set the light requests and the logins per
 // second, the seconds between two rounds of the bulk work, and the target in milliseconds. `--bulk csv,xlsx,upload,reconciliation` names the
-// kinds of bulk work that run. `--proxied` lets the logins share connections, as behind a proxy. `--smoke` runs twelve seconds on little data with generous bounds.
+// kinds of bulk work that run. Then the mix of a busy day at fixed rates, and three times of what the service can do; `--rows mix` runs
+// only these, and `--rows bulk` only the first part. `--processes` and `--pool` set the size of the service for `--rows mix`. `--proxied` lets the logins share connections, as behind a proxy. `--smoke` runs twelve seconds on little data with generous bounds.
 await runScript(async (print) => {
   const { values } = parseArgs({
     options: {
@@ -32,8 +34,11 @@ await runScript(async (print) => {
       logins: { type: 'string' },
       pause: { type: 'string' },
       bulk: { type: 'string' },
+      rows: { type: 'string' },
       proxied: { type: 'boolean', default: false },
       p99: { type: 'string' },
+      processes: { type: 'string' },
+      pool: { type: 'string' },
     },
   });
   const scale = values.smoke ? SMOKE : FULL;
@@ -48,9 +53,33 @@ await runScript(async (print) => {
       isProxied: values.proxied,
       p99Ms: numberOf(values.p99, scale.p99Ms),
     },
+    rowsOf(values.rows),
+    sizeOf(values),
     print,
   );
 });
+
+type Rows = 'bulk' | 'mix' | undefined;
+
+function rowsOf(text: string | undefined): Rows {
+  if (text === undefined || text === 'bulk' || text === 'mix') return text;
+  throw new Error('--rows is bulk or mix.');
+}
+
+/** @throws Error for several processes and bulk work, which is measured in one */
+function sizeOf({
+  processes,
+  pool,
+  rows,
+}: {
+  processes?: string;
+  pool?: string;
+  rows?: string;
+}): ServiceSize {
+  const size = { processes: numberOf(processes, 1), connections: numberOf(pool, 10) };
+  if (size.processes > 1 && rows !== 'mix') throw new Error('--processes needs --rows mix.');
+  return size;
+}
 
 function numberOf(text: string | undefined, usual: number): number {
   const value = Number(text ?? usual);
@@ -68,40 +97,63 @@ function kindsOf(text: string | undefined, usual: readonly BulkKind[]): readonly
 }
 
 /** @throws Error that lists the missed targets */
-async function run(scale: Scale, print: Print): Promise<void> {
-  const phases = await withPressureDatabase(readConfig(), scale, print, (database) =>
-    measure(database, scale, print),
+async function run(scale: Scale, rows: Rows, size: ServiceSize, print: Print): Promise<void> {
+  const missed = await withPressureDatabase(readConfig(), scale, print, (database) =>
+    measure(database, { scale, rows, size }, print),
   );
-  const [first, last] = [phases[0], phases.at(-1)];
-  const missed = phases.flatMap((phase) => missedTargets(phase, scale));
-  if (first && last && first !== last) missed.push(...grownMemory(first, last));
   if (missed.length > 0) throw new Error(missed.join('\n'));
   print('All targets are met.');
 }
 
-async function measure({ ownerUrl, tenant }: PressureDatabase, scale: Scale, print: Print): Promise<Phase[]> {
-  const processes = await startProcesses(await createLogin(ownerUrl), ownerUrl);
+/** Returns the missed targets. */
+async function measure(
+  { ownerUrl, tenant }: PressureDatabase,
+  { scale, rows, size }: { scale: Scale; rows: Rows; size: ServiceSize },
+  print: Print,
+): Promise<string[]> {
+  const processes = await startProcesses(await createLogin(ownerUrl), ownerUrl, size);
   try {
     const requests = await prepareRequests(processes.port, tenant);
-    const streams = [...lightStreams(requests, scale), ...loginStreams(requests, scale)].filter(
-      ({ perSecond }) => perSecond > 0,
-    );
-    await warmUp(processes.port, streams);
-    const meter = await makeCpuMeter(processes.service.pid, ownerUrl);
-    const phases: Phase[] = [];
-    for (const seconds of durations(scale)) {
-      const { token } = requests;
-      const phase = await runPhase({ processes, meter, tenant, token, streams, scale, seconds });
-      print(
-        `\n${seconds} seconds, ${scale.perSecond} light requests and ${scale.loginsPerSecond} logins per second`,
-      );
-      for (const line of describePhase(phase)) print(line);
-      phases.push(phase);
-    }
-    return phases;
+    const measureBulk = async () => {
+      const phases = await runPhases({ processes, requests, ownerUrl, tenant, scale, print });
+      const [first, last] = [phases[0], phases.at(-1)];
+      const missed = phases.flatMap((phase) => missedTargets(phase, scale));
+      return first && last && first !== last ? [...missed, ...grownMemory(first, last)] : missed;
+    };
+    return [
+      ...(rows === 'mix' ? [] : await measureBulk()),
+      ...(rows === 'bulk' ? [] : await runMix({ processes, requests, scale: scale.mix, print })),
+    ];
   } finally {
     await Promise.all([processes.service.stop(), processes.worker.stop()]);
   }
+}
+
+type Measurement = PressureDatabase & {
+  processes: Processes;
+  requests: StreamsInput;
+  scale: Scale;
+  print: Print;
+};
+
+async function runPhases(measurement: Measurement): Promise<Phase[]> {
+  const { processes, requests, ownerUrl, tenant, scale, print } = measurement;
+  const streams = [...lightStreams(requests, scale), ...loginStreams(requests, scale)].filter(
+    ({ perSecond }) => perSecond > 0,
+  );
+  await warmUp(processes.port, streams);
+  const meter = await makeCpuMeter(processes.service.pid, ownerUrl);
+  const phases: Phase[] = [];
+  for (const seconds of durations(scale)) {
+    const { token } = requests;
+    const phase = await runPhase({ processes, meter, tenant, token, streams, scale, seconds });
+    print(
+      `\n${seconds} seconds, ${scale.perSecond} light requests and ${scale.loginsPerSecond} logins per second`,
+    );
+    for (const line of describePhase(phase)) print(line);
+    phases.push(phase);
+  }
+  return phases;
 }
 
 /** Sends one request of each kind, because the first label loads its fonts and every first request compiles its code. */

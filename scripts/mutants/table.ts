@@ -8,6 +8,8 @@ import { FLOOR } from './table/floor.js';
 import { INPUTS } from './table/inputs.js';
 import { RACES } from './table/races.js';
 import { RECORDS } from './table/records.js';
+import { RELATED_NUMBERS } from './table/related-numbers.js';
+import { RESTORE } from './table/restore.js';
 import { SCANS } from './table/scans.js';
 import { SIGN_IN } from './table/sign-in.js';
 import { TRANSPORT } from './table/transport.js';
@@ -19,6 +21,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...START_UP,
   ...TRANSPORT,
   ...RECORDS,
+  ...RELATED_NUMBERS,
   ...SCANS,
   ...RACES,
   ...FLOOR,
@@ -26,4 +29,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...ATTACKS,
   ...DATABASE,
   ...CELLS,
+  ...RESTORE,
 ];

@@ -12,6 +12,8 @@ const BUILT = [
   ...['generated/openapi.json', 'generated/openapi.yaml', 'generated/openapi.sdk.json'],
   ...['generated/reference.json', 'generated/routes.json', 'generated/schema.json', 'generated/site'],
 ];
+/** What a build was made of, with the times of its files, which would make every release different. */
+const BUILD_RECORD = '.built';
 /** Only what git tracks, because operators keep secrets in deploy/. */
 const TRACKED = [
   'bin',
@@ -36,7 +38,7 @@ export function stageApplication(root, target, revision) {
     mkdirSync(dirname(join(target, path)), { recursive: true });
     cpSync(join(root, path), join(target, path), {
       recursive: true,
-      filter: (source) => !isEmbeddedPostgres(relative(root, source)),
+      filter: (source) => !isEmbeddedPostgres(relative(root, source)) && basename(source) !== BUILD_RECORD,
     });
   }
   chmodSync(join(target, 'bin', 'crossdock'), 0o755);

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -34,8 +35,12 @@ type BatchLine struct {
 	Errors   []api.FieldError      `json:"errors"`
 }
 
+// ErrIncompleteBatch means that the service received fewer pre-alerts than were sent.
+var ErrIncompleteBatch = errors.New("crossdock: the service did not receive all pre-alerts of the batch, submit it again")
+
 // SubmitPrealerts submits up to 1,000 pre-alerts in one request. If isAtomic, either all are stored or none, and a line that
-// fails makes the call fail.
+// fails makes the call fail. If something on the way has cut the request, it returns what the service received, and ErrIncompleteBatch:
+// submit the batch again.
 func (c *Client) SubmitPrealerts(ctx context.Context, prealerts []api.PrealertSubmission, isAtomic bool) (*BatchResult, error) {
 	var lines bytes.Buffer
 	// Encode ends each value with a line break.
@@ -61,6 +66,9 @@ func (c *Client) SubmitPrealerts(ctx context.Context, prealerts []api.PrealertSu
 	}
 	if err := json.NewDecoder(response.Body).Decode(&result); err != nil {
 		return nil, fmt.Errorf("crossdock: %w", err)
+	}
+	if received := len(result.Data.Results); received != len(prealerts) {
+		return &result.Data, fmt.Errorf("%w: %d of %d", ErrIncompleteBatch, received, len(prealerts))
 	}
 	return &result.Data, nil
 }

@@ -5,6 +5,7 @@ import { readKeyedSettings, type Identity } from '../config/command-settings.js'
 import { readOwner } from '../config/config.js';
 import { anonymise } from '../../tools/anonymise/anonymise.js';
 import { assertDirect } from '../platform/db/connections/pooler.js';
+import { readRows } from '../platform/db/connections/rows.js';
 import { assertUnused } from '../platform/db/connections/unused.js';
 import { openSecrets } from '../platform/access/secrets.js';
 import { findRefusal } from '../startup/database-owner.js';
@@ -82,12 +83,12 @@ async function assertCopy(
   identity: Identity,
   options: ReturnType<typeof readOptions>,
 ): Promise<void> {
-  const { rows } = await client.query<{ name: string; appEnv: string; database: string }>(
+  const [other] = await readRows<{ name: string; appEnv: string; database: string }>(
+    client,
     `select name, app_env as "appEnv", current_database() as database from installation.deployments
      where app_env not in ('development', $1) order by app_env`,
     [identity.appEnv],
   );
-  const [other] = rows;
   if (!other) return assertOwn(client, identity);
   const flag = other.appEnv === 'staging' ? 'copy-of-staging' : 'copy-of-production';
   if (options[flag] && options.database === other.database) return;

@@ -10,6 +10,7 @@ import { toJson, toLines } from '../startup/doctor/report.js';
 import { describeMissingSettings } from '../startup/doctor/missing-settings.js';
 import { examineUpgrade } from '../startup/doctor/upgrade.js';
 import { commandLine, isHelpAsked } from '../config/commands.js';
+import { allowClosedOutput } from './run/closed-output.js';
 
 // npm run doctor: examines the installation that the settings describe. Exit code 0 without a problem, 1 with one, 2 if it
 // cannot run. With --upgrade: 0 rolling, 3 needs a stop, 4 wait for a background migration, 5 unsupported.
@@ -22,6 +23,7 @@ const CANNOT_RUN = 2;
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
+allowClosedOutput();
 if (isHelpAsked()) print(`Usage: ${USAGE}`);
 else await run();
 

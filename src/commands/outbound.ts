@@ -4,11 +4,13 @@ import { commandLine } from '../config/commands.js';
 import { readOwnerUrl } from '../config/config.js';
 import { cancelPending, DROPPABLE, dropPending, listPending } from '../jobs/outbound/pending.js';
 import { findCellOf } from '../platform/db/migrations/open-moves.js';
-import { APP_ROLE, withClient } from '../platform/db/connections/roles.js';
-import { openDb } from '../platform/db/open-database.js';
+import { withClient } from '../platform/db/connections/roles.js';
+import { withServiceRole } from '../platform/db/open-database.js';
 import { pauseOutbound, readPause, resumeOutbound } from '../platform/queue/outbound-pause.js';
 import { assertOwnDatabase } from '../startup/database-owner.js';
+import { assertOwnerConnection } from './run/owner.js';
 import { runScript } from './run/script.js';
+import { timeOf } from './run/times.js';
 
 type Print = (line: string) => void;
 
@@ -40,7 +42,9 @@ await runScript(async (print) => {
     await dropOfCourier({ ...values, drop }, print);
     return;
   }
-  if (values.tenant ?? values.courier ?? values.before) throw new Error(DROP_USAGE);
+  if ((values.tenant ?? values.courier ?? values.before) !== undefined) throw new Error(DROP_USAGE);
+  // An empty variable of a script would look like a pause and change nothing.
+  if (pause?.trim() === '') throw new Error('--pause needs a reason. Nothing was changed.');
   if ((pause && resume) || (before !== undefined && !resume))
     throw new Error('Use --pause REASON, or --resume with or without --cancel-before TIME.');
   const until = before === undefined ? undefined : timeOf(before);
@@ -63,10 +67,11 @@ await runScript(async (print) => {
   await printPending(url, print);
 }, USAGE);
 
-/** Returns the URL of this deployment's database. @throws ConfigError when another deployment uses it */
+/** Returns the URL of this deployment's database. @throws Error when another deployment uses it, or it is no direct connection of the owner */
 async function openOwn(): Promise<string> {
   const url = readOwnerUrl();
   await assertOwnDatabase(url, readIdentity());
+  await assertOwnerConnection();
   return url;
 }
 
@@ -82,21 +87,13 @@ async function dropOfCourier({ drop, tenant, courier, before }: DropOptions, pri
     throw new Error(
       `The tenant ${tenant} is in the cell ${cell}. Run the command with the URL of that cell. Nothing was dropped.`,
     );
-  const dropped = await withService(url, (db) => dropPending(db, { tenant, courier }, kind, time));
+  const dropped = await withServiceRole(url, (db) => dropPending(db, { tenant, courier }, kind, time));
   if (dropped === undefined) throw new Error(`The tenant ${tenant} has no courier ${courier}.`);
   print(`Dropped ${dropped} ${kind} of ${tenant} ${courier}, created before ${time.toISOString()}.`);
 }
 
-function timeOf(text: string): Date {
-  const time = new Date(text);
-  // Without a zone, Date would take the machine's.
-  if (!/T.*(Z|[+-]\d\d:\d\d)$/.test(text) || Number.isNaN(time.getTime()))
-    throw new Error(`${text} is not a time with a zone, for example 2026-12-01T10:00:00Z.`);
-  return time;
-}
-
 async function cancel(url: string, before: Date, print: Print): Promise<void> {
-  const { webhooks, mails, syncs } = await withService(url, (db) => cancelPending(db, before));
+  const { webhooks, mails, syncs } = await withServiceRole(url, (db) => cancelPending(db, before));
   print(
     `Cancelled what was created before ${before.toISOString()}: ${webhooks} webhooks, ${mails} mails, ` +
       `${syncs} customer synchronisations.`,
@@ -104,23 +101,10 @@ async function cancel(url: string, before: Date, print: Print): Promise<void> {
 }
 
 async function printPending(url: string, print: Print): Promise<void> {
-  const pending = await withService(url, listPending);
+  const pending = await withServiceRole(url, listPending);
   if (pending.length === 0) print('Nothing waits.');
   for (const { tenant, courier, kind, count, oldest, newest } of pending)
     print(
       `${tenant} ${courier ?? '-'}: ${count} of kind ${kind}, created from ${oldest.toISOString()} to ${newest.toISOString()}`,
     );
-}
-
-/** Runs `work` with the rights of the service. */
-async function withService<Result>(
-  url: string,
-  work: (db: ReturnType<typeof openDb>) => Promise<Result>,
-): Promise<Result> {
-  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => undefined });
-  try {
-    return await work(db);
-  } finally {
-    await db.close();
-  }
 }

@@ -10,14 +10,15 @@ import { countUnopened, dropBackupCodes, rehashLookups } from '../modules/tenant
 import { openChainKeys } from '../platform/access/chain-keys.js';
 import { openSecrets, type Secrets } from '../platform/access/secrets.js';
 import { assertDirect } from '../platform/db/connections/pooler.js';
-import { APP_ROLE, withClient } from '../platform/db/connections/roles.js';
+import { withClient } from '../platform/db/connections/roles.js';
 import { assertNothingRuns, IGNORE_RUNNING } from '../platform/db/migrations/running-processes.js';
 import { makeContext } from '../platform/context/request-context.js';
 import type { Db } from '../platform/db/database.js';
-import { openDb } from '../platform/db/open-database.js';
+import { readValues } from '../platform/db/connections/rows.js';
+import { withServiceRole } from '../platform/db/open-database.js';
 import { newId } from '../platform/values/ids.js';
 import { assertOwnDatabase } from '../startup/database-owner.js';
-import { recordLookupKey } from '../startup/deployment.js';
+import { isLookupKeyRecorded, recordLookupKey } from '../startup/deployment.js';
 import { withOwner } from './run/owner.js';
 import { runScript } from './run/script.js';
 
@@ -30,6 +31,11 @@ const USAGE = `${commandLine('rehash [--drop-backup-codes] [--replaced-key FILE 
 
 const OLD_KEY =
   'They have the old LOOKUP_KEY, and would chain audit entries and store API keys with it, which nothing accepts afterwards.';
+
+// Exit status 1, because the block of docs/leaked-secrets.md must not say OK when a second key has leaked: this run has not replaced it.
+const ALREADY_REPLACED =
+  'There was nothing to do, and nothing was changed: an earlier run has replaced the old key by this LOOKUP_KEY. Complete that replacement: start the service, ' +
+  'and run its proof in docs/leaked-secrets.md. If this LOOKUP_KEY has leaked too, replace it afterwards.';
 
 type Options = ReturnType<typeof readOptions>;
 type Print = (line: string) => void;
@@ -49,18 +55,17 @@ await runScript(async (print) => {
   // Only the owner can list all tenants. The rest runs with the service's role.
   const tenantIds = await withOwner(async (client) => {
     if (replaced && !options[IGNORE_RUNNING]) await assertNothingRuns(client, 'rehash', OLD_KEY);
-    const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
-    return rows.map(({ id }) => id);
+    return readValues<string>(client, 'select id from tenants order by id');
   }, owner);
-  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
-  try {
+  await withServiceRole(url, async (db) => {
     const opened = { db, tenantIds, secrets: openSecrets(secrets), replaced };
     const faults = await findFaults(opened, options, print);
     if (faults.length > 0) throw new Error([...faults, 'Nothing was changed.'].join('\n'));
-    await change(opened, options, print);
-  } finally {
-    await db.close();
-  }
+    const isRecorded = await withClient(url, (client) =>
+      isLookupKeyRecorded(client, identity.appEnv, secrets.lookupKey),
+    );
+    await change(opened, options, { print, isRecorded });
+  });
   await withClient(url, (client) => recordLookupKey(client, identity.appEnv, secrets.lookupKey));
 }, USAGE);
 
@@ -125,23 +130,42 @@ function describeFlaw(tenantId: string, { sequence, problem, isContinued }: Chai
   );
 }
 
-/** What cannot be taken back comes last. An interrupted run is repeated from the beginning. */
-async function change({ db, tenantIds, secrets, replaced }: Opened, options: Options, print: Print) {
-  if (replaced)
-    for (const tenantId of tenantIds) {
-      const ctx = contextOf(db, tenantId);
-      const result = await closeChain(
-        ctx,
-        secrets.auditChain,
-        openChainKeys(replaced),
-        acceptsAltered(options),
-      );
-      if (result.state === 'altered') throw new Error('An audit chain was altered meanwhile. Repeat.');
-      if (result.state === 'closed') for (const line of describeClosed(tenantId, result)) print(line);
-    }
+/**
+ * What cannot be taken back comes last. An interrupted run is repeated from the beginning.
+ *
+ * @param isRecorded whether a completed run, or a start, has recorded this LOOKUP_KEY
+ * @throws Error when an earlier run has done everything. It would delete the backup codes that users have made since then
+ */
+async function change(
+  opened: Opened,
+  options: Options,
+  { print, isRecorded }: { print: Print; isRecorded: boolean },
+) {
+  const { db, tenantIds, secrets } = opened;
+  const closed = await closeChains(opened, acceptsAltered(options), print);
   const rehashed = await rehashLookups(db, secrets, tenantIds);
+  if (opened.replaced && closed === 0 && rehashed === 0 && isRecorded) throw new Error(ALREADY_REPLACED);
   print(`API keys that now have the hash of this LOOKUP_KEY: ${rehashed}.`);
   if (options['drop-backup-codes']) print(`Deleted backup codes: ${await dropBackupCodes(db, tenantIds)}.`);
+}
+
+/** Returns how many chains it has closed. */
+async function closeChains(
+  { db, tenantIds, secrets, replaced }: Opened,
+  accepts: boolean,
+  print: Print,
+): Promise<number> {
+  if (!replaced) return 0;
+  let closed = 0;
+  for (const tenantId of tenantIds) {
+    const ctx = contextOf(db, tenantId);
+    const result = await closeChain(ctx, secrets.auditChain, openChainKeys(replaced), accepts);
+    if (result.state === 'altered') throw new Error('An audit chain was altered meanwhile. Repeat.');
+    if (result.state !== 'closed') continue;
+    closed += 1;
+    for (const line of describeClosed(tenantId, result)) print(line);
+  }
+  return closed;
 }
 
 /** A verification from the beginning reports accepted entries forever, because nothing proves who wrote them. */

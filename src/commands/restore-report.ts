@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readIdentity } from '../config/command-settings.js';
 import { readOwnerUrl } from '../config/config.js';
-import { makeContext, type SystemContext } from '../platform/context/request-context.js';
-import { APP_ROLE, withClient } from '../platform/db/connections/roles.js';
+import { inEachTenant } from '../platform/context/each-tenant.js';
+import type { SystemContext } from '../platform/context/request-context.js';
+import { withClient } from '../platform/db/connections/roles.js';
 import { readRunningDatabase } from '../platform/db/connections/server-identity.js';
-import { openDb } from '../platform/db/open-database.js';
-import { systemCallers } from '../platform/db/database.js';
+import { withServiceRole } from '../platform/db/open-database.js';
 import { harmless, writeCsv } from '../platform/files/csv.js';
-import { readLog } from './restore-report/from-logs.js';
+import { readLog, type LoggedRequest } from './restore-report/from-logs.js';
 import {
   couriersOf,
   doneSince,
@@ -27,7 +27,9 @@ import {
   type ReportLine,
 } from './restore-report/report.js';
 import { assertOwnDatabase } from '../startup/database-owner.js';
+import { assertOwnerConnection } from './run/owner.js';
 import { runScript } from './run/script.js';
+import { timeOf } from './run/times.js';
 import { commandLine } from '../config/commands.js';
 
 const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--lost postgres://...] [--log FILE]...`;
@@ -43,9 +45,16 @@ await runScript(async (print) => {
       log: { type: 'string', multiple: true, default: [] },
     },
   });
-  const since = new Date(values.since ?? '');
-  if (!values.out || Number.isNaN(since.getTime())) throw new Error(USAGE);
-  const lines = await collect(readOwnerUrl(), values.lost, values.log, since);
+  if (!values.out || values.since === undefined) throw new Error(USAGE);
+  const since = timeOf(values.since);
+  if (since.getTime() > Date.now()) throw new Error(`${values.since} is in the future.`);
+  const logs = await Promise.all(values.log.map((path) => readLog(path, since)));
+  const lines = await collect(
+    readOwnerUrl(),
+    values.lost,
+    logs.flatMap(({ requests }) => requests),
+    since,
+  );
   await mkdir(values.out, { recursive: true });
   await writeFile(join(values.out, 'couriers.json'), `${JSON.stringify(lines, undefined, 2)}\n`);
   await writeFile(
@@ -53,6 +62,11 @@ await runScript(async (print) => {
     await writeCsv(COLUMNS, lines, (line) => COLUMNS.map((column) => harmless(line[column]))),
   );
   for (const line of summarise(lines)) print(line);
+  for (const { path, from } of logs)
+    if (from.getTime() > since.getTime())
+      print(
+        `${path} begins at ${from.toISOString()}. If the service ran between --since and that time, also give the file of before with --log.`,
+      );
   if (!values.lost && values.log.length === 0)
     print(
       `Nothing of the lost server was given. Ask each courier for its work since ${since.toISOString()}.`,
@@ -62,16 +76,16 @@ await runScript(async (print) => {
 async function collect(
   url: string,
   lostUrl: string | undefined,
-  logs: string[],
+  requests: LoggedRequest[],
   since: Date,
 ): Promise<ReportLine[]> {
   for (const each of [url, ...(lostUrl ? [lostUrl] : [])]) await assertOwnDatabase(each, readIdentity());
+  await assertOwnerConnection();
   if (lostUrl) await assertOtherDatabase(url, lostUrl);
-  const restored = await inEachTenant(url, (ctx) => ctx.read([couriersOf(ctx), nameOfTenant(ctx)]));
+  const restored = await inTenantsOf(url, (ctx) => ctx.read([couriersOf(ctx), nameOfTenant(ctx)]));
   const couriers = restored.flatMap(([, [rows]]) => rows);
   const slugs = new Map(restored.map(([tenantId, [, names]]) => [tenantId, names[0]?.slug ?? tenantId]));
   const lost = lostUrl ? await readLost(lostUrl, url, since) : { couriers: [], lines: [] };
-  const requests = (await Promise.all(logs.map((path) => readLog(path, since)))).flat();
   return [
     ...couriers.map((courier) =>
       feedLine(
@@ -106,9 +120,9 @@ async function assertOtherDatabase(url: string, lostUrl: string): Promise<void> 
 
 /** Reads what the lost server did, and leaves out what the restored database has. A webhook stays, because it was delivered. */
 async function readLost(lostUrl: string, url: string, since: Date) {
-  const read = await inEachTenant(lostUrl, async (ctx) => ctx.read([couriersOf(ctx), doneSince(ctx, since)]));
+  const read = await inTenantsOf(lostUrl, async (ctx) => ctx.read([couriersOf(ctx), doneSince(ctx, since)]));
   const couriers = read.flatMap(([, [rows]]) => rows);
-  const lines = await inEachTenant(url, async (ctx) => {
+  const lines = await inTenantsOf(url, async (ctx) => {
     const [, [own = [], rows = []] = []] = read.find(([tenantId]) => tenantId === ctx.tenantId) ?? [];
     const missing = await leaveOutExisting(ctx, rows);
     const [first] = own;
@@ -129,17 +143,11 @@ async function leaveOutExisting(ctx: SystemContext, rows: LostRow[]): Promise<Lo
 }
 
 /** Calls `work` in the scope of each tenant, with the rights of the service. Returns the results by the tenant's id. */
-async function inEachTenant<Result>(
+function inTenantsOf<Result>(
   url: string,
   work: (ctx: SystemContext) => Promise<Result>,
-): Promise<[string, Result][]> {
-  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => undefined });
-  try {
-    const results: [string, Result][] = [];
-    for (const caller of await systemCallers(db))
-      results.push([caller.tenantId, await work(makeContext(db, caller, 'restore report'))]);
-    return results;
-  } finally {
-    await db.close();
-  }
+): Promise<[tenantId: string, result: Result][]> {
+  return withServiceRole(url, (db) =>
+    inEachTenant(db, 'restore report', async (ctx) => [ctx.tenantId, await work(ctx)]),
+  );
 }

@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { openSecrets } from '../platform/access/secrets.js';
 import { readKeyedSettings, type KeyedSettings } from '../config/command-settings.js';
 import { readOwner } from '../config/config.js';
-import { openDb } from '../platform/db/open-database.js';
+import { withServiceRole } from '../platform/db/open-database.js';
 import { assertDirect } from '../platform/db/connections/pooler.js';
-import { APP_ROLE } from '../platform/db/connections/roles.js';
+import { readValues } from '../platform/db/connections/rows.js';
 import { countUndecryptable, rewrapSecrets } from '../modules/tenants/rewrap.js';
 import { assertOwnDatabase } from '../startup/database-owner.js';
 import { findWithoutKey } from '../startup/announce-process.js';
@@ -29,11 +29,9 @@ await runScript(async (print) => {
   // Only the owner can list all tenants. The rest runs with the service's role.
   const tenantIds = await withOwner(async (client) => {
     await assertNewestKeyUsed(client, config);
-    const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
-    return rows.map(({ id }) => id);
+    return readValues<string>(client, 'select id from tenants order by id');
   }, owner);
-  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
-  try {
+  await withServiceRole(url, async (db) => {
     const secrets = openSecrets(config.secrets);
     if (!values['skip-undecryptable']) await assertDecryptable(db, secrets, tenantIds, print);
     const { unopened, stale } = await rewrapSecrets(db, secrets, tenantIds, print);
@@ -43,9 +41,7 @@ await runScript(async (print) => {
         `Secrets that still use an old key: ${stale}. Restart every replica, then run this again.`,
       );
     print('All secrets use the newest key.');
-  } finally {
-    await db.close();
-  }
+  });
 }, commandLine('rewrap [--skip-undecryptable]'));
 
 /** A server without the newest key cannot decrypt what this command encrypts. */

@@ -9,64 +9,14 @@ import {
 } from './settings.js';
 import { toCells, toOwnerCells, type CellConfig } from './cells.js';
 import { withSecretFiles } from './secret-files.js';
+import { LEAST_CONNECTIONS, sizeServer } from './processes.js';
 import { contradictions, missingForDeployment } from './settings-checks.js';
-import { toTracing, type TracingConfig } from './tracing.js';
+import { toTracing } from './tracing.js';
 
 export type { TracingConfig } from './tracing.js';
 
 /** The settings. docs/settings.md lists them with their formats and units. */
-export type Config = {
-  appEnv: Settings['APP_ENV'];
-  host: string;
-  port: number;
-  /** The application's connection. If undefined, the embedded server under dataDir. */
-  databaseUrl: string | undefined;
-  /** The schema owner's connection, for migrations. In development it defaults to databaseUrl. */
-  databaseOwnerUrl: string | undefined;
-  /** Whether a server or worker with the owner's connection applies missing migrations. */
-  migratesAtStart: boolean;
-  /** How long a migration waits for one of another process. */
-  migrationWaitSeconds: number;
-  /** The mode of the connection pooler that databaseUrl leads to. If undefined, there is none. */
-  databasePooler: 'transaction' | undefined;
-  /** The application's connection that bypasses the pooler, for the queue. */
-  databaseDirectUrl: string | undefined;
-  /** The other databases that contain tenants. Requests reach all of them; jobs run in the one of databaseUrl. */
-  cells: CellConfig[];
-  /** A standby that serves reports. */
-  databaseReplica: ReplicaConfig | undefined;
-  embeddedPostgres: boolean;
-  dataDir: string;
-  poolSize: number;
-  logLevel: string;
-  tls: { certFile: string; keyFile: string } | undefined;
-  /** Addresses or CIDR blocks of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
-  trustProxy: string[];
-  /** The maximum number of open connections per client. If undefined, there is no limit. */
-  maxConnectionsPerAddress: number | undefined;
-  tokens: TokenConfig;
-  secrets: SecretConfig;
-  /** The binary logarithm of bcrypt's rounds for new passwords. */
-  passwordHashCost: number;
-  rateLimitPerMinute: number | undefined;
-  /** URLs under which vulnerabilities are reported, for security.txt. */
-  securityContacts: string[];
-  /** Per courier, for all operations that change customers together. */
-  customerChangesPerDay: number;
-  mail: MailConfig;
-  /**
-   * The page that a password reset mail links to. It contains {token} and may contain {tenant}. If undefined, the mail
-   * contains only the token.
-   */
-  passwordResetUrl: string | undefined;
-  outbound: OutboundConfig;
-  webhookRetrySeconds: number[];
-  worker: WorkerConfig;
-  /** The address that serves metrics to Prometheus. If undefined, metrics are not served. */
-  metrics: { host: string; port: number } | undefined;
-  /** If undefined, nothing is traced. */
-  tracing: TracingConfig | undefined;
-};
+export type Config = ReturnType<typeof toConfig>;
 
 export type MailConfig = {
   from: string;
@@ -107,27 +57,7 @@ export type OutboundConfig = {
   requestsPerSecond?: number | undefined;
 };
 
-type ReplicaConfig = {
-  url: string;
-  /** How long a report waits until the standby has replayed what was committed before it. */
-  maxLagMs: number;
-};
-
-type WorkerConfig = {
-  /** Whether the server process also runs jobs. */
-  inProcess: boolean;
-  /** The maximum number of concurrent jobs. */
-  concurrency: number;
-  /** The interval between heartbeats. After three missed heartbeats, other workers take over the jobs. */
-  heartbeatSeconds: number;
-};
-
-export type TokenConfig = {
-  /** The `iss` and `aud` of tokens. It differs per deployment, so that production rejects tokens of staging. */
-  deployment: string;
-  /** The first key signs; all keys verify. */
-  keys: { id: string; secret: string }[];
-};
+export type TokenConfig = Config['tokens'];
 
 export type SecretConfig = {
   /** 32-byte keys by version. The first key encrypts; all keys decrypt. */
@@ -155,13 +85,22 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
 /** Reads the settings for an inspection: one line per fault, and the settings without those that cannot be read. */
 export function surveyConfig(env: NodeJS.ProcessEnv = process.env): { config: Config; faults: string[] } {
-  const { settings, faults, faulty } = parseSettings(env);
+  const { settings, faults, faulty, unread } = parseSettings(env);
   const usable = Object.fromEntries(Object.entries(env).filter(([name]) => !faulty.includes(name)));
   const config = toConfig(faulty.length > 0 ? parseSettings(usable).settings : settings);
   // Which settings are required depends on it.
   if (!env['APP_ENV']) return { config, faults: environmentFaults(env) };
-  return { config, faults: [...faults, ...missingForDeployment(settings), ...contradictions(settings)] };
+  const more = [...missingForDeployment(settings), ...contradictions(settings)];
+  // One line is enough for a setting that cannot be read. Nobody knows whether it is missing, or contradicts others.
+  const known = new Set(faults.map(settingOf));
+  const isOwn = (fault: string) => !known.has(settingOf(fault)) && !unread.some((name) => names(fault, name));
+  return { config, faults: [...faults, ...more.filter(isOwn)] };
 }
+
+/** Returns the first word of a fault: the name of its setting. */
+const settingOf = (fault: string): string => fault.split(' ', 1)[0] ?? '';
+
+const names = (fault: string, setting: string): boolean => new RegExp(`\\b${setting}\\b`).test(fault);
 
 /** Returns the given settings with the secrets in files. @throws ConfigError when a file, or APP_ENV, is missing or faulty */
 export function readGiven(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -241,99 +180,109 @@ export function readOtherOwnerCells(env: NodeJS.ProcessEnv = process.env): CellC
   return others.map(([name, url]) => ({ name, url }));
 }
 
-/**
- * Returns the environment for child processes. It omits most variables: the account that runs the child could read our
- * secrets in /proc, and PGDATA or PGPORT would configure PostgreSQL.
- */
-export function environmentOfPrograms(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const { PATH, LD_LIBRARY_PATH, SystemRoot, TEMP, TZ } = env;
-  return { PATH, LD_LIBRARY_PATH, SystemRoot, TEMP, TZ };
-}
-
-/**
- * On Node 20, the AWS SDK warns that its later versions need Node 22. A release contains one version of it, so operators cannot act on
- * that. The SDK reads only this variable.
- */
-export function silenceSdkWarning(env: NodeJS.ProcessEnv = process.env): void {
-  env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
-}
-
-function toConfig(settings: Settings): Config {
-  const tls =
-    settings.TLS_CERT_FILE && settings.TLS_KEY_FILE
-      ? { certFile: settings.TLS_CERT_FILE, keyFile: settings.TLS_KEY_FILE }
-      : undefined;
+function toConfig(settings: Settings) {
+  const { APP_ENV, DATABASE_POOLER, DATABASE_URL, METRICS_PORT, TLS_CERT_FILE, TLS_KEY_FILE } = settings;
+  const server = sizeServer({ processes: settings.API_PROCESSES, connections: settings.POOL_SIZE });
   return {
-    appEnv: settings.APP_ENV,
+    appEnv: APP_ENV,
     host: settings.HOST,
     port: settings.PORT,
-    databaseUrl: settings.DATABASE_URL,
+    /** The application's connection. If undefined, the embedded server under dataDir. */
+    databaseUrl: DATABASE_URL,
+    /** The schema owner's connection, for migrations. In development it defaults to databaseUrl, because migrations must bypass a pooler. */
     databaseOwnerUrl:
       settings.DATABASE_OWNER_URL ??
-      // Migrations must bypass a pooler.
-      (settings.APP_ENV === 'development' && !settings.DATABASE_POOLER ? settings.DATABASE_URL : undefined),
-    migratesAtStart: settings.MIGRATE_AT_START ?? settings.APP_ENV === 'development',
+      (APP_ENV === 'development' && !DATABASE_POOLER ? DATABASE_URL : undefined),
+    /** Whether a server or worker with the owner's connection applies missing migrations. */
+    migratesAtStart: settings.MIGRATE_AT_START ?? APP_ENV === 'development',
+    /** How long a migration waits for one of another process. */
     migrationWaitSeconds: settings.MIGRATION_WAIT_SECONDS,
-    databasePooler: settings.DATABASE_POOLER,
+    /** The mode of the connection pooler that databaseUrl leads to. If undefined, there is none. */
+    databasePooler: DATABASE_POOLER,
+    /** The application's connection that bypasses the pooler, for the queue. */
     databaseDirectUrl: settings.DATABASE_DIRECT_URL,
+    /** The other databases that contain tenants. Requests reach all of them; jobs run in the one of databaseUrl. */
     cells: toCells(settings.DATABASE_CELLS),
+    /** A standby that serves reports, and how long a report waits until it has replayed what was committed before. */
     databaseReplica: settings.DATABASE_REPLICA_URL
       ? { url: settings.DATABASE_REPLICA_URL, maxLagMs: settings.DATABASE_REPLICA_MAX_LAG_MS }
       : undefined,
-    embeddedPostgres: !settings.DATABASE_URL,
+    embeddedPostgres: !DATABASE_URL,
     dataDir: settings.DATA_DIR,
-    poolSize: settings.POOL_SIZE,
+    /** The number of processes of a server that serve requests. */
+    apiProcesses: server.processes,
+    /** The number of database connections of a server. Its processes share them. */
+    poolSize: server.connections,
     logLevel: settings.LOG_LEVEL,
-    tls,
+    tls: TLS_CERT_FILE && TLS_KEY_FILE ? { certFile: TLS_CERT_FILE, keyFile: TLS_KEY_FILE } : undefined,
+    /** Addresses or CIDR blocks of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
     trustProxy: list(settings.TRUST_PROXY),
+    /** The maximum number of open connections per client. If undefined, there is no limit. */
     maxConnectionsPerAddress: connectionsPerAddress(settings),
     tokens: {
-      deployment: settings.DEPLOYMENT ?? settings.APP_ENV,
+      /** The `iss` and `aud` of tokens. It differs per deployment, so that production rejects tokens of staging. */
+      deployment: settings.DEPLOYMENT ?? APP_ENV,
+      /** The first key signs; all keys verify. */
       keys: pairs(settings.TOKEN_KEYS ?? DEVELOPMENT_SECRETS.TOKEN_KEYS).map(([id, secret]) => ({
         id,
         secret,
       })),
     },
     secrets: toSecrets(settings),
+    /** The binary logarithm of bcrypt's rounds for new passwords. */
     passwordHashCost: settings.PASSWORD_HASH_COST,
     rateLimitPerMinute: settings.RATE_LIMIT_PER_MINUTE,
+    /** URLs under which vulnerabilities are reported, for security.txt. */
     securityContacts: list(settings.SECURITY_CONTACT).map((contact) =>
       /^(mailto|https):/.test(contact) ? contact : `mailto:${contact}`,
     ),
+    /** Per courier, for all operations that change customers together. */
     customerChangesPerDay: settings.CUSTOMER_CHANGES_PER_DAY,
-    mail: {
-      from: settings.MAIL_FROM ?? 'crossdock@localhost',
-      ses: settings.SES_REGION
-        ? {
-            region: settings.SES_REGION,
-            ...(settings.SES_ENDPOINT ? { endpoint: settings.SES_ENDPOINT } : {}),
-            credentials: awsCredentials(settings),
-          }
-        : undefined,
-      outbox: settings.MAIL_OUTBOX ?? `${settings.DATA_DIR}/outbox`,
-      recipients: mailRecipients(settings),
-    },
+    mail: toMail(settings),
+    /**
+     * The page that a password reset mail links to. It contains {token} and may contain {tenant}. If undefined, the mail
+     * contains only the token.
+     */
     passwordResetUrl: settings.PASSWORD_RESET_URL,
-    outbound: {
-      allowLoopback: settings.OUTBOUND_ALLOW_LOOPBACK,
-      dnsServers: list(settings.OUTBOUND_DNS_SERVERS),
-      ports: settings.OUTBOUND_PORTS === undefined ? undefined : list(settings.OUTBOUND_PORTS).map(Number),
-      hosts: outboundHosts(settings),
-      requestsPerSecond: settings.OUTBOUND_REQUESTS_PER_SECOND,
-    },
+    outbound: toOutbound(settings),
     webhookRetrySeconds: list(settings.WEBHOOK_RETRY_SECONDS).map(Number),
     worker: {
+      /** Whether the server process also runs jobs. */
       inProcess: settings.RUN_WORKER,
+      /** The maximum number of concurrent jobs. */
       concurrency: settings.WORKER_CONCURRENCY,
+      /** The number of database connections of the jobs. */
+      poolSize: settings.POOL_SIZE ?? LEAST_CONNECTIONS,
+      /** The interval between heartbeats. After three missed heartbeats, other workers take over the jobs. */
       heartbeatSeconds: settings.WORKER_HEARTBEAT_SECONDS,
     },
-    metrics:
-      settings.METRICS_PORT === undefined
-        ? undefined
-        : { host: settings.METRICS_HOST, port: settings.METRICS_PORT },
+    /** The address that serves metrics to Prometheus. If undefined, metrics are not served. */
+    metrics: METRICS_PORT === undefined ? undefined : { host: settings.METRICS_HOST, port: METRICS_PORT },
+    /** If undefined, nothing is traced. */
     tracing: toTracing(settings),
   };
 }
+
+const toMail = (settings: Settings): MailConfig => ({
+  from: settings.MAIL_FROM ?? 'crossdock@localhost',
+  ses: settings.SES_REGION
+    ? {
+        region: settings.SES_REGION,
+        ...(settings.SES_ENDPOINT ? { endpoint: settings.SES_ENDPOINT } : {}),
+        credentials: awsCredentials(settings),
+      }
+    : undefined,
+  outbox: settings.MAIL_OUTBOX ?? `${settings.DATA_DIR}/outbox`,
+  recipients: mailRecipients(settings),
+});
+
+const toOutbound = (settings: Settings): OutboundConfig => ({
+  allowLoopback: settings.OUTBOUND_ALLOW_LOOPBACK,
+  dnsServers: list(settings.OUTBOUND_DNS_SERVERS),
+  ports: settings.OUTBOUND_PORTS === undefined ? undefined : list(settings.OUTBOUND_PORTS).map(Number),
+  hosts: outboundHosts(settings),
+  requestsPerSecond: settings.OUTBOUND_REQUESTS_PER_SECOND,
+});
 
 /** Returns the keys of the settings. A missing one is the public key of development. */
 export function toSecrets({

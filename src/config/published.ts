@@ -1,10 +1,3 @@
-type Published = {
-  tenantIds: { demo: string; two: string };
-  password: string;
-  totpSecret: string;
-  apiKeys: Record<'IEX' | 'HRB' | 'TWO', string>;
-};
-
 /**
  * Credentials of the demo data, which everybody can read. Staging and production refuse to serve a database that contains them
  * (docs/decisions/0067).
@@ -17,4 +10,4 @@ export const PUBLISHED = {
   /** The authenticator secret of the demo user `guarded`, in base 32. */
   totpSecret: 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU',
   apiKeys: { IEX: 'a'.repeat(64), HRB: 'b'.repeat(64), TWO: 'c'.repeat(64) },
-} satisfies Published;
+};

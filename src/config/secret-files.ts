@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -21,32 +21,59 @@ export const SECRET_SETTINGS = [
   'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const;
 
-/**
- * Adds the secrets in the folder SECRETS_DIR to the environment: one file per setting, with the setting's name. Returns one
- * line per fault.
- */
-export function withSecretFiles(env: NodeJS.ProcessEnv): { given: NodeJS.ProcessEnv; faults: string[] } {
+/** The environment with the secrets in files. */
+export type SecretFiles = {
+  given: NodeJS.ProcessEnv;
+  /** One line per fault. */
+  faults: string[];
+  /** The secrets whose files could not be read, so that nobody knows whether they are set. */
+  unread: string[];
+};
+
+/** Adds the secrets in the folder SECRETS_DIR to the environment: one file per setting, with the setting's name. */
+export function withSecretFiles(env: NodeJS.ProcessEnv): SecretFiles {
   const folder = env['SECRETS_DIR'];
-  if (!folder) return { given: env, faults: [] };
-  if (!existsSync(folder)) return { given: env, faults: ['SECRETS_DIR names a folder that does not exist'] };
+  if (!folder) return { given: env, faults: [], unread: [] };
+  const fault = describeFolder(folder);
+  if (fault) return { given: env, faults: [fault], unread: SECRET_SETTINGS.filter((name) => !env[name]) };
   const given = { ...env };
   const faults: string[] = [];
+  const unread: string[] = [];
   for (const name of SECRET_SETTINGS) {
     const file = readSecret(join(folder, name));
-    if (file.fault) faults.push(`${name} cannot be read from SECRETS_DIR: ${file.fault}`);
+    if (file.fault) {
+      faults.push(`${name} cannot be read from SECRETS_DIR: ${file.fault}`);
+      unread.push(name);
+    }
     if (file.value === undefined) continue;
     if (env[name]) faults.push(`${name} is set and is also a file in SECRETS_DIR; remove one of them`);
     given[name] = file.value;
   }
-  return { given, faults };
+  return { given, faults, unread };
 }
+
+/** Returns why no file of the folder can be read, or undefined. */
+function describeFolder(folder: string): string | undefined {
+  if (existsSync(folder) && !statSync(folder).isDirectory()) return 'SECRETS_DIR names a file, not a folder';
+  try {
+    accessSync(folder, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    if (isMissing(error)) return 'SECRETS_DIR names a folder that does not exist';
+    const reason = error instanceof Error ? error.message : String(error);
+    return `SECRETS_DIR names a folder that cannot be read: ${reason}. Allow the account of the service to read it and its files`;
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 /** Returns the file's text without the final line break that editors add; nothing if there is no such file. */
 function readSecret(path: string): { value?: string; fault?: string } {
   try {
     return { value: readFileSync(path, 'utf8').trimEnd() };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+    if (isMissing(error)) return {};
     return { fault: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -94,6 +94,12 @@ export function contradictions(settings: Settings): string[] {
   if (Boolean(settings.TLS_CERT_FILE) !== Boolean(settings.TLS_KEY_FILE)) {
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together');
   }
+  const { API_PROCESSES: processes, POOL_SIZE: connections } = settings;
+  if (processes !== undefined && connections !== undefined && processes > connections) {
+    faults.push(
+      `POOL_SIZE must be at least API_PROCESSES, which is ${processes}: each process needs a connection`,
+    );
+  }
   if (settings.DATABASE_OWNER_URL && !settings.DATABASE_URL) {
     faults.push('DATABASE_OWNER_URL needs DATABASE_URL beside it: we serve from that one');
   }

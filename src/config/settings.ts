@@ -84,7 +84,8 @@ const SETTINGS = {
   EMBEDDED_POSTGRES: flag({ default: false }),
   DATA_DIR: text({ default: '.data' }),
   SECRETS_DIR: text(UNSET),
-  POOL_SIZE: wholeNumber(1, 200)({ default: 10 }),
+  API_PROCESSES: wholeNumber(1, 64)(UNSET),
+  POOL_SIZE: wholeNumber(1, 200)(UNSET),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])({ default: 'info' }),
   TLS_CERT_FILE: text(UNSET),
   TLS_KEY_FILE: text(UNSET),
@@ -145,11 +146,12 @@ export function environmentFaults({ APP_ENV }: NodeJS.ProcessEnv): string[] {
   return parseSettings({ APP_ENV }).faults;
 }
 
-/** Reads the settings from `env`. Returns one line per faulty setting, and their names. */
+/** Reads the settings from `env`. Returns one line per faulty setting, their names, and those of secrets whose files cannot be read. */
 export function parseSettings(env: NodeJS.ProcessEnv): {
   settings: Settings;
   faults: string[];
   faulty: string[];
+  unread: string[];
 } {
   const secrets = withSecretFiles(env);
   // An empty value means unset, as in an env file with `NAME=`.
@@ -167,6 +169,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): {
     settings: { ...settings, ...Object.fromEntries(faulty) },
     faults: [...secrets.faults, ...faults.values()],
     faulty: [...faults.keys()],
+    unread: secrets.unread,
   };
 }
 

@@ -1,31 +1,22 @@
 import type { Settings } from './settings.js';
 
-export type TracingConfig = {
-  /** Where the collector accepts traces: OTLP over HTTP, as JSON. */
-  tracesUrl: string;
-  /** Sent to the collector, for example to authenticate. */
-  headers: Record<string, string>;
-  serviceName: string;
-  deployment: string;
-  sampler: Settings['OTEL_TRACES_SAMPLER'];
-  /** The share of new traces that the ratio samplers record. */
-  samplerRatio: number;
-  /** The number of traces per second and process that callers may have recorded, beyond the sampler's share. */
-  callersPerSecond: number;
-  exportDelayMs: number;
-};
+export type TracingConfig = NonNullable<ReturnType<typeof toTracing>>;
 
 /** Returns undefined without an endpoint: tracing is off. */
-export function toTracing(settings: Settings): TracingConfig | undefined {
+export function toTracing(settings: Settings) {
   const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return undefined;
   return {
+    /** Where the collector accepts traces: OTLP over HTTP, as JSON. */
     tracesUrl: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    /** Sent to the collector, for example to authenticate. */
     headers: parseHeaders(settings.OTEL_EXPORTER_OTLP_HEADERS ?? ''),
     serviceName: settings.OTEL_SERVICE_NAME,
     deployment: settings.DEPLOYMENT ?? settings.APP_ENV,
     sampler: settings.OTEL_TRACES_SAMPLER,
+    /** The share of new traces that the ratio samplers record. */
     samplerRatio: Number(settings.OTEL_TRACES_SAMPLER_ARG),
+    /** The number of traces per second and process that callers may have recorded, beyond the sampler's share. */
     callersPerSecond: settings.TRACE_CALLERS_PER_SECOND,
     exportDelayMs: settings.OTEL_BSP_SCHEDULE_DELAY,
   };

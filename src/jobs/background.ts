@@ -24,13 +24,7 @@ export type BackgroundOptions = {
   tracer?: Tracer | undefined;
 };
 
-export type Background = {
-  /**
-   * Starts no more jobs and waits at most `withinMs` for the running ones. One second before the end, requests to couriers are
-   * aborted. Jobs that still run stay locked until this process ends.
-   */
-  stop(withinMs: number): Promise<void>;
-};
+export type Background = ReturnType<typeof startBackground>;
 
 /** How long tasks may take to end after their requests were aborted. */
 const ABORT_GRACE_MS = 1_000;
@@ -60,9 +54,9 @@ async function warnWithoutCredentials({ mail }: Config, log: FastifyBaseLogger):
 }
 
 /** Starts the worker, which runs queued jobs. It has its own connection pool, so that jobs never delay requests. */
-export function startBackground(options: BackgroundOptions): Background {
+export function startBackground(options: BackgroundOptions) {
   const { config, connection, queueConnection, log, metrics, tracer } = options;
-  const db = openDb({ ...connection, size: config.poolSize });
+  const db = openDb({ ...connection, size: config.worker.poolSize });
   const queuePool = createPool({ ...queueConnection, size: QUEUE_CONNECTIONS, isPipelined: false });
   metrics?.watchPool('worker', db);
   metrics?.watchPool('queue', { pool: queuePool });
@@ -89,7 +83,11 @@ export function startBackground(options: BackgroundOptions): Background {
     log: ({ level, text }) => log[LOG_LEVELS[level]](text),
   });
   return {
-    async stop(withinMs) {
+    /**
+     * Starts no more jobs and waits at most `withinMs` for the running ones. One second before the end, requests to couriers are
+     * aborted. Jobs that still run stay locked until this process ends.
+     */
+    async stop(withinMs: number): Promise<void> {
       stopping.abort();
       const isQuiet = await queue.stop(Math.max(0, withinMs - ABORT_GRACE_MS));
       // Aborts requests to couriers that have not responded yet.

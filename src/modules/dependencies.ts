@@ -3,6 +3,7 @@ import type { Secrets } from '../platform/access/secrets.js';
 import type { Tokens } from '../platform/access/tokens.js';
 import type { ContractFiles } from '../platform/contract/bundle.js';
 import type { BulkLimits } from '../platform/limits/bulk-limits.js';
+import type { SharedLimits } from '../platform/limits/shared/shared-limits.js';
 import type { StaticDocument } from '../platform/contract/types.js';
 import type { Passwords } from './auth/public.js';
 import type { LogoDrawer } from './couriers/logo/logo-drawer.js';
@@ -27,4 +28,6 @@ export type Deps = {
   migrations: string[];
   customerChangesPerDay: number;
   bulk: BulkLimits;
+  /** For limits that one module has. */
+  limits: SharedLimits;
 };

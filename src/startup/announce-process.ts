@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type pg from 'pg';
 import type { Config } from '../config/config.js';
+import { readRows } from '../platform/db/connections/rows.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { newId } from '../platform/values/ids.js';
 import { fingerprint } from './deployment.js';
@@ -49,14 +50,13 @@ async function record(client: pg.ClientBase, { id, name, encryptionKeys }: Proce
 }
 
 /** Returns the processes that run without the key, with the times of their starts. */
-export async function findWithoutKey(
+export const findWithoutKey = (
   client: pg.ClientBase,
   key: Buffer,
-): Promise<{ name: string; startedAt: Date }[]> {
-  const { rows } = await client.query<{ name: string; startedAt: Date }>(
+): Promise<{ name: string; startedAt: Date }[]> =>
+  readRows(
+    client,
     `select name, started_at as "startedAt" from installation.processes
      where seen_at > now() - interval '45 s' and not encryption_keys @> array[$1] order by started_at`,
     [fingerprint(key)],
   );
-  return rows;
-}

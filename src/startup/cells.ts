@@ -6,16 +6,14 @@ import type { Metrics } from '../platform/metrics/metrics.js';
 import { prepareCell } from './prepare-database.js';
 import { print } from './process.js';
 
-export type OpenCells = { cells: Cell[]; close(): Promise<void> };
-
 type Opened = ReturnType<typeof openDb>;
-type Options = { config: Config; metrics?: Metrics | undefined };
+type Options = { config: Config; metrics?: Metrics | undefined; poolSize: number };
 
 /**
  * Opens the other cells. A cell that cannot be opened does not prevent the start, because the tenants of the other cells do not
  * need it. It is tried again when a request looks for a tenant.
  */
-export function openCells(options: Options): OpenCells {
+export function openCells(options: Options): { cells: Cell[]; close(): Promise<void> } {
   const opened = new Map<string, Promise<Opened>>();
   const open = (cell: CellConfig): Promise<Opened> => {
     const opening = opened.get(cell.name) ?? openCell(options, cell);
@@ -36,14 +34,14 @@ export function openCells(options: Options): OpenCells {
   };
 }
 
-async function openCell({ config, metrics }: Options, cell: CellConfig): Promise<Opened> {
+async function openCell({ config, metrics, poolSize }: Options, cell: CellConfig): Promise<Opened> {
   const db = openDb({
     ...(await prepareCell(config, cell, print)),
     isBehindPooler: config.databasePooler !== undefined,
     onError: (error) => print(`A connection to the cell ${cell.name} broke: ${error.message}`),
-    size: config.poolSize,
-
+    size: poolSize,
     readsWhileReadOnly: true,
+    shedsLoad: true,
   });
   metrics?.watchPool(`service-${cell.name}`, db);
   return db;

@@ -3,6 +3,7 @@ import type { Identity } from '../config/command-settings.js';
 import { commandLine } from '../config/commands.js';
 import { ConfigError } from '../config/config.js';
 import { packageVersion } from '../config/project-root.js';
+import { readValue } from '../platform/db/connections/rows.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkSearchPath } from '../platform/db/login-check/settings.js';
 import { fingerprint, otherTokenKeys, readDeployments, type RecordedDeployment } from './deployment.js';
@@ -57,7 +58,7 @@ export async function findRefusal(
   });
   if (identity.appEnv === 'development')
     return rows.some(isReal) || options.refusesUnknownTenants
-      ? findObstacleToDevelopment(client, options)
+      ? findObstacleToDevelopment(client, rows, options)
       : undefined;
   // Development never outranks real data. The first of the others began the database.
   const owner = rows.find(isReal) ?? rows[0];
@@ -105,10 +106,8 @@ export async function claimDatabase(client: pg.ClientBase, { appEnv, name }: Ide
 const isReal = ({ appEnv }: RecordedDeployment): boolean => appEnv !== 'development';
 
 /** Returns the name of the database. */
-export async function nameOf(client: pg.ClientBase): Promise<string> {
-  const { rows } = await client.query<{ name: string }>('select current_database() as name');
-  return rows[0]?.name ?? '';
-}
+export const nameOf = (client: pg.ClientBase): Promise<string> =>
+  readValue(client, 'select current_database()');
 
 /** Returns the command that gives the database of a deployment to this one, after its checks. */
 export const takeOverLine = (name: string, database: string): string =>
@@ -126,7 +125,7 @@ export function describeNewName(
   database: string,
 ): string | undefined {
   const own = rows.filter((row) => row.appEnv === appEnv && Object.keys(row.fingerprints).length > 0);
-  const [last] = own.toSorted((a, b) => b.seenAt.getTime() - a.seenAt.getTime());
+  const last = newestOf(own);
   if (appEnv === 'development' || !last || own.some((row) => row.name === name)) return undefined;
   if (Date.now() - last.seenAt.getTime() > RECENT_MS) return undefined;
   return (
@@ -212,10 +211,8 @@ function describeOtherTokenKeys(own: RecordedDeployment[], { keys }: Identity): 
   return { keys: 'other TOKEN_KEYS', used: last, message };
 }
 
+const newestOf = (rows: RecordedDeployment[]): RecordedDeployment | undefined =>
+  rows.toSorted((a, b) => a.seenAt.getTime() - b.seenAt.getTime()).at(-1);
+
 const newestWith = (rows: RecordedDeployment[], setting: string): RecordedDeployment | undefined =>
-  rows
-    .filter(({ fingerprints }) => (fingerprints[setting] ?? []).length > 0)
-    .reduce<RecordedDeployment | undefined>(
-      (newest, row) => (newest && newest.seenAt > row.seenAt ? newest : row),
-      undefined,
-    );
+  newestOf(rows.filter(({ fingerprints }) => (fingerprints[setting] ?? []).length > 0));

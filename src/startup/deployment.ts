@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type pg from 'pg';
 import type { Config } from '../config/config.js';
+import { hasTable, readRows } from '../platform/db/connections/rows.js';
 import { packageVersion } from '../config/project-root.js';
 
 /** A deployment as its database knows it. */
@@ -44,10 +45,18 @@ export function otherTokenKeys(rows: Deployment[], keys: TokenKey[]): string[] {
 }
 
 /** Returns whether none of the keys was given at the last start, as after a leak. Then no token of before is valid. */
-export function areTokenKeysNew(rows: Deployment[], { name, appEnv, fingerprints }: Deployment): boolean {
-  const before =
-    rows.find((row) => row.name === name && row.appEnv === appEnv)?.fingerprints['TOKEN_KEYS'] ?? [];
-  return before.length > 0 && !before.some((print) => fingerprints['TOKEN_KEYS']?.includes(print));
+export const areTokenKeysNew = (rows: Deployment[], deployment: Deployment): boolean =>
+  isReplaced(rows, deployment, 'TOKEN_KEYS');
+
+/** Returns whether none of the keys of a setting was given at the last start of the deployment, although there were some. */
+function isReplaced(
+  rows: Deployment[],
+  { name, appEnv, fingerprints }: Deployment,
+  setting: string,
+): boolean {
+  const last = rows.find((row) => row.name === name && row.appEnv === appEnv);
+  const before = last?.fingerprints[setting] ?? [];
+  return before.length > 0 && !before.some((print) => fingerprints[setting]?.includes(print));
 }
 
 export const fingerprint = (secret: string | Buffer): string =>
@@ -55,27 +64,19 @@ export const fingerprint = (secret: string | Buffer): string =>
 
 /** Returns the deployments that have used the database, the first one first. Empty before the migrations. */
 export async function readDeployments(client: pg.ClientBase): Promise<RecordedDeployment[]> {
-  const { rows: tables } = await client.query<{ exists: boolean }>(
-    "select to_regclass('installation.deployments') is not null as exists",
-  );
-  if (!tables[0]?.exists) return [];
-  const { rows } = await client.query<RecordedDeployment>(
+  if (!(await hasTable(client, 'installation.deployments'))) return [];
+  return readRows(
+    client,
     `select name, app_env as "appEnv", fingerprints, version, seen_at as "seenAt" from installation.deployments
      order by first_seen_at, name`,
   );
-  return rows;
 }
 
 /** Returns which keys differ from those of the last start of a deployment, or undefined. A rotation has the old key beside the new one. */
-export function describeChangedKeys(
-  rows: RecordedDeployment[],
-  { name, appEnv, fingerprints }: Deployment,
-): string | undefined {
-  const last = rows.find((row) => row.name === name && row.appEnv === appEnv);
-  const changed = ['ENCRYPTION_KEYS', 'LOOKUP_KEY'].filter((setting) => {
-    const before = last?.fingerprints[setting] ?? [];
-    return before.length > 0 && !before.some((print) => fingerprints[setting]?.includes(print));
-  });
+export function describeChangedKeys(rows: Deployment[], deployment: Deployment): string | undefined {
+  const changed = ['ENCRYPTION_KEYS', 'LOOKUP_KEY'].filter((setting) =>
+    isReplaced(rows, deployment, setting),
+  );
   if (changed.length === 0) return undefined;
   return (
     `The last start on this database had other keys (${changed.join(', ')}). What they encrypted or hashed, for example API keys, is not read. ` +
@@ -113,4 +114,16 @@ export async function recordLookupKey(
      where app_env = $1 and fingerprints ? 'LOOKUP_KEY'`,
     [appEnv, fingerprint(lookupKey)],
   );
+}
+
+/** Returns whether the deployments of an environment that have recorded a LOOKUP_KEY have recorded this one. */
+export async function isLookupKeyRecorded(
+  client: pg.ClientBase,
+  environment: string,
+  lookupKey: Buffer,
+): Promise<boolean> {
+  const deployments = await readDeployments(client);
+  return deployments
+    .filter(({ appEnv, fingerprints }) => appEnv === environment && fingerprints['LOOKUP_KEY'])
+    .every(({ fingerprints }) => fingerprints['LOOKUP_KEY']?.includes(fingerprint(lookupKey)));
 }

@@ -1,4 +1,5 @@
 import { identityOfProcess } from '../config/command-settings.js';
+import { commandLine } from '../config/commands.js';
 import { ConfigError, type Config } from '../config/config.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { readDatabaseIdentity } from '../platform/db/connections/server-identity.js';
@@ -34,13 +35,15 @@ export async function assertOwnDatabases(
 /** @throws ConfigError when the owner's connection, which applies the migrations, leads to another database */
 async function assertOneDatabase(url: string | undefined, ownerUrl: string | undefined): Promise<void> {
   if (!url || !ownerUrl) return;
-  const [served, migrated] = await Promise.all(
-    [url, ownerUrl].map((each) => withClient(each, readDatabaseIdentity)),
-  );
-  if (served !== migrated)
+  if (!(await isOneDatabase(url, ownerUrl)))
     throw new ConfigError([
       'DATABASE_OWNER_URL leads to another database than DATABASE_URL. Correct one of them.',
     ]);
+}
+
+async function isOneDatabase(...urls: string[]): Promise<boolean> {
+  const [one, other] = await Promise.all(urls.map((url) => withClient(url, readDatabaseIdentity)));
+  return one === other;
 }
 
 /** @throws ConfigError when another deployment uses the database, or development must not */
@@ -64,10 +67,7 @@ async function assertOwnReplica(config: Config, log: (line: string) => void): Pr
   if (!databaseUrl || !databaseReplica) return;
   const { url } = databaseReplica;
   try {
-    const [replica, primary] = await Promise.all(
-      [url, databaseUrl].map((each) => withClient(each, readDatabaseIdentity)),
-    );
-    if (replica !== primary) throw new ConfigError([OTHER_DATABASE]);
+    if (!(await isOneDatabase(url, databaseUrl))) throw new ConfigError([OTHER_DATABASE]);
     await assertOwnDatabase(url, identityOfProcess(config), { isOwn: config.embeddedPostgres });
   } catch (error) {
     if (error instanceof ConfigError)
@@ -79,6 +79,17 @@ async function assertOwnReplica(config: Config, log: (line: string) => void): Pr
 const OTHER_DATABASE =
   'It leads to another database than DATABASE_URL, so its reports would have the rows of others. ' +
   'Set it to a standby of the server of DATABASE_URL, with the same name of the database.';
+
+/** Returns the line about a setting whose database cannot be examined. */
+export const describeUnexamined = (setting: string, error: unknown): string =>
+  `${setting}: ${messageOf(error)}. Run ${commandLine('doctor')}.`;
+
+/** Returns a function that throws this line as a ConfigError. */
+export const refuseUnexamined =
+  (setting: string) =>
+  (error: unknown): never => {
+    throw new ConfigError([describeUnexamined(setting, error)]);
+  };
 
 /** Without its last full stop, because a sentence follows. */
 export const messageOf = (error: unknown): string => describeFailure(error).replace(/\.$/, '');

@@ -22,7 +22,7 @@ import {
 } from './deployment.js';
 import { awaitLogin } from './await-server.js';
 import { describeNewName, nameOf } from './database-owner.js';
-import { assertOwn, assertOwnDatabases, messageOf } from './own-databases.js';
+import { assertOwn, assertOwnDatabases, messageOf, refuseUnexamined } from './own-databases.js';
 import { assertSafe, assertSafeLogin } from './safe-database.js';
 import {
   APP_ROLE,
@@ -170,9 +170,7 @@ async function migrateAtStart({ migrationWaitSeconds }: Config, ownerUrl: string
 /** @param owner whether this process could have applied them */
 async function assertMigrated(url: string, owner?: string): Promise<void> {
   const pending = await withClient(url, (client) => listPending(client, MIGRATIONS)).catch(
-    (error: unknown) => {
-      throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
-    },
+    refuseUnexamined('DATABASE_URL'),
   );
   if (pending.length === 0) return;
   throw new ConfigError([
@@ -193,8 +191,7 @@ const NEW_TOKEN_KEYS =
 async function assertStores(url: string): Promise<void> {
   await withClient(url, (client) => writeAndRollBack(client)).catch((error: unknown) => {
     // A login without the right to create temporary tables cannot try.
-    if (!STORES_NOTHING.includes(meaningOfError(error))) return;
-    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
+    if (STORES_NOTHING.includes(meaningOfError(error))) refuseUnexamined('DATABASE_URL')(error);
   });
 }
 
@@ -216,9 +213,7 @@ async function recordUse(config: Config, url: string, log: Log): Promise<void> {
     await followServer(client).catch((error: unknown) => log(`The server is unknown: ${messageOf(error)}`));
     const pause = await readPause(client);
     if (pause) log(`Outbound work is paused since ${pause.since.toISOString()}: ${pause.reason}`);
-  }).catch((error: unknown) => {
-    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
-  });
+  }).catch(refuseUnexamined('DATABASE_URL'));
 }
 
 async function assertPoolerSettings(config: Config, runsJobs: boolean): Promise<void> {

@@ -2,13 +2,15 @@
 import { basename } from 'node:path';
 import { ConfigError, readConfig, type Config } from '../config/config.js';
 import { commandLine, describeArguments, isHelpAsked } from '../config/commands.js';
-import { startWarnings } from '../config/start-warnings.js';
+import { environment } from '../config/command-settings.js';
 import type { Connection } from '../platform/db/connections/pool.js';
+import type { serveMetrics, ServedMetrics } from '../platform/metrics/serve.js';
 import { announceProcess } from './announce-process.js';
+import { startWarnings } from './shared-checks/start-warnings.js';
 import { prepareDatabase, type LoadDemo, type PreparedDatabase } from './prepare-database.js';
 
 /** Docker, systemd and rolling updates kill a process after ten seconds. The process exits before that. */
-const EXIT_MS = 9_500;
+export const EXIT_MS = 9_500;
 
 /** The time limit for open requests and running jobs after a signal. */
 export const DRAIN_MS = 7_500;
@@ -29,6 +31,12 @@ export const queueConnectionOf = (database: PreparedDatabase): Connection =>
 
 const onError = (error: Error) => print(`A database connection broke: ${error.message}`);
 
+/** Serves metrics. The code is loaded only here, because without a port for metrics nobody needs it. */
+export async function startMetrics(...options: Parameters<typeof serveMetrics>): Promise<ServedMetrics> {
+  const { serveMetrics } = await import('../platform/metrics/serve.js');
+  return serveMetrics(...options);
+}
+
 const USAGE = `Usage: crossdock serve, or crossdock worker. Neither has options: all settings are environment variables, which docs/settings.md lists.
 ${commandLine('doctor')} examines them.
 `;
@@ -40,15 +48,19 @@ export type Stop = {
   received: Promise<void>;
 };
 
+/** The work of a process, from a prepared database until a signal arrives. */
+export type Work = (database: PreparedDatabase, config: Config, stop: Stop) => Promise<void>;
+
 /**
- * Reads the settings, prepares the database, runs `work` and ends the process. If settings are faulty, it prints one line
+ * Reads the settings, prepares the database, runs the work and ends the process. If settings are faulty, it prints one line
  * per fault and the exit status is 1.
  *
+ * @param open begins to load the work, which takes as long as preparing the database
  * @param runsJobs returns whether the process runs jobs with these settings
  * @param loadDemo loads the demo data in development. A release has none
  */
 export async function runProcess(
-  work: (database: PreparedDatabase, config: Config, stop: Stop) => Promise<void>,
+  open: (config: Config) => Work | Promise<Work>,
   runsJobs: (config: Config) => boolean,
   loadDemo?: LoadDemo,
 ): Promise<never> {
@@ -61,11 +73,15 @@ export async function runProcess(
     const unknown = describeArguments();
     if (unknown) throw new ConfigError([unknown]);
     const config = readConfig();
+    const opening = Promise.resolve(open(config));
     const database = await prepareDatabase(config, print, runsJobs(config), loadDemo);
-    for (const line of startWarnings(config, new Date())) print(line);
+    const started = { config, env: environment(), now: () => new Date(), runsJobs: runsJobs(config) };
+    for (const line of await startWarnings(started)) print(line);
     const leave = await announceProcess(config, basename(process.argv[1] ?? '', '.js'), database.url);
     try {
-      await work(database, config, stop);
+      await (
+        await opening
+      )(database, config, stop);
     } finally {
       await leave();
       await database.stop();

@@ -2,7 +2,8 @@ import type pg from 'pg';
 import { commandLine } from '../config/commands.js';
 import { DEVELOPMENT_KEYS, type Config } from '../config/config.js';
 import { PUBLISHED } from '../config/published.js';
-import { openSecrets, type Secrets } from '../platform/access/secrets.js';
+import { decryptIfPossible, openSecrets, type Secrets } from '../platform/access/secrets.js';
+import { readRow } from '../platform/db/connections/rows.js';
 import { fingerprint, type RecordedDeployment } from './deployment.js';
 
 /** A credential in the database that everybody can read. */
@@ -52,16 +53,16 @@ export async function findPublished(
 /** Returns the rows with published credentials. */
 export async function readPublished(client: pg.ClientBase, secrets: Secrets): Promise<Suspects> {
   const tenants = Object.values(PUBLISHED.tenantIds);
-  const { rows } = await client.query<Suspects>(SUSPECTS, [tenants, publishedKeyHashes(secrets)]);
-  const [found] = rows;
-  if (!found) throw new Error('The search for published credentials returned nothing.');
+  const found = await readRow<Suspects>(client, SUSPECTS, [tenants, publishedKeyHashes(secrets)]);
   const published = await publishedPasswordHashes(found.passwords.map(({ password_hash: hash }) => hash));
   return {
     ...found,
     passwords: found.passwords.filter(({ password_hash: hash }) => published.has(hash)),
     authenticators: found.authenticators.filter(
+      // One that another key has encrypted is used by nobody here.
       ({ tenant_id: tenantId, user_id: rowId, totp_secret: cipher }) =>
-        isPublishedTotp(secrets, cipher, { tenantId, rowId }),
+        decryptIfPossible(secrets, cipher, { tenantId, rowId, field: 'totp_secret' }) ===
+        PUBLISHED.totpSecret,
     ),
   };
 }
@@ -103,20 +104,6 @@ async function publishedPasswordHashes(hashes: string[]): Promise<Set<string>> {
   const { default: bcrypt } = await import('bcrypt');
   const isPublished = await Promise.all(distinct.map((hash) => bcrypt.compare(PUBLISHED.password, hash)));
   return new Set(distinct.filter((_hash, index) => isPublished[index]));
-}
-
-/** Returns whether it is the secret of the demo data, encrypted with a key of this deployment. */
-function isPublishedTotp(
-  secrets: Secrets,
-  cipher: string,
-  row: { tenantId: string; rowId: string },
-): boolean {
-  try {
-    return secrets.decrypt(cipher, { ...row, field: 'totp_secret' }) === PUBLISHED.totpSecret;
-  } catch {
-    // Nobody can use it here.
-    return false;
-  }
 }
 
 /** The settings whose values protect rows. */

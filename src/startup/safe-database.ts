@@ -1,9 +1,9 @@
 import { commandLine } from '../config/commands.js';
 import { ConfigError, type Config } from '../config/config.js';
-import { describeFailure as describeReason } from '../platform/db/violations.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkLogin } from '../platform/db/login-check/check-login.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
+import { describeUnexamined, refuseUnexamined } from './own-databases.js';
 import { findPublished } from './published-credentials.js';
 
 /** The most differences of a schema that a start prints. */
@@ -27,13 +27,9 @@ export async function assertSafe(config: Config, setting: string, url: string): 
   const isWrong = login.status === 'fulfilled' && login.value.length > 0;
   const faults = [login, ...others].flatMap((check) => {
     if (check.status === 'fulfilled') return check.value;
-    return isWrong ? [] : [describeFailure(setting, check.reason)];
+    return isWrong ? [] : [describeUnexamined(setting, check.reason)];
   });
   if (faults.length > 0) throw new ConfigError([...new Set(faults)]);
-}
-
-function describeFailure(setting: string, error: unknown): string {
-  return `${setting}: ${describeReason(error).replace(/\.$/, '')}. Run ${commandLine('doctor')}.`;
 }
 
 const describePublished = (config: Config, url: string): Promise<string[]> =>
@@ -49,9 +45,7 @@ const describePublished = (config: Config, url: string): Promise<string[]> =>
  */
 export async function assertSafeLogin(config: Config, setting: string, url: string): Promise<void> {
   if (config.appEnv === 'development') return;
-  const faults = await describeLogin(url).catch((error: unknown) => {
-    throw new ConfigError([describeFailure(setting, error)]);
-  });
+  const faults = await describeLogin(url).catch(refuseUnexamined(setting));
   if (faults.length > 0) throw new ConfigError(faults);
 }
 

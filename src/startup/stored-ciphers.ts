@@ -5,9 +5,10 @@ import {
   SECRET_COLUMNS,
   type SecretColumn,
   type StoredSecret,
+  selectApiKeys,
+  type StoredApiKey,
 } from '../modules/tenants/secret-columns.js';
-import { selectApiKeys, type StoredApiKey } from '../modules/tenants/lookup-hashes.js';
-import { openSecrets, type Secrets } from '../platform/access/secrets.js';
+import { decryptIfPossible, openSecrets, type Secrets } from '../platform/access/secrets.js';
 import { commandLine } from '../config/commands.js';
 import { verifyEndOfChain } from '../modules/audit-log/verify-end.js';
 import { withClient } from '../platform/db/connections/roles.js';
@@ -61,12 +62,8 @@ export async function findUnreadable(config: Config, url: string): Promise<strin
 /** Returns whether the stored hash is that of the key under this LOOKUP_KEY; nothing if the key cannot be decrypted. */
 function hasLookupHash(secrets: Secrets, tenantId: string, { id, cipher, hash }: StoredApiKey): boolean[] {
   if (cipher === null) return [];
-  try {
-    const key = secrets.decrypt(cipher, { tenantId, rowId: id, field: 'api_key' });
-    return [secrets.lookupHash(key, 'api_key') === hash];
-  } catch {
-    return [];
-  }
+  const key = decryptIfPossible(secrets, cipher, { tenantId, rowId: id, field: 'api_key' });
+  return key === undefined ? [] : [secrets.lookupHash(key, 'api_key') === hash];
 }
 
 /**
@@ -97,23 +94,10 @@ function countByVersion(secrets: Secrets, samples: Sample[]): Counts {
     // Not a cipher text. The doctor reports it.
     if (version === undefined) continue;
     const count = counts.get(version) ?? { opened: 0, failed: 0 };
-    if (canDecrypt(secrets, stored, tenantId, column)) count.opened += 1;
-    else count.failed += 1;
+    const context = { tenantId, rowId: stored.id, field: column.field };
+    const isOpened = decryptIfPossible(secrets, stored.cipher, context) !== undefined;
+    count[isOpened ? 'opened' : 'failed'] += 1;
     counts.set(version, count);
   }
   return counts;
-}
-
-function canDecrypt(
-  secrets: Secrets,
-  { id, cipher }: StoredSecret,
-  tenantId: string,
-  { field }: SecretColumn,
-): boolean {
-  try {
-    secrets.decrypt(cipher, { tenantId, rowId: id, field });
-    return true;
-  } catch {
-    return false;
-  }
 }

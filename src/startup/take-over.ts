@@ -4,10 +4,9 @@ import { commandLine } from '../config/commands.js';
 import { assertUnused } from '../platform/db/connections/unused.js';
 import { DEVELOPMENT_KEYS } from '../config/config.js';
 import { SECRET_COLUMNS, sampleSecrets } from '../modules/tenants/secret-columns.js';
-import { makeContext } from '../platform/context/request-context.js';
-import { APP_ROLE } from '../platform/db/connections/roles.js';
-import { openDb } from '../platform/db/open-database.js';
-import { systemCallers } from '../platform/db/database.js';
+import { inEachTenant } from '../platform/context/each-tenant.js';
+import { withServiceRole } from '../platform/db/open-database.js';
+import { nameOf } from './database-owner.js';
 import { fingerprint, readDeployments, type RecordedDeployment } from './deployment.js';
 import { describePublicKeys, findPublished } from './published-credentials.js';
 
@@ -99,25 +98,14 @@ const hasKeyOf = (
 
 /** Returns the columns that contain something encrypted. Reads each tenant with the rights of the service. */
 async function findEncrypted(url: string): Promise<string[]> {
-  const db = openDb({
-    url,
-    size: 1,
-    assumeRole: APP_ROLE,
-    onError: () => {},
-  });
-  try {
-    const found = new Set<string>();
-    for (const caller of await systemCallers(db)) {
-      const ctx = makeContext(db, caller, 'take-over');
-      const samples = await ctx.read(SECRET_COLUMNS.map((column) => sampleSecrets(ctx, column)));
-      SECRET_COLUMNS.forEach(({ table, column }, index) => {
-        if ((samples[index] ?? []).length > 0) found.add(`${table}.${column}`);
-      });
-    }
-    return [...found];
-  } finally {
-    await db.close();
-  }
+  const samples = await withServiceRole(url, (db) =>
+    inEachTenant(db, 'take-over', (ctx) =>
+      ctx.read(SECRET_COLUMNS.map((column) => sampleSecrets(ctx, column))),
+    ),
+  );
+  return SECRET_COLUMNS.filter((_, index) => samples.some((ofTenant) => ofTenant[index]?.length)).map(
+    ({ table, column }) => `${table}.${column}`,
+  );
 }
 
 /** Of two with one name, the one of another environment is meant only if there is no other. */
@@ -132,8 +120,7 @@ function findGiven(rows: RecordedDeployment[], own: Named, from: string): Record
 }
 
 async function assertDatabase(client: pg.ClientBase, name: string): Promise<void> {
-  const { rows } = await client.query<{ name: string }>('select current_database() as name');
-  const present = rows[0]?.name;
+  const present = await nameOf(client);
   if (present !== name)
     throw new Error(
       `The URL leads to the database ${present}, and --database names ${name}. Correct one of them.`,

@@ -1,41 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
+import { describe, expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import speakeasy from 'speakeasy';
 import { DEMO } from '../../fixtures/demo/seed.js';
-import { chromiumPath, findingsOf, launchChromium, logIn, openConsole } from '../support/console/browser.js';
-import { titleWith } from '../support/harness/programs.js';
-import { startService, type Service } from '../support/service/service.js';
+import { findingsOf } from '../support/console/browser.js';
+import { consoleSuite } from '../support/console/suite.js';
 
-const LIMIT_MS = 120_000;
-const runs = chromiumPath ? test : test.skip;
-const it = (title: string, body: () => Promise<void>) =>
-  runs(titleWith(title, [chromiumPath ? undefined : 'chromium']), body, LIMIT_MS);
-
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  if (!chromiumPath) return;
-  service = await startService();
-  browser = await launchChromium();
-}, LIMIT_MS);
-
-afterAll(async () => {
-  if (!chromiumPath) return;
-  await browser.close();
-  await service.stop();
-});
+const { atWork, runs, service } = consoleSuite();
 
 async function openAccount(user: string, button: string): Promise<Page> {
-  const { page } = await openConsole(browser, service.url, { width: 1280, isQuiet: true });
-  await logIn(page, user, DEMO.password);
+  const page = await atWork({ user });
   await page.getByRole('button', { name: /Account/ }).click();
   await page.getByRole('button', { name: button }).click();
   return page;
 }
 
 const openSessions = async (username: string): Promise<string[]> => {
-  const { rows } = await service.owner.query<{ agent: string }>(
+  const { rows } = await service().owner.query<{ agent: string }>(
     `select s.user_agent as agent from sessions s join users u on u.tenant_id = s.tenant_id and u.id = s.user_id
      where s.tenant_id = $1 and u.username = $2 and s.ended_at is null order by 1`,
     [DEMO.tenants.demo, username],
@@ -44,13 +24,13 @@ const openSessions = async (username: string): Promise<string[]> => {
 };
 
 const logInAs = (username: string, agent: string) =>
-  service.call('login', {
+  service().call('login', {
     body: { action: 'login', username, password: DEMO.password },
     headers: { 'user-agent': agent },
   });
 
 describe('the sessions of a user', () => {
-  it('are listed, and each but the present one can be ended alone or with all others', async () => {
+  runs('are listed, and each but the present one can be ended alone or with all others', async () => {
     for (const agent of ['Curl/8', 'Phone/1', 'Tablet/1']) await logInAs('warehouse', agent);
     const page = await openAccount('warehouse', 'Where you are logged in');
     const dialog = page.getByRole('dialog', { name: 'Where you are logged in' });
@@ -69,12 +49,11 @@ describe('the sessions of a user', () => {
     await page.getByRole('button', { name: 'Close' }).click();
     await page.keyboard.press('Alt+6');
     await page.getByText('Received today', { exact: true }).waitFor();
-    await page.context().close();
   });
 });
 
 describe('the second factor', () => {
-  it('can be switched off with the password and a code, and the session goes on', async () => {
+  runs('can be switched off with the password and a code, and the session goes on', async () => {
     const page = await openAccount('manager', 'Set up the second factor');
     await page.getByLabel('Password').fill(DEMO.password);
     await page.getByRole('button', { name: 'Continue' }).click();
@@ -100,10 +79,9 @@ describe('the second factor', () => {
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /Account/ }).click();
     await page.getByRole('button', { name: 'Set up the second factor' }).waitFor();
-    const { status } = await service.call('login', {
+    const { status } = await service().call('login', {
       body: { action: 'login', username: 'manager', password: DEMO.password },
     });
     expect(status).toBe(200);
-    await page.context().close();
   });
 });

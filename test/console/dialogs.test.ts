@@ -1,45 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import speakeasy from 'speakeasy';
 import { projectRoot } from '../../src/config/project-root.js';
 import { DEMO } from '../../fixtures/demo/seed.js';
 import { newNumber } from '../support/builders/parcels.js';
-import {
-  chromiumPath,
-  findingsOf,
-  launchChromium,
-  logIn,
-  openConsole,
-  outcomeOf,
-  scan,
-  type,
-} from '../support/console/browser.js';
-import { titleWith } from '../support/harness/programs.js';
+import { findingsOf, outcomeOf, scan, type } from '../support/console/browser.js';
+import { consoleSuite } from '../support/console/suite.js';
 import { makeFolder, removeFolders } from '../support/service/processes.js';
-import { startService, type Service } from '../support/service/service.js';
 
-const LIMIT_MS = 240_000;
-const runs = chromiumPath ? test : test.skip;
-const missing = [chromiumPath ? undefined : 'chromium'];
+// Without an outbox, the service has no mail and refuses to reset a password.
+const { atWork, open, runs, service } = consoleSuite(async () => ({ MAIL_OUTBOX: await makeFolder() }));
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  if (!chromiumPath) return;
-  // Without an outbox, the service has no mail and refuses to reset a password.
-  service = await startService({ env: { MAIL_OUTBOX: await makeFolder() } });
-  browser = await launchChromium();
-}, LIMIT_MS);
-
-afterAll(async () => {
-  if (!chromiumPath) return;
-  await browser.close();
-  await service.stop();
-  await removeFolders();
-});
+afterAll(removeFolders);
 
 /** Opens one dialog. The page is that of a user who has just logged in. */
 type Opening = (page: Page) => Promise<unknown>;
@@ -60,7 +34,7 @@ const manifest =
 /** A button that is pale because of a double click becomes active during a run of axe, which reads both states. */
 const armed = (page: Page) => page.locator('dialog[open] button.primary:enabled').last().waitFor();
 const endSessions = (userId: string) =>
-  service.owner.query(
+  service().owner.query(
     "update sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1 and ended_at is null",
     [userId],
   );
@@ -92,7 +66,7 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
   ],
   [
     'the correction of the last parcel',
-    'station/correct-last.tsx',
+    'station/correct-dialog.tsx',
     'warehouse',
     async (page) => {
       await beginParcel(page);
@@ -123,11 +97,24 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
   ],
   [
     'a review',
-    'staff/flagged.tsx',
+    'owners/review-dialog.tsx',
     'manager',
     async (page) => {
       await goTo(page, 'flagged');
       await click(page, /^Review/);
+    },
+  ],
+  [
+    'the owner of a parcel',
+    'owners/owner-dialog.tsx',
+    'warehouse',
+    async (page) => {
+      const tracking_number = newNumber();
+      await service().call('receivePackage', { as: 'warehouse', body: { tracking_number, weight: 1 } });
+      await goTo(page, 'find');
+      await page.getByLabel('Code, number, customer or name').waitFor();
+      await scan(page, tracking_number);
+      await page.getByRole('button', { name: 'Give it an owner' }).click();
     },
   ],
   [
@@ -174,9 +161,7 @@ test('every file of the console that has a dialog is in the table', () => {
 
 /** Opens a window, and a page after the login. */
 async function openAs(user: string): Promise<Page> {
-  const { page } = await openConsole(browser, service.url, { width: 1280, isQuiet: true });
-  await logIn(page, user, DEMO.password);
-  await page.locator('.workplace').waitFor();
+  const page = await atWork({ user });
   await page.evaluate('navigator.serviceWorker.ready');
   return page;
 }
@@ -202,61 +187,63 @@ async function findingsInBoth(page: Page): Promise<string[]> {
   return findings;
 }
 
+/** Presses a key, and returns the number of open dialogs when the next key could come. */
+const openAfterKey = (key: string) => `new Promise((resolve) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => resolve(document.querySelectorAll('dialog[open]').length);
+  dispatchEvent(new KeyboardEvent('keydown', { key: '${key}' }));
+  port2.postMessage('next');
+})`;
+
+runs('A dialog is open before the next key, which is for it', async () => {
+  const page = await openAs('warehouse');
+  expect(await page.evaluate(openAfterKey('F1'))).toBe(1);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await page.evaluate(openAfterKey('F2'))).toBe(1);
+});
+
 describe('every dialog, in light and dark, has no finding of axe', () => {
-  runs.each(DIALOGS)(
-    titleWith('%s', missing),
-    async (_title, _file, user, open) => {
+  for (const [title, , user, openDialog] of DIALOGS)
+    runs(title, async () => {
       const page = await openAs(user);
-      await open(page);
+      await openDialog(page);
       await page.getByRole('dialog').last().waitFor();
       await page.waitForLoadState('networkidle');
       expect(await findingsInBoth(page)).toEqual([]);
-      await page.context().close();
-    },
-    LIMIT_MS,
-  );
+    });
 
-  runs(
-    titleWith('a forgotten password, with both steps', missing),
-    async () => {
-      const { page, context } = await openConsole(browser, service.url, { width: 1280 });
-      await page.getByRole('button', { name: 'Forgot the password?' }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('User name').fill('manager');
-      const findings = [await findingsInBoth(page)];
-      await dialog.getByRole('button', { name: 'Send the e-mail' }).click();
-      await dialog.getByLabel('New password').waitFor();
-      findings.push(await findingsInBoth(page));
-      expect(findings).toEqual([[], []]);
-      await context.close();
-    },
-    LIMIT_MS,
-  );
+  runs('a forgotten password, with both steps', async () => {
+    const { page } = await open({ isQuiet: false });
+    await page.getByRole('button', { name: 'Forgot the password?' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('User name').fill('manager');
+    const findings = [await findingsInBoth(page)];
+    await dialog.getByRole('button', { name: 'Send the e-mail' }).click();
+    await dialog.getByLabel('New password').waitFor();
+    findings.push(await findingsInBoth(page));
+    expect(findings).toEqual([[], []]);
+  });
 
-  runs(
-    titleWith('the second factor, with all steps until it is switched off', missing),
-    async () => {
-      const page = await openAs('hrb');
-      await account('Set up the second factor')(page);
-      const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('Password').fill(DEMO.password);
-      await page.keyboard.press('Enter');
-      const secret = await dialog.locator('p.mono').textContent();
-      const findings = [await findingsInBoth(page)];
-      const code = speakeasy.totp({ secret: secret ?? '', encoding: 'base32' });
-      await dialog.getByLabel('Code', { exact: true }).fill(code);
-      await page.keyboard.press('Enter');
-      const stored = dialog.getByRole('button', { name: 'I have stored the codes' });
-      await stored.waitFor();
-      findings.push(await findingsInBoth(page));
-      await stored.click();
-      await dialog.waitFor({ state: 'detached' });
-      await account('Switch the second factor off')(page);
-      await dialog.waitFor();
-      findings.push(await findingsInBoth(page));
-      expect(findings).toEqual([[], [], []]);
-      await page.context().close();
-    },
-    LIMIT_MS,
-  );
+  runs('the second factor, with all steps until it is switched off', async () => {
+    const page = await openAs('hrb');
+    await account('Set up the second factor')(page);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Password').fill(DEMO.password);
+    await page.keyboard.press('Enter');
+    const secret = await dialog.locator('p.mono').textContent();
+    const findings = [await findingsInBoth(page)];
+    const code = speakeasy.totp({ secret: secret ?? '', encoding: 'base32' });
+    await dialog.getByLabel('Code', { exact: true }).fill(code);
+    await page.keyboard.press('Enter');
+    const stored = dialog.getByRole('button', { name: 'I have stored the codes' });
+    await stored.waitFor();
+    findings.push(await findingsInBoth(page));
+    await stored.click();
+    await dialog.waitFor({ state: 'detached' });
+    await account('Switch the second factor off')(page);
+    await dialog.waitFor();
+    findings.push(await findingsInBoth(page));
+    expect(findings).toEqual([[], [], []]);
+  });
 });

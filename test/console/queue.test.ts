@@ -8,10 +8,13 @@ import {
   settle,
   stampOf,
   storable,
+  twoWeights,
+  type Correction,
   type QueuedScan,
   type ScanResult,
 } from '../../console/src/queue/scans.js';
 import { Batches, pairResults, type Rejection } from '../../console/src/queue/batches.js';
+import { latestMeasures, receivedParcels } from '../../console/src/queue/received.js';
 import { verdictOf } from '../../console/src/queue/verdict.js';
 
 const scanAt = (second: number, changes: Partial<QueuedScan> = {}): QueuedScan => ({
@@ -37,7 +40,32 @@ const answer = (changes: Partial<ScanResult>): ScanResult => ({
   message: 'Text.',
   errors: [],
   parcel: null,
+  other_receipt: null,
   ...changes,
+});
+
+const STATE: NonNullable<ScanResult['parcel']> = {
+  package_id: null,
+  tracking_number: 'N',
+  house_number: null,
+  status: null,
+  weight: null,
+  courier_id: null,
+  courier_name: null,
+  user_code: 'IEX-1',
+  flagged: false,
+  manifest_id: null,
+  manifest_number: null,
+  loaded_manifest_id: null,
+  location: null,
+};
+
+const correctionOf = (scanId: string, weight: number): Correction => ({
+  scan_id: scanId,
+  owner: 'wanda',
+  scan: 'NUMBER',
+  measures: { weight },
+  package_id: null,
 });
 
 const idsOf = (queue: QueuedScan[], owner = 'wanda') =>
@@ -230,46 +258,134 @@ test('attempts follow with growing pauses, at most 30 s, never none', () => {
   expect(most).toEqual([1_000, 1_999, 3_998, 29_985, 29_985]);
 });
 
-test('the counts tell own scans from those of others, which are named once', () => {
+test('the counts tell own scans and corrections from those of others, who are named once', () => {
   const queue = [
     scanAt(1),
     scanAt(2, { state: 'attention' }),
     scanAt(3, { owner: 'bo', ownerName: 'Bo' }),
     scanAt(4, { owner: 'bo', ownerName: 'Bo' }),
   ];
-  expect(countQueue(queue, 'wanda')).toEqual({ waiting: 1, attention: 1, ofOthers: 2, others: ['Bo'] });
+  const corrections = [
+    correctionOf('scan-9', 8.8),
+    { ...correctionOf('scan-8', 7), failure: 'Refused.' },
+    { ...correctionOf('scan-7', 6), owner: 'bo', ownerName: 'Bo' },
+  ];
+  expect(countQueue(queue, corrections, 'wanda')).toEqual({
+    waiting: 2,
+    attention: 1,
+    ofOthers: 3,
+    others: ['Bo'],
+  });
+});
+
+const receiveAt = (second: number, weight: number): QueuedScan => {
+  const { request, ...scan } = scanAt(second);
+  return { ...scan, request: { ...request, kind: 'receive', weight } };
+};
+
+describe('two weights of one parcel', () => {
+  const receipt = { weight: 3.3, scanned_at: '2026-11-21 08:00:00', station: 'Desk', user_name: 'Bo' };
+  const parcelOf = (weight: number) => ({ ...answer({}), parcel: { ...STATE, weight } });
+  const received = { reason: 'already_received', outcome: 'conflict' } as const;
+
+  test('stay until a person has seen them, whether this scan counts or the other one', () => {
+    const scan = receiveAt(1, 9.5);
+    const counts = { ...parcelOf(9.5), other_receipt: receipt };
+    expect(twoWeights(scan, counts)).toEqual({ own: 9.5, other: 3.3, stored: 9.5 });
+    expect(settle(scan, counts)).toMatchObject({ state: 'attention' });
+    const rejected = { ...parcelOf(3.3), ...received, other_receipt: receipt };
+    expect(twoWeights(scan, rejected)).toEqual({ own: 9.5, other: 3.3, stored: 3.3 });
+    expect(settle(scan, rejected)).toMatchObject({ state: 'attention' });
+    expect(verdictOf(scan, rejected)).toEqual({ tone: 'warn', word: 'twoWeights' });
+  });
+
+  test('are two also if ReceivePackage received the parcel, or the stored one was corrected', () => {
+    expect(twoWeights(receiveAt(1, 9.5), { ...parcelOf(1), ...received })).toMatchObject({
+      other: 1,
+      stored: 1,
+    });
+    const corrected = { ...parcelOf(7), ...received, other_receipt: receipt };
+    expect(twoWeights(receiveAt(1, 9.5), corrected)).toMatchObject({ other: 3.3, stored: 7 });
+  });
+
+  test.each([
+    ['the same weight', receiveAt(1, 3.3), { ...parcelOf(3.3), other_receipt: receipt }],
+    ['no other scan', receiveAt(1, 9.5), parcelOf(9.5)],
+    ['another kind', scanAt(1), { ...parcelOf(9.5), other_receipt: receipt }],
+    [
+      'an answer of an earlier version',
+      receiveAt(1, 9.5),
+      { ...answer({}), other_receipt: undefined as never },
+    ],
+  ])('are none for %s', (_title, scan, result) => {
+    expect(twoWeights(scan, result)).toBeUndefined();
+    expect(settle(scan, result)).toBeUndefined();
+  });
+});
+
+describe('the parcels that a user has received', () => {
+  const weightsIn = (stored: Parameters<typeof receivedParcels>[1]) =>
+    receivedParcels('wanda', stored).map((parcel) => [
+      parcel.request.weight,
+      latestMeasures(parcel).weight,
+      parcel.result !== undefined,
+    ]);
+
+  test('are listed the latest first, and one that waits has no result', () => {
+    const done = { scan: receiveAt(1, 5), result: answer({}) };
+    const conflict = { scan: receiveAt(2, 6), result: answer({ outcome: 'conflict' }) };
+    const foreign = { scan: { ...receiveAt(3, 7), owner: 'bo' }, result: answer({}) };
+    const queue = [receiveAt(4, 8), { ...receiveAt(5, 9), state: 'attention' as const }];
+    expect(weightsIn({ queue, answers: [done, conflict, foreign], corrections: [] })).toEqual([
+      [8, 8, false],
+      [5, 5, true],
+    ]);
+  });
+
+  test('have the first known answer, and a correction only as long as it waits', () => {
+    const answers = [9.5, 5].map((weight) => ({ scan: receiveAt(1, weight), result: answer({}) }));
+    expect(weightsIn({ queue: [], answers, corrections: [correctionOf('scan-1', 4)] })).toEqual([
+      [9.5, 4, true],
+    ]);
+    const refused = { ...correctionOf('scan-1', 4), failure: 'Refused.' };
+    expect(weightsIn({ queue: [], answers, corrections: [refused] })).toEqual([[9.5, 9.5, true]]);
+  });
+
+  test('have the stored weight if somebody else received the parcel or corrected it', () => {
+    const parcelOf = (weight: number) => ({ ...STATE, package_id: 'package', weight });
+    const rejected = answer({ outcome: 'conflict', reason: 'already_received', parcel: parcelOf(3.3) });
+    const answers = [
+      { scan: receiveAt(2, 9.5), result: rejected },
+      { scan: receiveAt(1, 5), result: answer({ parcel: parcelOf(6) }) },
+    ];
+    expect(weightsIn({ queue: [], answers, corrections: [] })).toEqual([
+      [3.3, 3.3, true],
+      [6, 6, true],
+    ]);
+  });
 });
 
 describe('the big word', () => {
-  const parcel = {
-    package_id: null,
-    tracking_number: 'N',
-    house_number: null,
-    status: null,
-    courier_id: null,
-    courier_name: null,
-  };
-  const state = {
-    ...parcel,
-    user_code: 'IEX-1',
-    flagged: false,
-    manifest_id: null,
-    manifest_number: null,
-    loaded_manifest_id: null,
-    location: null,
-  };
+  const state = STATE;
 
   test.each([
     ['receive', { parcel: state }, 'good', 'received'],
     ['receive', { parcel: { ...state, user_code: null } }, 'warn', 'noOwner'],
     ['receive', { parcel: { ...state, flagged: true } }, 'warn', 'checkOwner'],
+    ['hold', { parcel: state }, 'warn', 'held'],
     ['load', {}, 'good', 'loaded'],
+    ['load', { parcel: { ...state, user_code: null } }, 'warn', 'ownerless'],
+    ['load', { parcel: { ...state, flagged: true } }, 'warn', 'disputed'],
+    ['unload', { parcel: { ...state, flagged: true } }, 'good', 'unloaded'],
     ['load', { result: 'conflict', outcome: 'conflict', reason: 'other_manifest' }, 'bad', 'wrongFlight'],
     ['load', { result: 'conflict', outcome: 'conflict', reason: 'on_hold' }, 'bad', 'hold'],
     ['load', { result: 'conflict', outcome: 'conflict', reason: 'not_received' }, 'warn', 'notReceived'],
     ['load', { result: 'conflict', outcome: 'conflict', reason: 'a_later_reason' }, 'bad', 'notPossible'],
     ['load', { result: 'refused', outcome: null, reason: 'invalid' }, 'bad', 'refused'],
   ] as const)('of %s with %j is %s: %s', (kind, changes, tone, word) => {
-    expect(verdictOf(kind, answer(changes))).toEqual({ tone, word });
+    const { request, ...scan } = scanAt(1);
+    // Only the kind is read.
+    const scanOf = { ...scan, request: { ...request, kind } as QueuedScan['request'] };
+    expect(verdictOf(scanOf, answer(changes))).toEqual({ tone, word });
   });
 });

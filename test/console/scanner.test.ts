@@ -159,6 +159,32 @@ describe('a person', () => {
   });
 });
 
+describe('keys that no field takes', () => {
+  const slow = (place: 'none' | 'code', gapMs: number, end: 'Enter' | 'Tab') => {
+    const scanner = createScanner(() => PLAIN);
+    const decisions = [...CODE, end].map((key, index) =>
+      scanner.key({ key, timeMs: 1_000 + index * gapMs, place }),
+    );
+    return decisions.flatMap(scansIn).map(({ text }) => text);
+  };
+
+  test.each([60, 80, 120])('are a scan at %i ms per key', (gapMs) => {
+    expect(slow('none', gapMs, 'Enter')).toEqual([CODE.join('')]);
+    expect(slow('code', gapMs, 'Tab')).toEqual([CODE.join('')]);
+  });
+
+  test('are a person’s in a field for a number that Enter ends', () => {
+    expect(slow('code', 120, 'Enter')).toEqual([]);
+  });
+
+  test('press no button right after a character', () => {
+    const scanner = createScanner(() => PLAIN);
+    scanner.key({ key: 'E', timeMs: 1_000, place: 'none' });
+    expect(scanner.isInBurst(1_120)).toBe(true);
+    expect(scanner.isInBurst(1_500)).toBe(false);
+  });
+});
+
 describe('every key of a scan counts', () => {
   type Before = { fieldText?: string; place: 'code' | 'measure' | 'text' };
 

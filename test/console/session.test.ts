@@ -1,47 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
+import { describe, expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import speakeasy from 'speakeasy';
 import { DEMO, DEMO_BACKUP_CODES } from '../../fixtures/demo/demo.js';
-import {
-  chromiumPath,
-  findingsOf,
-  launchChromium,
-  logIn,
-  openConsole,
-  outcomeOf,
-  personalPause,
-  scan,
-  type,
-} from '../support/console/browser.js';
-import { titleWith } from '../support/harness/programs.js';
-import { startService, type Service } from '../support/service/service.js';
+import { findingsOf, logIn, outcomeOf, personalPause, scan, type } from '../support/console/browser.js';
+import { consoleSuite } from '../support/console/suite.js';
 
-const LIMIT_MS = 120_000;
-const missing = [chromiumPath ? undefined : 'chromium'];
-const runs = chromiumPath ? test : test.skip;
+const { it, open, runs, service } = consoleSuite();
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  if (!chromiumPath) return;
-  service = await startService();
-  browser = await launchChromium();
-}, LIMIT_MS);
-
-afterAll(async () => {
-  if (!chromiumPath) return;
-  await browser.close();
-  await service.stop();
-});
-
-const WINDOW = { width: 1280, isQuiet: true };
 const receivePage = (page: Page) => page.getByRole('heading', { level: 1, name: 'Receive' });
 
 /** Creates a warehouse user, who gets a one-time password. */
 async function newUser(username: string): Promise<string> {
   const user = { username, full_name: 'New Person', email: `${username}@example.com`, role: 'warehouse' };
-  const { body } = await service.call('manageUsers', { as: 'admin', body: { action: 'create', ...user } });
+  const { body } = await service().call('manageUsers', { as: 'admin', body: { action: 'create', ...user } });
   return String(body['data'].one_time_password);
 }
 
@@ -64,192 +35,156 @@ const addNul = (code: string) => `new Promise((resolve, reject) => {
 })`;
 
 describe('the session', () => {
-  runs(
-    titleWith('ends in the middle of work: nothing on the screen or in the queue is lost', missing),
-    async () => {
-      const { page, context, faults } = await openConsole(browser, service.url, WINDOW);
-      await logIn(page, 'warehouse', DEMO.password);
-      await receivePage(page).waitFor();
-      await scan(page, 'EXPIRY000001');
-      await outcomeOf(page).filter({ hasText: 'UNKNOWN' }).waitFor();
-      await type(page, '4.5');
-      await service.owner.query(
-        "update sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1 and ended_at is null",
-        [DEMO.users.warehouse],
-      );
-      await page.keyboard.press('Enter');
+  it('ends in the middle of work: nothing on the screen or in the queue is lost', async (page) => {
+    await receivePage(page).waitFor();
+    await scan(page, 'EXPIRY000001');
+    await outcomeOf(page).filter({ hasText: 'UNKNOWN' }).waitFor();
+    await type(page, '4.5');
+    await service().owner.query(
+      "update sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1 and ended_at is null",
+      [DEMO.users.warehouse],
+    );
+    await page.keyboard.press('Enter');
 
-      // The scan is stored and waits. The user logs in over the page.
-      const dialog = page.getByRole('dialog', { name: 'Log in again' });
-      await dialog.waitFor();
-      expect(await outcomeOf(page).textContent()).toBe('SAVED');
-      await page.getByTestId('queue').getByText('1 waiting').waitFor();
-      await dialog.getByLabel('Password').focus();
-      await type(page, DEMO.password);
-      await page.keyboard.press('Enter');
-      await dialog.waitFor({ state: 'detached' });
-      await page
-        .getByTestId('queue')
-        .filter({ hasText: /^Sent$/ })
-        .waitFor();
-      const { rows } = await service.owner.query(
-        "select weight_lb from packages where tracking_number = 'EXPIRY000001'",
-      );
-      expect(rows).toEqual([{ weight_lb: '4.500' }]);
+    // The scan is stored and waits. The user logs in over the page.
+    const dialog = page.getByRole('dialog', { name: 'Log in again' });
+    await dialog.waitFor();
+    expect(await outcomeOf(page).textContent()).toBe('SAVED');
+    await page.getByTestId('queue').getByText('1 waiting').waitFor();
+    await dialog.getByLabel('Password').focus();
+    await type(page, DEMO.password);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page
+      .getByTestId('queue')
+      .filter({ hasText: /^Sent$/ })
+      .waitFor();
+    const { rows } = await service().owner.query(
+      "select weight_lb from packages where tracking_number = 'EXPIRY000001'",
+    );
+    expect(rows).toEqual([{ weight_lb: '4.500' }]);
 
-      // The token is in this tab only, and a reload keeps the session.
-      const stored = await page.evaluate<string>('JSON.stringify({ ...localStorage })');
-      expect(stored).not.toContain('eyJ');
-      expect(page.url()).not.toContain('eyJ');
-      await page.reload();
-      await receivePage(page).waitFor();
-      await context.close();
-      expect(faults).toEqual([]);
-    },
-    LIMIT_MS,
-  );
+    // The token is in this tab only, and a reload keeps the session.
+    const stored = await page.evaluate<string>('JSON.stringify({ ...localStorage })');
+    expect(stored).not.toContain('eyJ');
+    expect(page.url()).not.toContain('eyJ');
+    await page.reload();
+    await receivePage(page).waitFor();
+  });
 
-  runs(
-    titleWith('that is logged out while a scan waits for the login sends it after the next login', missing),
-    async () => {
-      const { page, context } = await openConsole(browser, service.url, WINDOW);
-      await logIn(page, 'warehouse', DEMO.password);
-      await receivePage(page).waitFor();
-      await scan(page, 'LOGOUT000001');
-      await outcomeOf(page).filter({ hasText: 'UNKNOWN' }).waitFor();
-      await type(page, '4.5');
-      await service.owner.query(
-        "update sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1 and ended_at is null",
-        [DEMO.users.warehouse],
-      );
-      await page.keyboard.press('Enter');
-      await page.getByRole('dialog', { name: 'Log in again' }).waitFor();
-      await page.getByTestId('queue').getByText('1 waiting').waitFor();
-      await page.getByRole('button', { name: 'I am somebody else' }).click();
-      await logIn(page, 'warehouse', DEMO.password);
-      await page
-        .getByTestId('queue')
-        .filter({ hasText: /^Sent$/ })
-        .waitFor();
-      const { rowCount } = await service.owner.query(
-        "select from packages where tracking_number = 'LOGOUT000001'",
-      );
-      expect(rowCount).toBe(1);
-      await context.close();
-    },
-    LIMIT_MS,
-  );
+  it('that is logged out while a scan waits for the login sends it after the next login', async (page) => {
+    await receivePage(page).waitFor();
+    await scan(page, 'LOGOUT000001');
+    await outcomeOf(page).filter({ hasText: 'UNKNOWN' }).waitFor();
+    await type(page, '4.5');
+    await service().owner.query(
+      "update sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1 and ended_at is null",
+      [DEMO.users.warehouse],
+    );
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Log in again' }).waitFor();
+    await page.getByTestId('queue').getByText('1 waiting').waitFor();
+    await page.getByRole('button', { name: 'I am somebody else' }).click();
+    await logIn(page, 'warehouse', DEMO.password);
+    await page
+      .getByTestId('queue')
+      .filter({ hasText: /^Sent$/ })
+      .waitFor();
+    const { rowCount } = await service().owner.query(
+      "select from packages where tracking_number = 'LOGOUT000001'",
+    );
+    expect(rowCount).toBe(1);
+  });
 
-  runs(
-    titleWith('of another user does not send the scans of the first, and says that they wait', missing),
-    async () => {
-      const { page, context } = await openConsole(browser, service.url, WINDOW);
-      await logIn(page, 'warehouse', DEMO.password);
-      await receivePage(page).waitFor();
-      await context.setOffline(true);
-      await scan(page, 'OTHERS000001');
+  it('of another user does not send the scans of the first, and says that they wait', async (page) => {
+    await receivePage(page).waitFor();
+    await page.context().setOffline(true);
+    await scan(page, 'OTHERS000001');
+    await outcomeOf(page).filter({ hasText: 'WEIGH' }).waitFor();
+    await type(page, '1');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('queue').getByText('1 waiting').waitFor();
+    await personalPause(page);
+    await page.getByRole('button', { name: /Account/ }).press('Enter');
+    await personalPause(page);
+    await page.getByRole('button', { name: 'Log out' }).press('Enter');
+    await page.context().setOffline(false);
+    await logIn(page, 'manager', DEMO.password);
+    await page.getByText('Scans and corrections of Demo Warehouse wait on this device: 1').waitFor();
+    const received = () =>
+      service()
+        .owner.query("select from packages where tracking_number = 'OTHERS000001'")
+        .then(({ rowCount }) => rowCount);
+    expect(await received()).toBe(0);
+
+    await page.getByRole('button', { name: /Account/ }).press('Enter');
+    await page.getByRole('button', { name: 'Log out' }).press('Enter');
+    await logIn(page, 'warehouse', DEMO.password);
+    await page
+      .getByTestId('queue')
+      .filter({ hasText: /^Sent$/ })
+      .waitFor();
+    expect(await received()).toBe(1);
+  });
+
+  it('sends the other scans if the service cannot read one, which a person sees', async (page) => {
+    await receivePage(page).waitFor();
+    await page.context().setOffline(true);
+    const numbers = ['FAULTY000001', 'FAULTY000002', 'FAULTY000003'];
+    for (const [index, number] of numbers.entries()) {
+      await scan(page, number);
       await outcomeOf(page).filter({ hasText: 'WEIGH' }).waitFor();
       await type(page, '1');
       await page.keyboard.press('Enter');
-      await page.getByTestId('queue').getByText('1 waiting').waitFor();
-      await personalPause(page);
-      await page.getByRole('button', { name: /Account/ }).press('Enter');
-      await personalPause(page);
-      await page.getByRole('button', { name: 'Log out' }).press('Enter');
-      await context.setOffline(false);
-      await logIn(page, 'manager', DEMO.password);
-      await page.getByText('Scans of Demo Warehouse wait on this device: 1').waitFor();
-      const received = () =>
-        service.owner
-          .query("select from packages where tracking_number = 'OTHERS000001'")
-          .then(({ rowCount }) => rowCount);
-      expect(await received()).toBe(0);
-
-      await page.getByRole('button', { name: /Account/ }).press('Enter');
-      await page.getByRole('button', { name: 'Log out' }).press('Enter');
-      await logIn(page, 'warehouse', DEMO.password);
       await page
         .getByTestId('queue')
-        .filter({ hasText: /^Sent$/ })
+        .getByText(`${index + 1} waiting`)
         .waitFor();
-      expect(await received()).toBe(1);
-      await context.close();
-    },
-    LIMIT_MS,
-  );
+    }
+    // The service refuses a batch as a whole if a text of it contains this character.
+    await page.evaluate(addNul('FAULTY000002'));
+    await page.context().setOffline(false);
+    await page.getByTestId('attention').locator('summary').click();
+    await page.getByTestId('attention').getByText('NOT READ').waitFor();
+    await page
+      .getByTestId('queue')
+      .filter({ hasText: /^Sent$/ })
+      .waitFor();
+    const { rows } = await service().owner.query<{ number: string }>(
+      "select tracking_number as number from packages where tracking_number like 'FAULTY%' order by 1",
+    );
+    expect(rows.map(({ number }) => number)).toEqual(['FAULTY000001', 'FAULTY000003']);
+    await page.getByRole('button', { name: /^Dismiss/ }).press('Enter');
+    await page.getByTestId('attention').waitFor({ state: 'detached' });
+  });
+
+  runs('begins with a second factor, after a wrong password and a wrong code', async () => {
+    const { page } = await open();
+    await logIn(page, 'guarded', 'not-the-password');
+    await page.getByText('User name or password does not match').waitFor();
+    await page.getByLabel('Password').fill(DEMO.password);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Code').waitFor();
+    await page.keyboard.type('ZZZZ-ZZZZ');
+    await page.keyboard.press('Enter');
+    await page.getByText('The code does not match').waitFor();
+    await page.getByLabel('Password').press('Enter');
+    await page.getByLabel('Code').waitFor();
+    await page.keyboard.type(DEMO_BACKUP_CODES[0] ?? '');
+    await page.keyboard.press('Enter');
+    await receivePage(page).waitFor();
+    expect(await receivePage(page).isVisible()).toBe(true);
+  });
 
   runs(
-    titleWith('sends the other scans if the service cannot read one, which a person sees', missing),
-    async () => {
-      const { page, context } = await openConsole(browser, service.url, WINDOW);
-      await logIn(page, 'warehouse', DEMO.password);
-      await receivePage(page).waitFor();
-      await context.setOffline(true);
-      const numbers = ['FAULTY000001', 'FAULTY000002', 'FAULTY000003'];
-      for (const [index, number] of numbers.entries()) {
-        await scan(page, number);
-        await outcomeOf(page).filter({ hasText: 'WEIGH' }).waitFor();
-        await type(page, '1');
-        await page.keyboard.press('Enter');
-        await page
-          .getByTestId('queue')
-          .getByText(`${index + 1} waiting`)
-          .waitFor();
-      }
-      // The service refuses a batch as a whole if a text of it contains this character.
-      await page.evaluate(addNul('FAULTY000002'));
-      await context.setOffline(false);
-      await page.getByTestId('attention').getByText('NOT READ').waitFor();
-      await page
-        .getByTestId('queue')
-        .filter({ hasText: /^Sent$/ })
-        .waitFor();
-      const { rows } = await service.owner.query<{ number: string }>(
-        "select tracking_number as number from packages where tracking_number like 'FAULTY%' order by 1",
-      );
-      expect(rows.map(({ number }) => number)).toEqual(['FAULTY000001', 'FAULTY000003']);
-      await page.getByRole('button', { name: /^Dismiss/ }).press('Enter');
-      await page.getByTestId('attention').waitFor({ state: 'detached' });
-      await context.close();
-    },
-    LIMIT_MS,
-  );
-
-  runs(
-    titleWith('begins with a second factor, after a wrong password and a wrong code', missing),
-    async () => {
-      const { page, context } = await openConsole(browser, service.url, WINDOW);
-      await logIn(page, 'guarded', 'not-the-password');
-      await page.getByText('User name or password does not match').waitFor();
-      await page.getByLabel('Password').fill(DEMO.password);
-      await page.keyboard.press('Enter');
-      await page.getByLabel('Code').waitFor();
-      await page.keyboard.type('ZZZZ-ZZZZ');
-      await page.keyboard.press('Enter');
-      await page.getByText('The code does not match').waitFor();
-      await page.getByLabel('Password').press('Enter');
-      await page.getByLabel('Code').waitFor();
-      await page.keyboard.type(DEMO_BACKUP_CODES[0] ?? '');
-      await page.keyboard.press('Enter');
-      await receivePage(page).waitFor();
-      expect(await receivePage(page).isVisible()).toBe(true);
-      await context.close();
-    },
-    LIMIT_MS,
-  );
-
-  runs(
-    titleWith(
-      'of a new user begins with a password of its own and, if the role needs it, a second factor',
-      missing,
-    ),
+    'of a new user begins with a password of its own and, if the role needs it, a second factor',
     async () => {
       const oneTime = await newUser('newcomer');
-      await service.call('updateSecuritySettings', {
+      await service().call('updateSecuritySettings', {
         as: 'admin',
         body: { require_two_factor: ['warehouse'] },
       });
-      const { page, context } = await openConsole(browser, service.url, WINDOW);
+      const { page } = await open();
       await logIn(page, 'newcomer', oneTime);
       await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
       expect(await findingsOf(page)).toEqual([]);
@@ -272,48 +207,35 @@ describe('the session', () => {
       await page.getByRole('button', { name: 'I have stored the codes' }).press('Enter');
       await receivePage(page).waitFor();
       expect(await receivePage(page).isVisible()).toBe(true);
-      await context.close();
     },
-    LIMIT_MS,
   );
 
-  runs(
-    titleWith('opens the workplace and the account without a connection, after a reload', missing),
-    async () => {
-      const { page, context, faults } = await openConsole(browser, service.url, WINDOW);
-      await logIn(page, 'manager', DEMO.password);
+  it(
+    'opens the workplace and the account without a connection, after a reload',
+    async (page) => {
       await page.locator('.workplace').waitFor();
       await page.evaluate('navigator.serviceWorker.ready');
-      await context.setOffline(true);
+      await page.context().setOffline(true);
       await page.reload();
       await receivePage(page).waitFor();
       await page.getByRole('button', { name: /Account/ }).click();
       await page.getByRole('button', { name: 'Change the password' }).click();
       await page.getByRole('dialog').getByLabel('New password again').waitFor();
-      expect(faults).toEqual([]);
-      await context.close();
     },
-    LIMIT_MS,
+    'manager',
   );
 
-  runs(
-    titleWith('says that a part cannot be loaded, and loads it when the person tries again', missing),
-    async () => {
-      // A service worker would have the files already.
-      const context = await browser.newContext({ serviceWorkers: 'block', locale: 'en-US' });
-      const page = await context.newPage();
-      await page.goto(`${service.url}/console`);
-      await page.getByLabel('User name').waitFor();
-      const late = /\/console\/assets\/part-/;
-      await context.route(late, (route) => route.abort());
-      await logIn(page, 'manager', DEMO.password);
-      await page.getByRole('alert').filter({ hasText: 'cannot be loaded' }).waitFor();
-      expect(await page.locator('.workplace').count()).toBe(0);
-      await context.unroute(late);
-      await page.getByRole('button', { name: 'Try again' }).click();
-      await receivePage(page).waitFor();
-      await context.close();
-    },
-    LIMIT_MS,
-  );
+  runs('says that a part cannot be loaded, and loads it when the person tries again', async () => {
+    // A service worker would have the files already.
+    const { page } = await open({ serviceWorkers: 'block' });
+    await page.getByLabel('User name').waitFor();
+    const late = /\/console\/assets\/part-/;
+    await page.context().route(late, (route) => route.abort());
+    await logIn(page, 'manager', DEMO.password);
+    await page.getByRole('alert').filter({ hasText: 'cannot be loaded' }).waitFor();
+    expect(await page.locator('.workplace').count()).toBe(0);
+    await page.context().unroute(late);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await receivePage(page).waitFor();
+  });
 });

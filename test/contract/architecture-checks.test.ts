@@ -91,7 +91,7 @@ describe('findAmbientState', () => {
 
 describe('findConnections', () => {
   test.each([
-    "import { flushReads } from '../../../platform/db/transactions/flush.js';",
+    "import { readAtOnce } from '../../../platform/db/transactions/at-once.js';",
     "import { enterScope } from '../../../platform/db/transactions/admission.js';",
     "import { openTransaction } from '../../../platform/db/transactions/open-transaction.js';",
     "import { openDb } from '../../../platform/db/open-database.js';",

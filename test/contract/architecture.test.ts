@@ -122,7 +122,7 @@ describe('dependencies between layers and modules point in one direction', () =>
 describe('the folder tree follows the design', () => {
   test('src holds only the entry points, the composition and the handler table', () => {
     const topLevel = sources.map(({ path }) => path).filter((path) => dirname(path) === 'src');
-    const names = ['app', 'handlers', 'main', 'serve', 'worker'];
+    const names = ['app', 'child', 'handlers', 'main', 'run-jobs', 'serve', 'worker'];
     expect(topLevel.sort()).toEqual(names.map((name) => `src/${name}.ts`));
   });
 
@@ -168,7 +168,7 @@ describe('each concern has one location', () => {
     const clocks = sources.filter(({ path, text }) => moduleOf(path) && text.includes('new Date()'));
     expect(clocks.map(({ path }) => path).sort()).toEqual([
       'src/modules/mail/account-mails/send-account-mail.ts',
-      'src/modules/mail/manifest-mails/compose.ts',
+      'src/modules/mail/manifest-mails/send-manifest-mail.ts',
       'src/modules/packages/handlers.ts',
     ]);
   });

@@ -51,13 +51,23 @@ const SHARES: Partial<Record<OperationId, number>> = {
   getReadiness: 1,
 };
 
-const RESTORE_LOGOS = 'insert into courier_logos select * from saved_logos on conflict do nothing';
+// An uploaded logo takes the place of the one that requests name.
+const RESTORE_LOGOS =
+  'delete from courier_logos; insert into courier_logos select * from saved_logos on conflict do nothing';
+
+// The customers that uploaded files name, unless another one has the code meanwhile.
+const RESTORE_CUSTOMERS = `update customers set user_code = saved.user_code, is_active = true from saved_customers saved
+  where saved.id = customers.id and not (customers.is_active and customers.user_code = saved.user_code) and not exists (
+    select from customers other where other.courier_id = customers.courier_id and other.user_code = saved.user_code
+      and other.id <> customers.id)`;
 
 const UNREPORTED = `update label_jobs set status = 'sending', ended_at = null, lease_until = now() where id = claim_id`;
 
 /** Statements to run after each request of an operation, so that requests of other operations can succeed. */
 const REPAIRS: Partial<Record<OperationId, string>> = {
   manageCouriers: 'update couriers set is_active = true',
+  updateCustomer: RESTORE_CUSTOMERS,
+  uploadPrealerts: RESTORE_CUSTOMERS,
   reportLabelJob: UNREPORTED,
   updateCourierSettings: RESTORE_LOGOS,
   uploadLogo: RESTORE_LOGOS,
@@ -88,6 +98,8 @@ beforeAll(async () => {
   await insertUnreportedLabel();
   const courierScopes = await makeCourierScopes(service.owner);
   await service.owner.query('create table saved_logos as select * from courier_logos');
+  await service.owner.query(`create table saved_customers as select id, user_code from customers
+    where user_code in ('IEX-1001', 'IEX-1002')`);
   const total = operationIds.reduce((sum, id) => sum + (SHARES[id] ?? 10), 0);
   // Several operations run in parallel; each test waits for its own operation.
   const ends = Array.from({ length: PARALLEL }, () => Promise.resolve());

@@ -217,8 +217,8 @@ describe('the schemas of the job queue, which belong to no tenant', () => {
   const SCHEMAS = ['queue', 'graphile_worker'];
   const QUEUE_TABLES = `pg_class t where t.relnamespace = any('{${SCHEMAS.join()}}'::regnamespace[])`;
 
-  // Payload, key and queue_name contain a tenant's ids; test/modules/webhooks/events.test.ts checks their
-  // content.
+  // Payload, key and queue_name contain a tenant's ids; test/modules/webhooks/events/event-sequences.test.ts checks
+  // their content.
   const COLUMNS: Record<string, string[]> = {
     'queue.worker_pools': ['id', 'seen_at'],
     'graphile_worker._private_jobs': [

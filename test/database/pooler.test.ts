@@ -183,7 +183,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     const ACCESS_METHODS: Record<string, (ctx: SystemContext, statement: Sql) => Promise<unknown>> = {
       read: async (ctx, statement) => (await ctx.read([statement]))[0],
       'read in steps': (ctx, statement) => ctx.read((tx) => tx.query(statement), { timeoutMs: 9_000 }),
-      'write in one flush': async (ctx, statement) => (await ctx.write([statement]))[0],
+      'write in one round trip': async (ctx, statement) => (await ctx.write([statement]))[0],
       'write in steps': (ctx, statement) => ctx.write((tx) => tx.query(statement)),
       'write with a timeout': (ctx, statement) =>
         ctx.write((tx) => tx.query(statement), { timeoutMs: 9_000 }),

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createPool } from '../../src/platform/db/connections/pool.js';
-import { runBatch, type QueryConfig } from '../../src/platform/db/transactions/send-batch.js';
+import { runBatch } from '../../src/platform/db/transactions/send-batch.js';
+import type { QueryConfig } from '../../src/platform/db/transactions/submit.js';
 import { freshDatabase, type TestDatabase } from '../support/service/database.js';
 
 let database: TestDatabase;
@@ -96,6 +97,48 @@ test('prepares a statement once per connection, and again if PostgreSQL skipped 
   for (let round = 0; round < 2; round += 1)
     expect(await sendBatch(client, [divide(1), late])).toEqual([[{ quotient: 1 }], [{ two: 2 }]]);
   expect(await prepared()).toEqual(expect.arrayContaining(['divide', 'late']));
+});
+
+test('returns all columns of a prepared statement that PostgreSQL has described before, and refuses changed ones', async () => {
+  await client.query('create table batch.shapes (a integer, b date)');
+  const read = { text: 'select * from batch.shapes', values: [], name: 'read_shapes' };
+  const clear = { text: 'delete from batch.shapes', values: [], name: 'clear_shapes' };
+  await client.query(`insert into batch.shapes values (1, '2026-01-02')`);
+  for (let round = 0; round < 3; round += 1)
+    expect(await sendBatch(client, [read, divide(1), read])).toEqual([
+      [{ a: 1, b: '2026-01-02' }],
+      [{ quotient: 1 }],
+      [{ a: 1, b: '2026-01-02' }],
+    ]);
+  const again = await runBatch(client, [read, clear]);
+  expect(again).toMatchObject([
+    { command: 'SELECT', count: 1, fields: [{ name: 'a' }, { name: 'b' }] },
+    { command: 'DELETE', count: 1, fields: [] },
+  ]);
+  expect(await runBatch(client, [clear, read])).toMatchObject([{ count: 0 }, { count: 0, rows: [] }]);
+  await client.query('alter table batch.shapes add column c integer');
+  await expect(sendBatch(client, [read])).rejects.toMatchObject({ code: '0A000' });
+});
+
+test('sends nothing if a value cannot be sent, and goes on', async () => {
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+  const bad = { text: 'select $1::jsonb as value', values: [circular], name: 'bad_value' };
+  await expect(sendBatch(client, [insert(1), bad, insert(2)])).rejects.toThrow(/circular/i);
+  expect(await stored()).toEqual([]);
+  expect(await sendBatch(client, [{ ...bad, values: [{ a: 1 }] }])).toEqual([[{ value: { a: 1 } }]]);
+});
+
+test('rejects with the error of a value that cannot be read, and the connection goes on', async () => {
+  const types: pg.CustomTypesConfig = {
+    getTypeParser: () => () => {
+      throw new Error('unreadable');
+    },
+  };
+  await expect(runBatch(client, [{ text: 'select 1 as one', values: [], types }, divide(1)])).rejects.toThrow(
+    'unreadable',
+  );
+  expect(await sendBatch(client, [divide(1)])).toEqual([[{ quotient: 1 }]]);
 });
 
 test('batches and queries that are sent without waiting keep their order and their results', async () => {

@@ -215,6 +215,17 @@ describe('each published function', () => {
     expect(outcomes).toEqual(inEveryLanguage(codes.map((code) => ({ attempts: 1, code }))));
   });
 
+  runs('hands the key to no host that a redirect names', async () => {
+    const statuses = [302, 307];
+    const outcomes = await inEach(statuses, async (sample, status) => {
+      const { isSuccess } = await announce(sample, `${odd.url}/${sample.language}/redirect-${status}`);
+      return { status, isSuccess, followed: odd.requests(`${sample.language}/elsewhere-${status}`) };
+    });
+    expect(outcomes).toEqual(
+      inEveryLanguage(statuses.map((status) => ({ status, isSuccess: false, followed: 0 }))),
+    );
+  });
+
   runs('ends an attempt whose response never ends, although bytes arrive all the time', async () => {
     const outcomes = await inEach(['trickle'], async (sample, path) => {
       const { output } = await announce(sample, `${odd.url}/${sample.language}/${path}`, 2);

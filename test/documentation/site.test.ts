@@ -66,6 +66,18 @@ describe('the pages', () => {
     expect(broken).toEqual([]);
   });
 
+  test('have a text in each header of a table', async () => {
+    const empty: string[] = [];
+    let headers = 0;
+    for (const path of paths) {
+      const cells = [...(await textOf(path)).matchAll(/<th[^>]*>(.*?)<\/th>/gs)];
+      headers += cells.length;
+      empty.push(...cells.filter(([, text = '']) => text.trim() === '').map(() => path));
+    }
+    expect(headers).toBeGreaterThan(paths.length);
+    expect(empty).toEqual([]);
+  });
+
   test('contain no placeholder that was not filled in', async () => {
     const unfilled = matching(
       // The value of JavaScript, as code, is no placeholder.

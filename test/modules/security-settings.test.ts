@@ -1,6 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import bcrypt from 'bcrypt';
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../fixtures/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { requeue } from '../../src/jobs/requeue.js';
@@ -9,14 +8,13 @@ import { operationIds, operationOf } from '../support/service/contract.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import { type Reply } from '../support/service/service.js';
 import { withService } from '../support/fixture/with-service.js';
+import { malformedCall } from '../support/fixture/malformed-call.js';
 import { unchecked } from '../support/fixture/sent.js';
+import { makeAuthenticator } from '../support/sign-in/authenticator.js';
+import { cheapHash } from '../support/builders/users.js';
 
-let cheapHash: string;
-
-beforeAll(async () => {
-  cheapHash = await bcrypt.hash(DEMO.password, 4);
-}, 60_000);
 const { api, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
+const { codeOf } = makeAuthenticator(service);
 afterEach(() => service().owner.query('delete from security_settings'));
 
 type Fields = Record<string, unknown>;
@@ -27,7 +25,7 @@ async function makeUser(role = 'manager', courierId: string | null = null): Prom
   await service().owner.query(
     `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
      values ($1, $2, $3, 'Required User', $4, $5, $6)`,
-    [DEMO.tenants.demo, user.id, user.username, role, courierId, cheapHash],
+    [DEMO.tenants.demo, user.id, user.username, role, courierId, await cheapHash],
   );
   return user;
 }
@@ -42,20 +40,6 @@ const logIn = ({ username }: User, password: string = DEMO.password) =>
 const tokenOf = async (user: User): Promise<string> => (await logIn(user).ok()).data.access_token;
 const listWith = async (token: string) => coded(await api.withToken(token).listPrealerts().answer());
 const factor = (token: string, body: Fields) => api.withToken(token).manageTwoFactor(unchecked(body));
-
-const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-
-/** An implementation of RFC 6238 that is independent of the library under test. */
-async function codeOf(secret: string, stepsAhead = 0): Promise<string> {
-  const { rows } = await service().owner.query('select floor(extract(epoch from now()) / 30)::int as step');
-  const bits = Array.from(secret, (letter) => BASE_32.indexOf(letter).toString(2).padStart(5, '0')).join('');
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(rows[0].step + stepsAhead));
-  const digest = createHmac('sha1', key).update(counter).digest();
-  const word = digest.readUInt32BE((digest.at(-1) ?? 0) & 15) & 0x7fffffff;
-  return String(word % 1_000_000).padStart(6, '0');
-}
 
 async function enrol(token: string): Promise<{ secret: string; token: string; codes: string[] }> {
   const begun = await factor(token, { action: 'setup', password: DEMO.password }).ok();
@@ -172,10 +156,8 @@ describe('role that requires two-factor authentication', () => {
     const ids = operationIds.filter((id) => operationOf(id).credential === 'token' && !open.includes(id));
     expect(ids.length).toBeGreaterThan(30);
     for (const id of ids) {
-      const call = operationOf(id).mediaTypes.length > 0 ? { body: '{"action":1}' } : {};
-      const type = { 'content-type': operationOf(id).mediaTypes[0] ?? '' };
-      const reply = await service().call(id, { token, ...call, ...(call.body ? { headers: type } : {}) });
-      expect([id, coded(reply)]).toEqual([id, '403 two_factor_required']);
+      const { status, code } = await malformedCall(api.withToken(token), id).answer();
+      expect([id, status, code]).toEqual([id, 403, 'two_factor_required']);
     }
     for (const body of [{ action: 'end_all' }, { action: 'end', session_id: newId() }])
       await api.withToken(token).manageSessions(unchecked(body)).refused(403, 'two_factor_required');

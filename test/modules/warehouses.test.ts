@@ -9,19 +9,15 @@ import { unchecked } from '../support/fixture/sent.js';
 const { primary: MIAMI, second: MEDLEY, two: TAMPA } = DEMO.warehouses;
 const UNKNOWN = '01930a3e-0000-7000-8000-000000000000';
 
-const { api, service } = withService();
+const { api, db, service } = withService();
 
 const list = (query: Call['query'] = {}, as = 'admin') => api.as(as).listWarehouses(query);
 const manage = (body: unknown, as = 'admin') => api.as(as).manageWarehouses(unchecked(body));
 
 type Row = Record<string, unknown>;
 
-async function rows(statement: string, values: unknown[] = []): Promise<Row[]> {
-  return (await service().owner.query<Row>(statement, values)).rows;
-}
-
 const auditOf = (id: unknown) =>
-  rows(
+  db.query(
     'select action, entity, actor_id, before, after, request_id from audit_entries where entity_id = $1 order by id',
     [id],
   );
@@ -32,9 +28,7 @@ const remove = (id: string) => manage({ action: 'delete', warehouse_id: id });
 const makePrimary = (id: string) => manage({ action: 'make_primary', warehouse_id: id });
 
 const primariesOf = async (tenantId: string) =>
-  (await rows('select id from warehouses where tenant_id = $1 and is_primary', [tenantId])).map(
-    ({ id }) => id,
-  );
+  (await db.all('warehouses', { tenant_id: tenantId, is_primary: true })).map(({ id }) => id);
 
 describe('list of warehouses', () => {
   test('returns the primary one first and the others by name, page by page', async () => {
@@ -100,7 +94,7 @@ describe('warehouses', () => {
     expect((await list().ok()).data).toContainEqual(after);
     const deleted = await remove(id).answer();
     expect(deleted.body).toMatchObject({ message: 'Warehouse deleted.', data: after });
-    expect(await rows('select * from warehouses where id = $1', [id])).toEqual([]);
+    expect(await db.query('select * from warehouses where id = $1', [id])).toEqual([]);
     const by = { entity: 'warehouse', actor_id: DEMO.users.admin, before: null, after: null };
     expect(await auditOf(id)).toEqual([
       {
@@ -197,10 +191,10 @@ describe('warehouses', () => {
     const parcel = { tracking_number: 'WAREHOUSE-1', weight: 1, warehouse_id: id };
     const received = await api.as('warehouse').receivePackage(parcel).succeeded();
     expect(await remove(id).answer()).toMatchObject(inUse);
-    await rows('update packages set warehouse_id = $2 where id = $1', [received.data.package_id, MIAMI]);
+    await db.query('update packages set warehouse_id = $2 where id = $1', [received.data.package_id, MIAMI]);
     const manifest = await api.as('admin').createManifest({ warehouse_id: id }).ok();
     expect(await remove(id).answer()).toMatchObject(inUse);
-    await rows('delete from manifests where id = $1', [manifest.data.manifest_id]);
+    await db.query('delete from manifests where id = $1', [manifest.data.manifest_id]);
     await remove(id).ok();
   });
 
@@ -212,8 +206,8 @@ describe('warehouses', () => {
       const intake = () => api.as('warehouse').receivePackage(body).answer();
       const both = round % 2 ? [intake(), remove(id).answer()] : [remove(id).answer(), intake()].reverse();
       const [received, deleted] = await Promise.all(both);
-      const packages = await rows('select id from packages where warehouse_id = $1', [id]);
-      const left = await rows('select id from warehouses where id = $1', [id]);
+      const packages = await db.query('select id from packages where warehouse_id = $1', [id]);
+      const left = await db.query('select id from warehouses where id = $1', [id]);
       const isDeleted = deleted?.status === 200;
       expect([received?.status, deleted?.code ?? 'deleted', packages.length, left.length]).toEqual(
         isDeleted ? [404, 'deleted', 0, 0] : [201, 'warehouse_in_use', 1, 1],
@@ -235,9 +229,9 @@ describe('primary warehouse', () => {
       .as('warehouse')
       .receivePackage({ tracking_number: 'PRIMARY-1', weight: 1 })
       .succeeded();
-    expect(await rows('select warehouse_id from packages where id = $1', [received.data.package_id])).toEqual(
-      [{ warehouse_id: MEDLEY }],
-    );
+    expect(
+      await db.query('select warehouse_id from packages where id = $1', [received.data.package_id]),
+    ).toEqual([{ warehouse_id: MEDLEY }]);
     const entry = (await auditOf(MEDLEY)).at(-1);
     expect(entry).toMatchObject({
       action: 'warehouse.made_primary',
@@ -254,7 +248,7 @@ describe('primary warehouse', () => {
   test(`is exactly one after ${CALLERS} concurrent changes`, async () => {
     const ids = [MIAMI, MEDLEY, ...(await Promise.all(['A', 'B', 'C'].map(create)))];
     const moves = async () =>
-      rows(
+      db.query(
         `select before ->> 'primary_warehouse_id' as "from", after ->> 'primary_warehouse_id' as "to"
          from audit_entries where action = 'warehouse.made_primary' order by id`,
       );
@@ -277,7 +271,7 @@ describe('primary warehouse', () => {
 
   test(`is the first one that a tenant creates, also of ${CALLERS} created at once`, async () => {
     // A tenant without warehouses. No other row of tenant two refers to one any more.
-    await rows(`begin; set local session_replication_role = replica;
+    await db.query(`begin; set local session_replication_role = replica;
       delete from warehouses where tenant_id = '${DEMO.tenants.two}'; commit`);
     const make = (n: number) =>
       untilAdmitted(() => manage({ action: 'create', name: `First ${n}` }, 'two/admin').answer());
@@ -290,13 +284,13 @@ describe('primary warehouse', () => {
 
   test('is enforced by the database: a tenant with warehouses always has exactly one', async () => {
     const refused = (statement: string) =>
-      expect(rows(statement)).rejects.toThrow(/no primary one|one_primary/);
+      expect(db.query(statement)).rejects.toThrow(/no primary one|one_primary/);
     await refused(`update warehouses set is_primary = false where id = '${MIAMI}'`);
     await refused(`update warehouses set is_primary = true where id = '${MEDLEY}'`);
     await refused(`insert into tenants (id, slug, name) values ('${UNKNOWN}', 'x', 'X');
       insert into warehouses (tenant_id, id, name) values ('${UNKNOWN}', '${UNKNOWN}', 'X')`);
     // Within a transaction a tenant may be without a primary warehouse.
-    await rows(`begin; update warehouses set is_primary = false where id = '${MIAMI}';
+    await db.query(`begin; update warehouses set is_primary = false where id = '${MIAMI}';
       update warehouses set is_primary = true where id = '${MEDLEY}'; commit`);
     expect(await primariesOf(DEMO.tenants.demo)).toEqual([MEDLEY]);
     await makePrimary(MIAMI).ok();

@@ -17,6 +17,7 @@ const FILES = {
   'tsconfig.json': '{"compilerOptions":{"target":"ES2023"}}',
   'src/value.ts': 'export const value: string = "first";\n',
   'src/main.ts': 'import { value } from "./value.js";\nprocess.stdout.write(value);\n',
+  'src/child.ts': 'import { value } from "./value.js";\nprocess.stdout.write(`child ${value}`);\n',
   'src/worker.ts': 'import { value } from "./value.js";\nprocess.stdout.write(`worker ${value}`);\n',
   'fixtures/clone.ts': 'import { value } from "../src/value.js";\nprocess.stdout.write(`clone ${value}`);\n',
   'src/commands/doctor.ts': 'export {};\n',

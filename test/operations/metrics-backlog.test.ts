@@ -9,7 +9,7 @@ import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js'
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { DEMO } from '../../fixtures/demo/seed.js';
 import { makeBacklogReader } from '../../src/platform/metrics/backlog.js';
-import { listenForScrapes } from '../../src/platform/metrics/listen.js';
+import { listenForScrapes } from '../../src/platform/metrics/serve.js';
 import { makeMetrics } from '../../src/platform/metrics/metrics.js';
 import { serveMetrics, type ServedMetrics } from '../../src/platform/metrics/serve.js';
 import { addJobs } from '../../src/platform/queue/jobs.js';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createPool } from '../../src/platform/db/connections/pool.js';
-import { runQueue, type RunningQueue, type Tasks } from '../../src/platform/queue/runner.js';
+import { runQueue, type Tasks } from '../../src/platform/queue/runner.js';
 import { expectSuccess } from '../support/assertions/scenario.js';
 import { freshDatabase, type TestDatabase } from '../support/service/database.js';
 import { rounds } from '../support/harness/effort.js';
@@ -20,7 +20,7 @@ const HEARTBEAT_S = 1;
 type Site = {
   database: TestDatabase;
   owner: pg.Pool;
-  replicas: { queue: RunningQueue; pool: pg.Pool }[];
+  replicas: { queue: ReturnType<typeof runQueue>; pool: pg.Pool }[];
   work: Work;
 };
 
@@ -121,7 +121,7 @@ const tasksOf = ({ work }: Site): Tasks => ({
 });
 
 /** Starts a replica's worker with its own connections. */
-function startQueue(site: Site): RunningQueue {
+function startQueue(site: Site): ReturnType<typeof runQueue> {
   const pool = createPool({
     url: site.database.ownerUrl,
     assumeRole: 'crossdock_app',

@@ -32,7 +32,7 @@ const WRITERS: Record<string, Write> = {
     ctx.write((tx) => tx.models.carrier.create({ data: { id, name: id, tenantId: ctx.tenantId } })),
   'write with a deferred statement': (ctx, id) => ctx.write(async (tx) => tx.later(insert(id, id))),
   'write with a timeout': (ctx, id) => ctx.write((tx) => tx.count(insert(id, id)), { timeoutMs: 5_000 }),
-  'write in one flush': (ctx, id) => ctx.write([insert(id, id)]),
+  'write in one round trip': (ctx, id) => ctx.write([insert(id, id)]),
 };
 
 /** Every way to open a transaction. */
@@ -42,7 +42,7 @@ const OPENERS: Record<string, Write> = {
   'read in steps': (ctx) => ctx.read(() => Promise.resolve(), { timeoutMs: 5_000 }),
   'read of a report': (ctx) => ctx.read([sql`select 1`], { from: 'replica' }),
   'a kept write in steps': (ctx, id) => ctx.write((tx) => tx.count(insert(id, id)), { keptIfRefused: true }),
-  'a kept write in one flush': (ctx, id) => ctx.write([insert(id, id)], { keptIfRefused: true }),
+  'a kept write in one round trip': (ctx, id) => ctx.write([insert(id, id)], { keptIfRefused: true }),
   'read in the scope of the tenant': (ctx) => ctx.asTenant().read([sql`select 1`]),
   'write in the scope of the tenant': (ctx, id) => ctx.asTenant().write([insert(id, id)]),
 };
@@ -226,7 +226,7 @@ describe('the scope of the tenant', () => {
   const REFUSED: Record<string, Write> = {
     'a read': (ctx) => ctx.asTenant().read([countUsers]),
     'a read in steps': (ctx) => ctx.asTenant().read((tx) => tx.query(countUsers)),
-    'a write in one flush': (ctx, id) => ctx.asTenant().write([insert(id, id)]),
+    'a write in one round trip': (ctx, id) => ctx.asTenant().write([insert(id, id)]),
     'a write in steps': (ctx, id) => ctx.asTenant().write((tx) => tx.query(insert(id, id))),
     'a kept write': (ctx, id) => ctx.asTenant().write([insert(id, id)], { keptIfRefused: true }),
   };

@@ -317,6 +317,17 @@ describe('errors', () => {
     expect(seen).toEqual(done);
   });
 
+  test('a batch that was cut on the way is an error with the results of what arrived', async () => {
+    const done = [1, 2].map((line) => ({ line, status: 'created' }));
+    const half = { status: 200, body: JSON.stringify({ status: 'success', data: { results: done } }) };
+    const sent = Array.from({ length: 4 }, () => PREALERT);
+    for (const atomic of [false, true]) {
+      answerInTurn(half);
+      const error = await errorOf(keyClient().prealerts.submitBatch(sent, { atomic }));
+      expect([error.name, error.results]).toEqual(['IncompleteBatchError', done]);
+    }
+  });
+
   test.each([
     ['baseUrl', () => new sdk.CrossdockKeyClient({ baseUrl: undefined, apiKey: 'a' })],
     ['apiKey', () => new sdk.CrossdockKeyClient({ baseUrl: receiver.url, apiKey: undefined })],

@@ -4,6 +4,7 @@ import { api, session } from '../session/session.js';
 import { dateTime, number, t, textOf } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Content, Dialog, Empty, Field, Heading, Problem, Table, Tag } from '../ui/parts.js';
+import { single } from '../device/single.js';
 
 const ENDPOINTS = ['add_package', 'update_package'] as const;
 type Endpoint = (typeof ENDPOINTS)[number];
@@ -247,7 +248,7 @@ function Deliveries({ rows, onSent }: { rows: WebhookDelivery[]; onSent: () => v
                   type="button"
                   class="quiet"
                   disabled={redeliver.isBusy}
-                  onClick={() => redeliver.run(delivery_id)}
+                  onClick={single(() => redeliver.run(delivery_id))}
                 >
                   {t('webhooks.redeliver')}
                 </button>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { PackageRecord, ScanResolution } from '../../../sdk/typescript/src/index.js';
-import { printOrSay } from '../queue/answers.js';
+import { GiveOwner } from '../owners/owner-dialog.js';
+import { PrintButton } from '../station/print-button.js';
 import { settings } from '../device/settings.js';
 import { api } from '../session/session.js';
 import { dateTime, pounds, t, textOf } from '../texts/texts.js';
@@ -8,6 +9,7 @@ import { useScans } from '../ui/keys.js';
 import { useLoad } from '../ui/load.js';
 import { Content, Empty, Field, Heading, Table, Tag } from '../ui/parts.js';
 import { linkTo } from '../ui/router.js';
+import { takeStrayWeight } from '../station/stray.js';
 import { StatusTag } from '../ui/status.js';
 import { Code } from '../ui/code.js';
 import { Owner } from '../ui/owner.js';
@@ -20,7 +22,7 @@ export function FindPage() {
   useScans((scan) => {
     findQuery.value = scan.text;
     setText(scan.text);
-  });
+  }, takeStrayWeight);
   const query = findQuery.value;
   return (
     <>
@@ -162,6 +164,9 @@ function Packages({ resolution, packages }: Found) {
     ...packages.filter(({ package_id }) => !ids.has(package_id)),
   ];
   const [opened, setOpened] = useState(rows.length === 1 ? rows[0]?.package_id : undefined);
+  const ownerless = rows.find((row) => row.package_id === opened && !row.user_code);
+  if (rows.length === 0 && resolution.matches.prealerts.length > 0)
+    return <Empty title={t('find.announced')}>{t('find.announcedHint')}</Empty>;
   if (rows.length === 0) return <Empty title={t('find.nothing')}>{t('find.nothingHint')}</Empty>;
   return (
     <section class="section">
@@ -211,9 +216,18 @@ function Packages({ resolution, packages }: Found) {
           },
         ]}
       />
+      {ownerless && <GiveOwner key={ownerless.package_id} parcel={ownerless} />}
       {opened && <PackageHistory key={opened} packageId={opened} canPrint />}
     </section>
   );
+}
+
+/** Says in the language of the device that an earlier scan has changed the weight. The service writes it in English. */
+function receiptText(remarks: string, user: string | null): string {
+  const [, before, after] = /from (\S+) lb to (\S+) lb/.exec(remarks) ?? [];
+  if (before === undefined || after === undefined) return remarks;
+  const values = { before: pounds(Number(before)), after: pounds(Number(after)), user: user ?? '–' };
+  return t('find.receiptChanged', values);
 }
 
 /** What happened to a package, the latest first. */
@@ -226,20 +240,20 @@ export function PackageHistory({ packageId, canPrint }: { packageId: string; can
     <section class="section card" aria-label={t('find.history')}>
       <div class="heading">
         <h2>{t('find.history')}</h2>
-        {canPrint && (
-          <button type="button" onClick={() => void printOrSay(packageId)}>
-            {t('label.print')}
-          </button>
-        )}
+        {canPrint && <PrintButton packageId={packageId} text={t('label.print')} />}
       </div>
       <Content of={history}>
         {({ events }) => (
           <ol class="timeline">
-            {events.map(({ event_id, status, occurred_at, location, remarks }) => (
+            {events.map(({ event_id, source, status, occurred_at, location, remarks, recorded_by }) => (
               <li key={event_id}>
                 <StatusTag status={status} />
                 <span>{dateTime(occurred_at)}</span>
-                <span class="muted">{[location, remarks].filter(Boolean).join(' · ')}</span>
+                <span class="muted">
+                  {source === 'intake' && remarks
+                    ? receiptText(remarks, recorded_by)
+                    : [location, remarks].filter(Boolean).join(' · ')}
+                </span>
               </li>
             ))}
           </ol>

@@ -3,7 +3,9 @@ import { api } from '../session/session.js';
 import { t } from '../texts/texts.js';
 import { useAction } from '../ui/load.js';
 import { show } from '../ui/outcome.js';
+import { addedWords } from './doubtful.js';
 import { Problem } from '../ui/parts.js';
+import { single } from '../device/single.js';
 
 type Props = { scan: string; manifestId: string; onAdded: () => void; onTakeOff: () => void };
 
@@ -16,7 +18,8 @@ export function AddToFlight({ scan, manifestId, onAdded, onTakeOff }: Props) {
     await api().manifests.manage({ action: 'add_packages', manifest_id: manifestId, package_ids: ids });
     // The parcel was loaded before. It belongs to the flight now, so nobody must look after it.
     await dismiss(loadsOf(scan, manifestId));
-    show('good', t('word.added'), scan, scan);
+    const [tone, word, detail] = addedWords(data);
+    show(tone, word, detail, scan);
     onAdded();
   });
   return (
@@ -24,10 +27,10 @@ export function AddToFlight({ scan, manifestId, onAdded, onTakeOff }: Props) {
       <p>{t('load.addQuestion', { scan })}</p>
       <Problem text={add.error} />
       <div class="actions">
-        <button type="button" class="primary" disabled={add.isBusy} onClick={() => add.run()}>
+        <button type="button" class="primary" disabled={add.isBusy} onClick={single(() => add.run())}>
           {t('load.add')}
         </button>
-        <button type="button" disabled={add.isBusy} onClick={onTakeOff}>
+        <button type="button" disabled={add.isBusy} onClick={single(onTakeOff)}>
           {t('load.takeThisOff')}
         </button>
       </div>

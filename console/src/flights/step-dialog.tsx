@@ -4,6 +4,7 @@ import { api, session } from '../session/session.js';
 import { number, pounds, t } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Content, Dialog, Field, Problem } from '../ui/parts.js';
+import { Doubtful } from './doubtful.js';
 
 export type NextStep = 'ready' | 'shipped' | 'completed';
 
@@ -11,7 +12,7 @@ type Props = { detail: ManifestDetail; step: NextStep; onClose: () => void; onDo
 
 /** Names what a step of a manifest does, in numbers, before it is done. No step can be taken back. */
 export function StepDialog({ detail, step, onClose, onDone }: Props) {
-  const { info, stats } = detail;
+  const { info, packages, stats } = detail;
   const [reason, setReason] = useState('');
   const isArmed = useArmed();
   const isManager = session.value?.user.role !== 'warehouse';
@@ -30,6 +31,7 @@ export function StepDialog({ detail, step, onClose, onDone }: Props) {
     <Dialog title={`${t(`manifests.to.${step}`)} · ${info.manifest_number}`} onClose={onClose}>
       <div class="stack">
         <p>{t(`manifests.ask.${step}`, values)}</p>
+        {step !== 'completed' && <Doubtful packages={packages} />}
         {step === 'shipped' && <Load manifestId={info.manifest_id} />}
         <Problem text={move.error} />
         {move.error && step === 'shipped' && isManager && (

@@ -1,29 +1,24 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { session } from '../session/session.js';
 import { t } from '../texts/texts.js';
-
-/** Without a scan, the mode ends by itself. */
-const FORGOTTEN_MS = 30_000;
 
 export type Unloading = { isOn: boolean; begin: () => void; end: () => void };
 
-/** A mode in which the next scan takes a parcel off. It ends after one parcel, or by itself. */
-export function useUnloading(): Unloading {
-  const [isOn, setIsOn] = useState(false);
-  const timer = useRef(0);
-  const end = () => {
-    clearTimeout(timer.current);
-    setIsOn(false);
+/** In the storage of the tab, so that a page change or a reload does not end the mode without a word. */
+const NAME = 'crossdock-unloading';
+const unloadingOf = signal(sessionStorage.getItem(NAME) ?? '');
+
+/** A mode in which every scan takes its parcel off, until the person ends it. */
+export function useUnloading(manifestId: string): Unloading {
+  const own = `${session.value?.user.id} ${manifestId}`;
+  const set = (value: string) => {
+    unloadingOf.value = value;
+    sessionStorage.setItem(NAME, value);
   };
-  const begin = () => {
-    clearTimeout(timer.current);
-    timer.current = window.setTimeout(end, FORGOTTEN_MS);
-    setIsOn(true);
-  };
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return { isOn, begin, end };
+  return { isOn: unloadingOf.value === own, begin: () => set(own), end: () => set('') };
 }
 
-/** Instead of the idle text of the banner, so that nobody overlooks the mode. */
+/** Above the idle text of the banner, so that nobody overlooks the mode. */
 export const UnloadingBanner = ({ onEnd }: { onEnd: () => void }) => (
   <div class="unloading" role="status" data-testid="unloading">
     <strong>{t('load.offTitle')}</strong>

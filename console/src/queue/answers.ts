@@ -2,10 +2,12 @@ import { signal } from '@preact/signals';
 import { settings } from '../device/settings.js';
 import { messageOf, session } from '../session/session.js';
 import { printOrQueue } from '../station/labels.js';
-import { pounds, t, textOf } from '../texts/texts.js';
+import { dateTime, pounds, t, textOf } from '../texts/texts.js';
+import { isBusyWithAnother, report } from '../station/report.js';
 import { outcome, show, showEarlier } from '../ui/outcome.js';
-import type { QueuedScan, ScanResult } from './scans.js';
-import { dismiss, onSettled, queue } from './store.js';
+import { settledBy } from './attention.js';
+import { twoWeights, type Correction, type QueuedScan, type ScanResult, type TwoWeights } from './scans.js';
+import { corrected, dismiss, onCorrected, onReviewed, onSettled, queue } from './store.js';
 import { verdictOf } from './verdict.js';
 
 export type Answered = { scan: QueuedScan; result: ScanResult };
@@ -21,62 +23,103 @@ const expected = new Set<string>();
 export const expectAnswer = (scanId: string) => expected.add(scanId);
 
 /** Shows the answers to the scans of this tab from now on. */
-export const listenForAnswers = (): (() => void) => onSettled(showSettled);
+export function listenForAnswers(): () => void {
+  const stops = [onSettled(showSettled), onCorrected(showCorrected), onReviewed(showReviewed)];
+  return () => stops.forEach((stop) => stop());
+}
+
+/** Says that the service has taken a correction, or why not. */
+function showCorrected(correction: Correction): void {
+  const { scan_id: id, correction_id: made, scan: text, measures, failure } = correction;
+  if (failure === undefined)
+    answered.value = answered.value.map((each) =>
+      each.scan.scan_id === id ? corrected(each, correction) : each,
+    );
+  if (made === undefined || !expected.delete(made) || correction.owner !== session.value?.user.id) return;
+  const subject = `${text} · ${pounds(measures.weight)}`;
+  if (failure === undefined) report('good', t('word.corrected'), subject, text);
+  else report('bad', t('word.notCorrected'), `${subject}: ${failure}`, text);
+}
 
 function showSettled({ scan, result }: Answered): void {
   if (scan.owner !== session.value?.user.id) return;
-  if (scan.request.kind === 'unload' && result.outcome === 'done') void dismiss(loadsOf(scan, result));
+  const over = settledBy(queue.value, scan, result);
+  if (over.length > 0) void dismiss(over);
   answered.value = [{ scan, result }, ...answered.value].slice(0, LONGEST);
   if (!expected.delete(scan.scan_id)) return;
   showAnswer(scan, result);
   const packageId = result.parcel?.package_id;
   const isReceived = scan.request.kind === 'receive' && result.outcome === 'done';
-  if (isReceived && packageId && settings.value.labels !== 'off') void printOrSay(packageId);
+  if (isReceived && packageId && settings.value.labels !== 'off')
+    void printOrSay(packageId, scan.request.scan);
 }
 
-/** The loads of a parcel that a person had to look after, until it was taken off again. */
-function loadsOf({ request }: QueuedScan, { parcel }: ScanResult): QueuedScan[] {
-  const manifestId = 'manifest_id' in request ? request.manifest_id : undefined;
-  return queue.value.filter(
-    ({ state, request: loaded, result }) =>
-      state === 'attention' &&
-      loaded.kind === 'load' &&
-      loaded.manifest_id === manifestId &&
-      (loaded.scan === request.scan || result?.parcel?.tracking_number === parcel?.tracking_number),
-  );
+/** Replaces answers that are no longer true, and says what is new. */
+function showReviewed({ answers, news }: Parameters<Parameters<typeof onReviewed>[0]>[0]): void {
+  const results = new Map(answers.map(({ scan, result }) => [scan.scan_id, result]));
+  answered.value = answered.value.map(({ scan, result }) => ({
+    scan,
+    result: results.get(scan.scan_id) ?? result,
+  }));
+  for (const { scan, result } of news) if (scan.owner === session.value?.user.id) showAnswer(scan, result);
 }
 
 /** Prints a label, or says why that is not possible. The parcel is received in any case. */
-export async function printOrSay(packageId: string): Promise<void> {
+export async function printOrSay(packageId: string, subject = ''): Promise<void> {
   try {
     await printOrQueue(packageId);
   } catch (error) {
-    show('warn', t('word.noLabel'), messageOf(error));
+    report('warn', t('word.noLabel'), messageOf(error), subject);
   }
 }
 
 /** Returns the text that says what to do. */
-export function adviceOf({ reason, message, errors, parcel }: ScanResult): string {
+export function adviceOf(scan: QueuedScan, result: ScanResult): string {
+  const { reason, message, errors, parcel } = result;
+  const weights = twoWeights(scan, result);
+  if (weights) return weightsText(weights, result);
   // In English, the service explains what is wrong with each field.
   if (reason === 'invalid' && settings.value.language === 'en') return message;
   const fields = errors.map(({ field }) => field).join(', ') || '–';
   return textOf('reason', reason ?? '', message, { manifest: parcel?.manifest_number ?? '', fields });
 }
 
+/** Names both weights, who has weighed the other one, and what is stored. */
+function weightsText({ own, other, stored }: TwoWeights, { other_receipt: receipt }: ScanResult): string {
+  return t('two.weights', {
+    own: pounds(own),
+    other: pounds(other),
+    stored: pounds(stored),
+    who: receipt
+      ? `${receipt.user_name ?? '–'}, ${receipt.station}, ${dateTime(receipt.scanned_at)}`
+      : t('two.somebody'),
+  });
+}
+
 /** Shows the answer as the big word, with the parcel. */
-function showAnswer({ request }: QueuedScan, result: ScanResult): void {
-  const { tone, word } = verdictOf(request.kind, result);
+function showAnswer(scan: QueuedScan, result: ScanResult): void {
+  const { request } = scan;
+  const { tone, word } = verdictOf(scan, result);
   const { parcel } = result;
-  const weight = request.kind === 'receive' && result.outcome === 'done' ? pounds(request.weight) : '';
+  const weight = weightText(scan, result);
   const owner = [weight, parcel?.house_number, parcel?.user_code, parcel?.courier_name]
     .filter(Boolean)
     .join(' · ');
-  const advice = textOf('advice', word, '') || adviceOf(result);
-  const subject = [request.scan, weight].filter(Boolean).join(' · ');
+  const advice = textOf('advice', word, '') || adviceOf(scan, result);
+  const subject = [request.scan, weight, parcel?.house_number].filter(Boolean).join(' · ');
   const detail = tone === 'good' ? owner || request.scan : `${subject}: ${advice}`;
   // Good news of an earlier parcel does not cover what the person is doing with the next one.
   const shown = outcome.value?.subject ?? '';
-  if (tone === 'good' && shown !== '' && shown !== request.scan)
+  if (isBusyWithAnother(request.scan)) report(tone, t(`word.${word}`), detail, request.scan);
+  else if (tone === 'good' && shown !== '' && shown !== request.scan)
     showEarlier(tone, t(`word.${word}`), [request.scan, owner].filter(Boolean).join(' · '), request.scan);
   else show(tone, t(`word.${word}`), detail, request.scan);
+}
+
+/** The weight that is stored. A parcel that was received before has another one than this scan. */
+function weightText({ request }: QueuedScan, { outcome, parcel }: ScanResult): string {
+  if (request.kind !== 'receive' && request.kind !== 'hold') return '';
+  const own = request.kind === 'receive' && outcome === 'done' ? request.weight : undefined;
+  const weight = parcel?.weight ?? own;
+  return weight === undefined ? '' : pounds(weight);
 }

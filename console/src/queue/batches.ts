@@ -82,6 +82,7 @@ const refusalOf = ({ scan_id }: QueuedScan, { message, errors }: Rejection): Sca
   message: errors[0]?.message ?? message,
   errors,
   parcel: null,
+  other_receipt: null,
 });
 
 export type Answer = { scan: QueuedScan; result: ScanResult };

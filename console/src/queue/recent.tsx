@@ -1,13 +1,17 @@
 import { session } from '../session/session.js';
 import { dateTime, pounds, t, time, momentOf } from '../texts/texts.js';
+import { startCorrection } from '../station/correcting.js';
 import { Empty, Table, Tag } from '../ui/parts.js';
-import type { QueuedScan, ScanResult, StationScan } from './scans.js';
+import { single } from '../device/single.js';
+import { isExecuted, isWaiting, type QueuedScan, type ScanResult, type StationScan } from './scans.js';
 import { answered, printOrSay } from './answers.js';
 import { corrections, queue, recent } from './store.js';
 import { verdictOf } from './verdict.js';
 import { Code } from '../ui/code.js';
 
 const LONGEST = 30;
+
+type Row = { scan: QueuedScan; result?: ScanResult };
 
 /** The scans of some kinds: those that wait, then the latest answers, the newest first. */
 export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; caption: string }) {
@@ -19,7 +23,7 @@ export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; 
   const known = new Set(answered.value.map(({ scan }) => scan.scan_id));
   const answers = [...answered.value, ...recent.value.filter(({ scan }) => !known.has(scan.scan_id))];
   const rows = [
-    ...waiting.map((scan): { scan: QueuedScan; result?: ScanResult } => ({ scan })),
+    ...waiting.map((scan): Row => ({ scan })),
     ...answers.filter(({ scan }) => isShown(scan)).slice(0, LONGEST),
   ];
   if (rows.length === 0) return <Empty title={t('recent.empty')}>{t('recent.emptyHint')}</Empty>;
@@ -36,7 +40,7 @@ export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; 
               {
                 title: t('common.weight'),
                 isNumber: true,
-                cell: ({ scan }: { scan: QueuedScan }) => weightOf(scan),
+                cell: (row: Row) => <Weight of={row} />,
               },
             ]
           : []),
@@ -54,27 +58,56 @@ export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; 
             <span title={dateTime(scan.request.scanned_at)}>{time(momentOf(scan.request.scanned_at))}</span>
           ),
         },
+        ...(kinds.includes('receive')
+          ? [{ title: t('correct.column'), cell: (row: Row) => <CorrectButton of={row} /> }]
+          : []),
       ]}
     />
   );
 }
 
-/** The weight as it was corrected, if it was. */
-function weightOf({ scan_id, request }: QueuedScan): string {
-  if (request.kind !== 'receive') return '';
-  const correction = corrections.value.find((each) => each.scan_id === scan_id);
-  const corrected = correction?.measures ?? recent.value.flatMap(measuresIn(scan_id))[0];
-  return pounds(corrected?.weight ?? request.weight);
+/** The weight that the service has, and a correction that waits on this device. */
+function Weight({ of: { scan, result } }: { of: Row }) {
+  const { request, scan_id: id } = scan;
+  if (request.kind !== 'receive') return null;
+  const correction = corrections.value.find((each) => each.scan_id === id && isWaiting(each));
+  const stored = result?.parcel?.weight ?? request.weight;
+  const isRejected = result?.reason === 'already_received' && stored !== request.weight;
+  if (!correction)
+    return (
+      <>
+        {pounds(stored)}
+        {isRejected && <span class="muted"> {t('recent.rejected', { weight: pounds(request.weight) })}</span>}
+      </>
+    );
+  const { weight } = correction.measures;
+  return (
+    <>
+      {result && <span class="muted">{pounds(stored)} → </span>}
+      {pounds(weight)} <Tag>{t('queue.waits')}</Tag>
+    </>
+  );
 }
 
-const measuresIn =
-  (scanId: string) =>
-  ({ scan: { scan_id, request } }: { scan: QueuedScan }) =>
-    scan_id === scanId && request.kind === 'receive' ? [request] : [];
+function CorrectButton({ of: { scan, result } }: { of: Row }) {
+  const isReceived = scan.request.kind === 'receive' && (!result || isExecuted(result));
+  if (!isReceived) return null;
+  return (
+    <button
+      type="button"
+      class="quiet"
+      // Hidden text would be wider than the table, and the page would scroll sideways.
+      aria-label={`${t('correct.button')} ${scan.request.scan}`}
+      onClick={() => startCorrection(scan.scan_id)}
+    >
+      {t('correct.button')}
+    </button>
+  );
+}
 
 function ResultTag({ scan, result }: { scan: QueuedScan; result?: ScanResult | undefined }) {
   if (!result) return <Tag>{t('queue.waits')}</Tag>;
-  const { tone, word } = verdictOf(scan.request.kind, result);
+  const { tone, word } = verdictOf(scan, result);
   return <Tag tint={tone === 'wait' ? 'plain' : tone}>{t(`word.${word}`)}</Tag>;
 }
 
@@ -87,7 +120,7 @@ function HouseNumber({ result }: { result?: ScanResult | undefined }) {
     <button
       type="button"
       class="link mono"
-      onClick={() => void printOrSay(packageId)}
+      onClick={single(() => void printOrSay(packageId))}
       title={t('label.again')}
     >
       {house}

@@ -19,6 +19,24 @@ export type QueuedScan = {
   result?: ScanResult;
 };
 
+/** New measures of a received parcel. It waits until the service has executed the scan, and is sent then. */
+export type Correction = {
+  scan_id: string;
+  /** Another one for each correction of a scan. Missing in corrections of an earlier version. */
+  correction_id?: string;
+  owner: string;
+  ownerName?: string;
+  scan: string;
+  measures: { weight: number; length?: number; width?: number; height?: number };
+  /** Known when the scan was executed. */
+  package_id: string | null;
+  /** Why the service did not take it. A person must see that. */
+  failure?: string;
+};
+
+/** Whether the service has neither taken nor refused the correction. */
+export const isWaiting = ({ failure }: Pick<Correction, 'failure'>): boolean => failure === undefined;
+
 /** The service takes 500. Fewer, because an intake of another station waits for the parcels of a batch (decision 0061). */
 export const BATCH_SIZE = 100;
 
@@ -52,16 +70,30 @@ export function nextBatch(queue: QueuedScan[], owner: string, limit = BATCH_SIZE
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/**
- * Returns whether nothing is left to do for the scan. Every other conflict needs a person. A parcel that was received before does not:
- * the page has said so, and the first measures are kept.
- */
-const isAcknowledged = ({ outcome, reason }: Pick<ScanResult, 'outcome' | 'reason'>): boolean =>
+/** Whether the scan has its effect, or a parcel that was received before keeps its first measures. */
+export const isExecuted = ({ outcome, reason }: Pick<ScanResult, 'outcome' | 'reason'>): boolean =>
   outcome === 'done' || (outcome === 'conflict' && reason === 'already_received');
+
+/** Two people have weighed the parcel: what this scan weighed, and what the other one did. Stored is one of them, or a correction. */
+export type TwoWeights = { own: number; other: number; stored: number };
+
+/** The service stores three decimals, and people read two. */
+const LEAST_DIFFERENCE_LB = 0.005;
+
+/** Returns the two weights if they are different. The service of an earlier version does not tell the other one. */
+export function twoWeights({ request }: QueuedScan, result: ScanResult): TwoWeights | undefined {
+  if (request.kind !== 'receive' || !isExecuted(result)) return undefined;
+  const { parcel, other_receipt: receipt, outcome } = result as Partial<ScanResult>;
+  const stored = parcel?.weight ?? undefined;
+  const other = outcome === 'done' ? receipt?.weight : (receipt?.weight ?? stored);
+  if (other === undefined || Math.abs(other - request.weight) < LEAST_DIFFERENCE_LB) return undefined;
+  return { own: request.weight, other, stored: stored ?? (outcome === 'done' ? request.weight : other) };
+}
 
 /** Returns what remains of a sent scan: nothing, or the scan with its answer until a person has seen it. */
 export function settle(scan: QueuedScan, result: ScanResult): QueuedScan | undefined {
-  return isAcknowledged(result) ? undefined : { ...scan, state: 'attention', result };
+  const isSettled = isExecuted(result) && !twoWeights(scan, result);
+  return isSettled ? undefined : { ...scan, state: 'attention', result };
 }
 
 /** Returns a time as the service takes it: UTC, with milliseconds. */
@@ -69,13 +101,14 @@ export const stampOf = (moment: Date): string => moment.toISOString().replace('T
 
 export type QueueCounts = { waiting: number; attention: number; ofOthers: number; others: string[] };
 
-export function countQueue(queue: QueuedScan[], owner: string): QueueCounts {
-  const own = queue.filter((scan) => scan.owner === owner);
-  const others = queue.filter((scan) => scan.owner !== owner && scan.state === 'waiting');
+/** Counts what is stored on this device: scans, and corrections, which the service does not have either. */
+export function countQueue(queue: QueuedScan[], corrections: Correction[], owner: string): QueueCounts {
+  const waiting = [...queue.filter(({ state }) => state === 'waiting'), ...corrections.filter(isWaiting)];
+  const others = waiting.filter((each) => each.owner !== owner);
   return {
-    waiting: own.filter(({ state }) => state === 'waiting').length,
-    attention: own.filter(({ state }) => state === 'attention').length,
+    waiting: waiting.length - others.length,
+    attention: queue.filter((scan) => scan.owner === owner && scan.state === 'attention').length,
     ofOthers: others.length,
-    others: [...new Set(others.map(({ ownerName }) => ownerName))],
+    others: [...new Set(others.map(({ ownerName }) => ownerName ?? '–'))],
   };
 }

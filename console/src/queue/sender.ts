@@ -5,6 +5,7 @@ import { t } from '../texts/texts.js';
 import { labelOf } from '../station/labels.js';
 import { Batches, pairResults } from './batches.js';
 import { dueCorrections, sendCorrection } from './correct.js';
+import { REVIEW_MS, reviewAnswers } from './review.js';
 import { delayAfter, settle, type Batch } from './scans.js';
 import { corrections, isQueueRead, queue, recent, refresh, storeSettled } from './store.js';
 
@@ -35,6 +36,9 @@ export function startSender(session: Session): () => void {
 async function sendUntil(session: Session, stopped: AbortSignal): Promise<void> {
   const batches = new Batches();
   let failures = 0;
+  let reviewAtMs = 0;
+  // Also while a batch is on its way. Its failure, and that of the first attempts over a new connection, must not cause the longest pause.
+  window.addEventListener('online', () => (failures = 0), { signal: stopped });
   while (!isAborted(stopped)) {
     try {
       if (!isQueueRead.value) await refresh();
@@ -42,8 +46,13 @@ async function sendUntil(session: Session, stopped: AbortSignal): Promise<void> 
       const [correction] = isExpired.value || batch ? [] : dueCorrections(session.user.id);
       if (batch) await send(session, batches, batch, stopped);
       else if (correction) await sendCorrection(session, correction, stopped);
-      else {
-        await nextChange(stopped);
+      else if (Date.now() >= reviewAtMs && !isExpired.value) {
+        reviewAtMs = Date.now() + REVIEW_MS;
+        // Nothing waits, so a failure is not shown. The next review repeats it.
+        await reviewAnswers(session, stopped).catch(() => undefined);
+        continue;
+      } else {
+        await nextChange(stopped, isExpired.value ? REVIEW_MS : reviewAtMs - Date.now());
         continue;
       }
       failures = 0;
@@ -101,9 +110,10 @@ async function resultsOf(
   }
 }
 
-/** Resolves when a scan arrives, when the session continues, or when it ends. */
-function nextChange(stopped: AbortSignal): Promise<void> {
+/** Resolves when a scan arrives, when the session continues or ends, or after a while. */
+function nextChange(stopped: AbortSignal, longestMs: number): Promise<void> {
   return new Promise((resolve) => {
+    const timer = setTimeout(finish, Math.max(0, longestMs));
     let isFirst = true;
     const stop = effect(() => {
       const isSendable =
@@ -113,6 +123,7 @@ function nextChange(stopped: AbortSignal): Promise<void> {
     });
     stopped.addEventListener('abort', finish, { once: true });
     function finish(): void {
+      clearTimeout(timer);
       // Not during the effect that called it.
       queueMicrotask(() => stop());
       resolve();

@@ -1,18 +1,8 @@
 import { signal } from '@preact/signals';
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
-import type { QueuedScan, ScanResult } from './scans.js';
+import { isExecuted, type Correction, type QueuedScan, type ScanResult } from './scans.js';
 
-/** New measures of a received parcel. It waits until the service has executed the scan, and is sent then. */
-export type Correction = {
-  scan_id: string;
-  owner: string;
-  scan: string;
-  measures: { weight: number; length?: number; width?: number; height?: number };
-  /** Known when the scan was executed. */
-  package_id: string | null;
-  /** Why the service did not take it. A person must see that. */
-  failure?: string;
-};
+export type { Correction } from './scans.js';
 
 /** A parcel that was received and whose label was not printed yet. */
 export type UnprintedLabel = {
@@ -23,7 +13,8 @@ export type UnprintedLabel = {
   at: string;
 };
 
-export type Answered = Settled & { owner: string; at: string };
+/** `sent`: the request as it was sent, without later corrections. The service compares it if the scan is sent again. */
+export type Answered = Settled & { owner: string; at: string; sent?: QueuedScan['request'] };
 
 type Schema = DBSchema & {
   scans: { key: string; value: QueuedScan };
@@ -54,10 +45,17 @@ const STRICT = { durability: 'strict' } as const;
 let opened: Promise<IDBPDatabase<Schema>> | undefined;
 const channel = new BroadcastChannel('crossdock-queue');
 const listeners = new Set<(settled: Settled) => void>();
+const reviewListeners = new Set<(review: Review) => void>();
+const correctionListeners = new Set<(correction: Correction) => void>();
 
-channel.addEventListener('message', ({ data }: MessageEvent<Settled | 'changed'>) => {
+type Message = Settled | { correction: Correction } | { reviewed: Review } | 'changed';
+
+channel.addEventListener('message', ({ data }: MessageEvent<Message>) => {
   refresh().catch(() => undefined);
-  if (data !== 'changed') notify(data);
+  if (data === 'changed') return;
+  if ('correction' in data) notifyCorrected(data.correction);
+  else if ('reviewed' in data) notifyReviewed(data.reviewed);
+  else notify(data);
 });
 
 function database(): Promise<IDBPDatabase<Schema>> {
@@ -117,10 +115,10 @@ type LabelOf = (settled: Settled) => UnprintedLabel | undefined;
  * @param labelOf the label that must be printed for the answer, if there is one
  */
 export async function storeSettled(answers: Remaining[], labelOf: LabelOf): Promise<void> {
-  const executed = answers.filter(({ remains }) => !remains);
+  const executed = answers.filter(({ result }) => isExecuted(result));
   if (executed.length > 0) await storeExecuted(executed, labelOf);
   announce(executed);
-  const others = answers.filter(({ remains }) => remains);
+  const others = answers.filter(({ result }) => !isExecuted(result));
   const kept = others.flatMap(({ remains }) => remains ?? []);
   if (kept.length > 0)
     await write(['scans', 'corrections'], (stores) =>
@@ -139,6 +137,7 @@ async function storeExecuted(executed: Remaining[], labelOf: LabelOf): Promise<v
     await write(isPlain ? ['scans'] : ['scans', 'labels', 'corrections'], (stores) =>
       Promise.all([
         ...remove(stores),
+        ...executed.flatMap(({ remains }) => (remains ? [stores.scans.put(remains)] : [])),
         ...labels.map((label) => stores.labels.put(label)),
         ...correct(stores, executed),
       ]),
@@ -165,7 +164,9 @@ async function keepRecent(answers: Settled[]): Promise<void> {
   const old = recent.value.slice(LONGEST_RECENT);
   await write(['recent'], (stores) =>
     Promise.all([
-      ...answers.map(({ scan, result }) => stores.recent.put({ scan, result, owner: scan.owner, at })),
+      ...answers.map(({ scan, result }) =>
+        stores.recent.put({ scan, result, owner: scan.owner, at, sent: scan.request }),
+      ),
       ...old.map(({ scan }) => stores.recent.delete(scan.scan_id)),
     ]),
   );
@@ -189,13 +190,46 @@ export async function removeCorrection({ scan_id }: Correction): Promise<void> {
   channel.postMessage('changed');
 }
 
-/** Shows the corrected weight in the latest scans. */
-export async function noteCorrected({ scan_id, measures }: Correction): Promise<void> {
-  const answer = recent.value.find(({ scan }) => scan.scan_id === scan_id);
-  if (!answer) return;
-  const scan = { ...answer.scan, request: { ...answer.scan.request, ...measures } };
-  await write(['recent'], (stores) => stores.recent.put({ ...answer, scan }));
-  channel.postMessage('changed');
+/** Stores what the service answered to a correction, and tells all tabs. A later correction of the same scan, made meanwhile, stays. */
+export async function settleCorrection(correction: Correction): Promise<void> {
+  const { scan_id: id, correction_id: made } = correction;
+  const answer = recent.value.find(({ scan }) => scan.scan_id === id);
+  await write(['corrections', 'recent'], async (stores) => {
+    const stored = await stores.corrections.get(id);
+    const isLatest = stored?.correction_id === made;
+    if (isLatest && correction.failure !== undefined) await stores.corrections.put(correction);
+    else if (isLatest) await stores.corrections.delete(id);
+    if (answer && correction.failure === undefined) await stores.recent.put(corrected(answer, correction));
+  });
+  notifyCorrected(correction);
+  channel.postMessage({ correction } satisfies Message);
+}
+
+/** Returns the answer to a receive scan with the measures that the service has now. */
+export function corrected<Answer extends Settled>(answer: Answer, { measures }: Correction): Answer {
+  const { scan, result } = answer;
+  const parcel = result.parcel && { ...result.parcel, weight: measures.weight };
+  const request = result.outcome === 'done' ? { ...scan.request, ...measures } : scan.request;
+  return { ...answer, scan: { ...scan, request }, result: { ...result, parcel } };
+}
+
+/** `answers` replace earlier ones. Of `news` the person does not know yet. `keep` and `remove` change the list of what needs a person. */
+type Reviewed = { remove: QueuedScan[]; keep: QueuedScan[]; answers: Answered[]; news: Settled[] };
+type Review = { answers: Settled[]; news: Settled[] };
+
+/** Stores what the service answers now to scans that it has had before, and tells all tabs. */
+export async function storeReviewed(changes: Reviewed): Promise<void> {
+  const { remove, keep, answers, news } = changes;
+  await write(['scans', 'recent'], (stores) =>
+    Promise.all([
+      ...remove.map(({ scan_id }) => stores.scans.delete(scan_id)),
+      ...keep.map((scan) => stores.scans.put(scan)),
+      ...answers.map((answer) => stores.recent.put(answer)),
+    ]),
+  );
+  const reviewed = { answers: answers.map(({ scan, result }) => ({ scan, result })), news };
+  notifyReviewed(reviewed);
+  channel.postMessage({ reviewed } satisfies Message);
 }
 
 export async function removeLabels(labels: Pick<UnprintedLabel, 'package_id'>[]): Promise<void> {
@@ -230,11 +264,35 @@ export function onSettled(listener: (settled: Settled) => void): () => void {
   return () => listeners.delete(listener);
 }
 
+/** Calls back for every correction that the service has answered, in whichever tab it was sent. */
+export function onCorrected(listener: (correction: Correction) => void): () => void {
+  correctionListeners.add(listener);
+  return () => correctionListeners.delete(listener);
+}
+
+function notifyCorrected(correction: Correction): void {
+  for (const listener of correctionListeners) listener(correction);
+}
+
+/** Calls back when the service has changed its answers to earlier scans. */
+export function onReviewed(listener: (review: Review) => void): () => void {
+  reviewListeners.add(listener);
+  return () => reviewListeners.delete(listener);
+}
+
+function notifyReviewed(review: Review): void {
+  for (const listener of reviewListeners) listener(review);
+}
+
 function notify(settled: Settled): void {
   for (const listener of listeners) listener(settled);
 }
 
-type Store<Value> = { put(value: Value): Promise<unknown>; delete(key: string): Promise<void> };
+type Store<Value> = {
+  get(key: string): Promise<Value | undefined>;
+  put(value: Value): Promise<unknown>;
+  delete(key: string): Promise<void>;
+};
 
 type Stores = {
   scans: Store<QueuedScan>;

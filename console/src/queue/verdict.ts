@@ -1,6 +1,6 @@
 // What a person at a station sees and hears for the answer to a scan.
 import type { Tone } from '../ui/tone.js';
-import type { ScanResult, StationScan } from './scans.js';
+import { twoWeights, type QueuedScan, type ScanResult, type StationScan } from './scans.js';
 
 type Word =
   | 'received'
@@ -22,7 +22,11 @@ type Word =
   | 'notPossible'
   | 'refused'
   | 'clockWrong'
-  | 'noParcel';
+  | 'noParcel'
+  /** Loaded, although nobody knows whose it is. */
+  | 'disputed'
+  | 'ownerless'
+  | 'twoWeights';
 
 export type Verdict = { tone: Tone; word: Word };
 
@@ -47,15 +51,19 @@ const CONFLICTS: Record<string, Verdict> = {
   not_a_parcel: { tone: 'bad', word: 'noParcel' },
 };
 
-export function verdictOf(
-  kind: StationScan['kind'],
-  { result, outcome, reason, parcel }: ScanResult,
-): Verdict {
+/** A held parcel is laid aside like one without an owner, so it is as amber. */
+export function verdictOf(scan: QueuedScan, answer: ScanResult): Verdict {
+  if (twoWeights(scan, answer)) return { tone: 'warn', word: 'twoWeights' };
+  const { kind } = scan.request;
+  const { result, outcome, reason, parcel } = answer;
   if (outcome !== 'done') {
     const known = CONFLICTS[reason ?? ''];
     if (known) return known;
     return { tone: 'bad', word: result === 'refused' ? 'refused' : 'notPossible' };
   }
+  if (kind === 'load' && parcel?.flagged) return { tone: 'warn', word: 'disputed' };
+  if (kind === 'load' && parcel && !parcel.user_code) return { tone: 'warn', word: 'ownerless' };
+  if (kind === 'hold') return { tone: 'warn', word: DONE[kind] };
   if (kind !== 'receive') return { tone: 'good', word: DONE[kind] };
   if (parcel?.flagged) return { tone: 'warn', word: 'checkOwner' };
   return parcel?.user_code ? { tone: 'good', word: 'received' } : { tone: 'warn', word: 'noOwner' };

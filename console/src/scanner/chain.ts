@@ -1,8 +1,8 @@
 // Finds the keys of a device among those of a person, by the time between them.
 import { isScaleText, readWeight } from './scale.js';
 
-/** What a field is for: numbers of parcels, measures of a parcel, or any other text. */
-export type Place = 'code' | 'measure' | 'text';
+/** What a field is for: numbers of parcels, measures of a parcel, or any other text. `none`: no field takes the keys. */
+export type Place = 'code' | 'measure' | 'text' | 'none';
 
 /** A person who types fast leaves 60 ms and more between keys. Scanners leave 2 to 30 ms. */
 const FAST_MS = 35;
@@ -12,6 +12,9 @@ const FAST_KEYS = 4;
 const STEADY_MS = 60;
 const STEADY_KEYS = 5;
 const LONGER_GAPS = 1 / 6;
+/** The slowest devices, at 120 ms per key and a page that is busy. Only where a person types no text. */
+const SLOW_MS = 160;
+const SLOW_KEYS = 4;
 /** A person who types so many characters of a text and then scans has typed them. */
 const LONGEST_HEAD = 6;
 /** A number that was typed so shortly before a scan may be a part of it. */
@@ -19,15 +22,18 @@ const CLOSE_MS = 450;
 /** A person who types a weight makes no longer pause between two keys. */
 const TYPING_MS = 700;
 
+/** What ended a chain. */
+export type End = 'Enter' | 'Tab' | 'pause';
+
 type Keys = { characters: string[]; timesMs: number[]; place: Place; before: string; quietMs: number };
 
 /**
  * Returns the index of the first key that a device sent, or undefined if a person may have typed all of them. While keys arrive, only
  * fast ones are recognised; a chain that has ended is also examined for slow ones.
  */
-export function readKeys(keys: Keys, when: 'running' | 'ended'): number | undefined {
+export function readKeys(keys: Keys, when: 'running' | End): number | undefined {
   const gapsMs = keys.timesMs.map((timeMs, index) => timeMs - (keys.timesMs[index - 1] ?? timeMs));
-  const starts = when === 'running' ? fastStarts(gapsMs) : steadyStarts(gapsMs);
+  const starts = when === 'running' ? fastStarts(gapsMs) : steadyStarts(gapsMs, paceOf(keys, when));
   return starts.length === 0 ? undefined : firstKey(keys, starts);
 }
 
@@ -36,19 +42,27 @@ function fastStarts(gapsMs: number[]): number[] {
   return start >= 0 && gapsMs.slice(start + 1).every((gapMs) => gapMs <= FAST_MS) ? [start] : [];
 }
 
-const steadyStarts = (gapsMs: number[]): number[] =>
-  gapsMs.flatMap((_, start) => (isSteady(gapsMs.slice(start + 1)) ? [start] : []));
+type Pace = { longestMs: number; keys: number };
 
-function isSteady(gapsMs: number[]): boolean {
-  const longer = gapsMs.filter((gapMs) => gapMs > STEADY_MS).length;
-  return gapsMs.length + 1 >= STEADY_KEYS && longer <= Math.floor(gapsMs.length * LONGER_GAPS);
+/** Keys that no field takes are a device's, also slow ones. So are those for a number that Tab ends: a person confirms it with Enter. */
+function paceOf({ place }: Keys, end: End): Pace {
+  const isSlow = place === 'none' || (place === 'code' && end === 'Tab');
+  return isSlow ? { longestMs: SLOW_MS, keys: SLOW_KEYS } : { longestMs: STEADY_MS, keys: STEADY_KEYS };
+}
+
+const steadyStarts = (gapsMs: number[], pace: Pace): number[] =>
+  gapsMs.flatMap((_, start) => (isSteady(gapsMs.slice(start + 1), pace) ? [start] : []));
+
+function isSteady(gapsMs: number[], { longestMs, keys }: Pace): boolean {
+  const longer = gapsMs.filter((gapMs) => gapMs > longestMs).length;
+  return gapsMs.length + 1 >= keys && longer <= Math.floor(gapsMs.length * LONGER_GAPS);
 }
 
 /** Returns where the scan begins, whose first keys a Bluetooth connection may have delivered with pauses. */
 function firstKey({ characters, place }: Keys, starts: number[]): number {
   const headOf = (start: number) => characters.slice(0, start).join('');
   if (place === 'text') return starts.find((start) => start > LONGEST_HEAD) ?? 0;
-  if (place === 'code' || isScaleText(characters.join(''))) return 0;
+  if (place === 'code' || place === 'none' || isScaleText(characters.join(''))) return 0;
   // A weight with decimals is complete, and no barcode begins like that. A letter cannot belong to it.
   const [weight = ''] = /^\d+[.,]\d+(?=[a-z])/i.exec(characters.join('')) ?? [];
   const isBefore = (starts[0] ?? 0) > weight.length;

@@ -21,6 +21,7 @@ export function listenForKeys(listener: Listener, settingsOf: () => ScannerSetti
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.isComposing) return;
     const field = fieldOf(event) ?? redirect(event);
+    if (!field) keepFromControls(event);
     apply(scanner.key(keyOf(event, field)), event, field);
     clearTimeout(pauseTimer);
     const pauseMs = scanner.pauseMs();
@@ -32,12 +33,18 @@ export function listenForKeys(listener: Listener, settingsOf: () => ScannerSetti
 
   /** Gives the key to a field. The browser then writes the character there itself. */
   function redirect(event: KeyboardEvent): TextField | undefined {
-    // A space presses a button. A select changes with the keys of a person.
-    const isOwn = event.target instanceof HTMLSelectElement || (event.key === ' ' && isControl(event.target));
-    if (isOwn || !isTyped(event)) return undefined;
+    // A space presses a button.
+    if (!isTyped(event) || (event.key === ' ' && isControl(event.target))) return undefined;
     const field = listener.fieldForKeys();
     field?.focus();
     return field;
+  }
+
+  /** A select would change with the characters of a scan, and a button be pressed by its spaces and its end key. */
+  function keepFromControls(event: KeyboardEvent): void {
+    const isChoice = event.target instanceof HTMLSelectElement && isTyped(event) && event.key !== ' ';
+    const isPressed = PRESSING.has(event.key) && scanner.isInBurst(event.timeStamp);
+    if (isChoice || isPressed) event.preventDefault();
   }
 
   function apply(decision: Decision, event: KeyboardEvent, field: TextField | undefined): void {
@@ -88,7 +95,7 @@ const keyOf = (event: KeyboardEvent, field: TextField | undefined): Key => ({
 });
 
 const placeOf = (field: TextField | undefined): Place =>
-  field ? ((field.dataset['keys'] as Place | undefined) ?? 'text') : 'code';
+  field ? ((field.dataset['keys'] as Place | undefined) ?? 'text') : 'none';
 
 const isTyped = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
   [...key].length === 1 && !ctrlKey && !metaKey && !altKey;
@@ -98,12 +105,15 @@ const isSeparator = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
   key === ']' && (ctrlKey || metaKey || altKey);
 
 const isControl = (target: EventTarget | null) =>
-  target instanceof HTMLElement && target.closest('button, a, summary, input') !== null;
+  target instanceof HTMLElement && target.closest('button, a, summary, input, select') !== null;
 
 function fieldOf({ target }: KeyboardEvent): TextField | undefined {
   if (target instanceof HTMLTextAreaElement) return target;
   return target instanceof HTMLInputElement && !TICKED.has(target.type) ? target : undefined;
 }
+
+/** Keys that press a control or move the focus from it. */
+const PRESSING = new Set(['Enter', 'Tab', ' ']);
 
 const TICKED = new Set(['checkbox', 'radio', 'button', 'submit']);
 

@@ -46,3 +46,9 @@ export function isScaleText(text: string): boolean {
   if (!read) return false;
   return read.decimals > 0 || read.unit !== undefined || /^\d{1,3}$/.test(text.trim());
 }
+
+/** Whether a text comes from a scale: no number of a parcel has a unit or decimals. */
+export function isWeightText(text: string): boolean {
+  const read = readWeight(text);
+  return read !== undefined && (read.decimals > 0 || read.unit !== undefined);
+}

@@ -1,6 +1,7 @@
 // Tells a scanner and a scale from a person by the time between keys, without the DOM, so that recorded timings can test it.
 // docs/decisions/0079 has the rules.
-import { isHesitant, isTypedWeight, isUnclear, lastBreak, readKeys, type Place } from './chain.js';
+import { isHesitant, isTypedWeight, isUnclear, lastBreak, readKeys, type End, type Place } from './chain.js';
+import { isJoined, slowWeightStart } from './joined-weights.js';
 import { isScaleText, readWeight } from './scale.js';
 
 /** A scan without an end key is complete after this pause. Longer until the page knows whether the scanner sends an end key. */
@@ -10,10 +11,12 @@ const PAUSE_UNKNOWN_MS = 600;
 const PAUSE_BEFORE_END_MS = 1_500;
 /** The trigger of a scanner that is held down sends the same code again. */
 const AGAIN_MS = 1_500;
+/** A person presses no button so shortly after a character. */
+const BURST_MS = 250;
 /** Some scanners send two end keys, for example for CR and LF. */
 const SECOND_END_MS = 120;
 /** A longer pause separates the keys of a person from those of a scanner. Fields for numbers take whatever arrives. */
-const QUIET_MS: Record<Place, number> = { code: 1_000, measure: 250, text: 250 };
+const QUIET_MS: Record<Place, number> = { code: 1_000, measure: 250, text: 250, none: 1_000 };
 const GROUP_SEPARATOR = '\u001d';
 
 export type Key = {
@@ -39,8 +42,8 @@ export type Reading =
   | { kind: 'scan'; scan: Scan }
   /** From a scale. `isSubmitted`: it ended with Enter. */
   | { kind: 'weight'; text: string; isSubmitted: boolean }
-  /** Nobody can tell the weight of a person, or the next scan, from the keys of the scan. Nothing is taken. */
-  | { kind: 'unclear'; beside: 'weight' | 'scan' };
+  /** Nobody can tell the weight of a person, or the next scan, from the keys of the scan or the scale. Nothing is taken. */
+  | { kind: 'unclear'; beside: 'weight' | 'scan' | 'scale' };
 
 export type Decision = {
   /** `undo`: the keys since the one with the index `from` came from a device; remove them from the fields that took them. */
@@ -63,6 +66,8 @@ export type Scanner = {
   pause(timeMs: number): Decision | undefined;
   /** Returns the scan that was complete before a person clicked, or before the page was closed. */
   interrupt(timeMs: number): Decision | undefined;
+  /** Whether a key belongs to the characters right before it, so that it may not press a button. */
+  isInBurst(timeMs: number): boolean;
 };
 
 type Chain = {
@@ -111,6 +116,7 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
     pauseMs,
     pause: (timeMs) => (timeMs - lastKeyMs >= pauseMs() ? pauseAt() : undefined),
     interrupt: (timeMs) => (isQuiet(timeMs) ? pauseAt() : undefined),
+    isInBurst: (timeMs) => chain.characters.length > 0 && timeMs - lastKeyMs <= BURST_MS,
   };
 
   /** Returns what had ended before the key: after a pause, or because the key is a person's. */
@@ -190,9 +196,9 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   }
 
   /** Ends the chain. Returns undefined if a person typed it. */
-  function end(timeMs: number, by: 'Enter' | 'Tab' | 'pause'): Decision | undefined {
+  function end(timeMs: number, by: End): Decision | undefined {
     const ended = chain;
-    const from = ended.from ?? readKeys(ended, 'ended');
+    const from = ended.from ?? slowWeightStart(ended) ?? readKeys(ended, by);
     // A pause does not end what may still become a scan.
     if (from !== undefined || by !== 'pause') reset();
     if (from === undefined) return undefined;
@@ -200,18 +206,14 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
     const action =
       ended.from === undefined ? ({ action: 'undo', from } as const) : ({ action: 'swallow' } as const);
     if (text === '') return action;
+    if (isJoined(ended, ended.from === undefined))
+      return { ...action, reading: { kind: 'unclear', beside: 'scale' } };
     return { ...action, reading: readingOf(ended, from, text, by, timeMs) };
   }
 
-  function readingOf(
-    ended: Chain,
-    from: number,
-    text: string,
-    by: 'Enter' | 'Tab' | 'pause',
-    timeMs: number,
-  ): Reading {
+  function readingOf(ended: Chain, from: number, text: string, by: End, timeMs: number): Reading {
     if (ended.place === 'measure' && isScaleText(text))
-      return { kind: 'weight', text, isSubmitted: by === 'Enter' };
+      return { kind: 'weight', text, isSubmitted: isSubmitted(text, by) };
     if (isUnclear(ended, from, hasHesitated ?? true)) return { kind: 'unclear', beside: 'weight' };
     const rest = lastBreak(ended, from, PAUSE_MS);
     if (rest !== undefined && isTypedWeight(ended, rest)) return { kind: 'unclear', beside: 'weight' };
@@ -226,6 +228,10 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
     return { kind: 'scan', scan: { text, isAgain } };
   }
 }
+
+/** Tab ends the weight of a scale with its unit. A measure without a unit may be the first of several fields. */
+const isSubmitted = (text: string, by: End): boolean =>
+  by === 'Enter' || (by === 'Tab' && readWeight(text)?.unit !== undefined);
 
 /** Keys with which a person changes what is in a field. */
 const EDITING = new Set([

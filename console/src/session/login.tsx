@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../../../sdk/typescript/src/index.js';
 import { change, settings, type Language } from '../device/settings.js';
-import { queue, refresh } from '../queue/store.js';
+import { countQueue } from '../queue/scans.js';
+import { corrections, queue, refresh } from '../queue/store.js';
 import { t, textOf } from '../texts/texts.js';
 import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
@@ -12,7 +13,7 @@ const ForgottenDialog = part(async () => (await import('./forgotten.js')).Forgot
 
 export function LoginPage() {
   const [isForgotten, setIsForgotten] = useState(false);
-  const waiting = queue.value.filter(({ state }) => state === 'waiting');
+  const { ofOthers, others } = countQueue(queue.value, corrections.value, '');
   // Before the login nothing else reads the queue.
   useEffect(() => void refresh().catch(() => undefined), []);
   return (
@@ -20,12 +21,9 @@ export function LoginPage() {
       <div class="entrance-card">
         <p class="brand brand-large">Crossdock</p>
         <h1>{t('login.title')}</h1>
-        {waiting.length > 0 && (
+        {ofOthers > 0 && (
           <p class="notice" data-testid="waiting-here">
-            {t('queue.others', {
-              count: waiting.length,
-              names: [...new Set(waiting.map(({ ownerName }) => ownerName))].join(', '),
-            })}
+            {t('queue.others', { count: ofOthers, names: others.join(', ') })}
           </p>
         )}
         <LoginForm />

@@ -27,7 +27,9 @@ export function CustomerSearch({ label, onChoose }: Props) {
       if (query.length < SHORTEST) return [];
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       signal.throwIfAborted();
-      return (await api().customers.search({ q: query, advanced: true, limit: SHOWN }, { signal })).data;
+      // The search for similar names does not look at codes, which have digits.
+      const advanced = !/\d/.test(query);
+      return (await api().customers.search({ q: query, advanced, limit: SHOWN }, { signal })).data;
     },
     [query],
   );

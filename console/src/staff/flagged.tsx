@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Prealert } from '../../../sdk/typescript/src/index.js';
 import { api } from '../session/session.js';
+import { OwnerlessParcels } from '../owners/ownerless.js';
+import { ReviewDialog } from '../owners/review-dialog.js';
 import { dateTime, t } from '../texts/texts.js';
-import { useAction, useLoad } from '../ui/load.js';
-import { Content, Dialog, Empty, Field, Heading, Problem, Tag } from '../ui/parts.js';
+import { useLoad } from '../ui/load.js';
+import { Content, Empty, Heading, Tag } from '../ui/parts.js';
 
 const SHOWN = 200;
 
@@ -17,10 +19,16 @@ export function FlaggedPage() {
     [],
   );
   const [reviewed, setReviewed] = useState<Prealert>();
+  const [said, setSaid] = useState('');
+  const claimsOf = ({ tracking_number }: Prealert) =>
+    flagged.data?.data.filter((each) => each.tracking_number === tracking_number) ?? [];
   return (
     <>
       <Heading title={t('flagged.title')} />
       <p class="lead">{t('flagged.lead')}</p>
+      <p role="status" class={said ? 'success' : undefined} data-testid="reviewed">
+        {said}
+      </p>
       <Content of={flagged}>
         {({ data }) =>
           data.length === 0 ? (
@@ -34,11 +42,14 @@ export function FlaggedPage() {
           )
         }
       </Content>
+      <OwnerlessParcels />
       {reviewed && (
         <ReviewDialog
           prealert={reviewed}
+          isLast={claimsOf(reviewed).length === 1}
           onClose={() => setReviewed(undefined)}
-          onDone={() => {
+          onDone={(done) => {
+            setSaid(done);
             setReviewed(undefined);
             flagged.reload();
           }}
@@ -91,54 +102,5 @@ function Claims({
         ))}
       </ul>
     </li>
-  );
-}
-
-function ReviewDialog({
-  prealert,
-  onClose,
-  onDone,
-}: {
-  prealert: Prealert;
-  onClose: () => void;
-  onDone: () => void;
-}) {
-  const [reason, setReason] = useState('');
-  const [isOwner, setIsOwner] = useState(false);
-  const review = useAction(async () => {
-    await api().prealerts.review({
-      prealert_id: prealert.prealert_id,
-      reason: reason.trim(),
-      ...(isOwner ? { assign: true } : {}),
-    });
-    onDone();
-  });
-  return (
-    <Dialog title={`${prealert.user_code} · ${prealert.tracking_number}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          review.run();
-        }}
-      >
-        <p>{t('flagged.reviewHint')}</p>
-        <Field label={t('flagged.reason')} value={reason} required maxLength={500} onValue={setReason} />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isOwner}
-            onChange={(event) => setIsOwner(event.currentTarget.checked)}
-          />
-          {t('flagged.assign')}
-        </label>
-        <Problem text={review.error} />
-        <div class="actions">
-          <button type="submit" class="primary" disabled={review.isBusy}>
-            {t('flagged.clear')}
-          </button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -11,10 +11,11 @@ import { addScan } from '../queue/add.js';
 import { expectAnswer } from '../queue/answers.js';
 import { RecentScans } from '../queue/recent.js';
 import { onSettled } from '../queue/store.js';
+import { isWeightText } from '../scanner/scale.js';
 import type { Scan } from '../scanner/scanner.js';
 import { api, messageOf } from '../session/session.js';
 import { date, number, pounds, t, textOf } from '../texts/texts.js';
-import { useScans } from '../ui/keys.js';
+import { showScale, useScans } from '../ui/keys.js';
 import { useLoad } from '../ui/load.js';
 import { outcome, OutcomeBanner, show } from '../ui/outcome.js';
 import { Content, Empty, Heading, Table, Tag } from '../ui/parts.js';
@@ -91,7 +92,7 @@ type List = (typeof LISTS)[number];
 
 function Loading({ manifestId }: { manifestId: string }) {
   const [list, setList] = useState<List>('missing');
-  const unloading = useUnloading();
+  const unloading = useUnloading(manifestId);
   const [missingHere, setMissingHere] = useState<string>();
   const loading = useLoad(
     async (signal) =>
@@ -115,12 +116,15 @@ function Loading({ manifestId }: { manifestId: string }) {
     { text, isAgain }: Scan,
     kind: 'load' | 'unload' = unloading.isOn ? 'unload' : 'load',
   ) => {
+    if (isWeightText(text)) {
+      showScale(text);
+      return;
+    }
     if (isAgain && kind === lastKind.current) {
       show('wait', t('word.again'), text, text);
       return;
     }
     lastKind.current = kind;
-    unloading.end();
     try {
       const queued = await addScan({ kind, scan: text, manifest_id: manifestId });
       expectAnswer(queued.scan_id);

@@ -1,7 +1,7 @@
 import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
 import { isManifestNumber, isOneParcel, type Parcel } from '../station/work.js';
 import type { TextKey } from '../texts/en.js';
-import { t, textOf } from '../texts/texts.js';
+import { pounds, t, textOf } from '../texts/texts.js';
 import { show } from '../ui/outcome.js';
 import { Tag } from '../ui/parts.js';
 import type { Tone } from '../ui/tone.js';
@@ -114,7 +114,7 @@ export function showMeaning(scan: string, resolution: ScanResolution): void {
   if (!isOneParcel(resolution))
     say('bad', kind === 'several_numbers' ? 'word.oneCode' : 'word.noParcel', meaningOf(resolution) ?? '');
   else if (found) {
-    const facts = [found.house_number, found.user_code, textOf('status', found.status)];
+    const facts = [pounds(found.weight), found.house_number, found.user_code, textOf('status', found.status)];
     say('warn', 'word.alreadyReceived', facts.filter(Boolean).join(' · '));
   } else if (next === 'review') say('warn', 'word.checkOwner', t('receive.review'));
   else if (next === 'unknown') say('warn', 'word.unknown', `${scan}: ${t('receive.unknown')}`);

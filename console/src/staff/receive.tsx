@@ -1,24 +1,48 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
 import { change, settings } from '../device/settings.js';
-import { printOrSay } from '../queue/answers.js';
 import { RecentScans } from '../queue/recent.js';
 import type { Reading } from '../scanner/scanner.js';
 import { loadWeightQuestion } from '../station/weight-question.js';
-import { confirm, doubtText, resolve, save, setShown, takeScan, takeWeight } from '../station/receiving.js';
-import { canBeReceived, changeWork, clearParcel, work, type Parcel, type Work } from '../station/work.js';
+import {
+  confirm,
+  doubtText,
+  openInstead,
+  openSecond,
+  resolve,
+  save,
+  takeScan,
+  takeWeight,
+} from '../station/receiving.js';
+import { NearMatches } from '../which/near-matches.js';
+import { PrintButton } from '../station/print-button.js';
+import { MeasureFields } from '../station/measure-fields.js';
+import { NotReceived, WhichParcel } from '../which/which-parcel.js';
+import { list } from '../which/second-scan.js';
+import { isWeightText } from '../scanner/scale.js';
+import {
+  canBeReceived,
+  changeWork,
+  clearParcel,
+  hasParcelInWork,
+  work,
+  type Parcel,
+  type Work,
+} from '../station/work.js';
+import { lastReceived, startCorrection } from '../station/correcting.js';
+import { setShown } from '../station/report.js';
 import { pounds, t } from '../texts/texts.js';
-import { showUnclear, useReadings } from '../ui/keys.js';
+import { focusedMeasure, showUnclear, useReadings } from '../ui/keys.js';
 import { clearOutcome, OutcomeBanner, show } from '../ui/outcome.js';
 import { Field, Heading } from '../ui/parts.js';
 import { CustomerSearch } from './customer-search.js';
 import { NumberField } from './number-field.js';
 import { ParcelOwner, showMeaning } from './parcel-owner.js';
-import { convertedPounds, isCodeText, MEASURE_NAMES, readMeasures, type MeasureName } from './parcel.js';
+import { isCodeText, readMeasures, type MeasureName } from './parcel.js';
 
 export function ReceivePage() {
   const current = work.value;
-  const { parcel, wrong, doubt } = current;
+  const { parcel, wrong, doubt, second } = current;
   const form = useRef<HTMLFormElement>(null);
   const fieldOf = (name: string) => form.current?.querySelector<HTMLInputElement>(`[name=${name}]`);
 
@@ -27,7 +51,7 @@ export function ReceivePage() {
   useEffect(() => void loadWeightQuestion(), []);
   useEffect(
     () => form.current?.querySelector<HTMLInputElement>('input')?.focus(),
-    [parcel?.scan, parcel?.customer],
+    [parcel?.scan, parcel?.customer, second],
   );
   // What a person has typed without an objection stays unselected, so that the next key does not replace it.
   useEffect(() => {
@@ -40,8 +64,15 @@ export function ReceivePage() {
 
   return (
     <div class="station">
-      <Heading title={t('receive.title')} />
+      <Heading title={t('receive.title')}>
+        {lastReceived() && (
+          <button type="button" class="quiet" onClick={() => startCorrection()}>
+            {t('correct.last')} <kbd>F2</kbd>
+          </button>
+        )}
+      </Heading>
       <OutcomeBanner idle={t('receive.idle')} />
+      <NotReceived />
       <form
         ref={form}
         class="card stack"
@@ -55,7 +86,14 @@ export function ReceivePage() {
         {parcel ? (
           <>
             <ParcelOwner parcel={parcel} />
-            {canBeReceived(parcel) ? (
+            {second !== undefined ? (
+              <WhichParcel
+                first={parcel.scan}
+                second={second}
+                onNumber={(text) => void takeScan({ text, isAgain: false }, showMeaning)}
+                onSecond={() => openSecond(showMeaning)}
+              />
+            ) : canBeReceived(parcel) ? (
               <OpenParcel current={current} parcel={parcel} />
             ) : (
               <NothingToReceive parcel={parcel} onClose={cancel} />
@@ -104,8 +142,17 @@ function OpenParcel({ current, parcel }: { current: Work; parcel: Parcel }) {
   const { customer, resolution } = parcel;
   return (
     <>
-      <MeasureFields work={current} />
+      <MeasureFields
+        measures={current.measures}
+        wrong={current.wrong}
+        onMeasure={(name, text) =>
+          changeWork({ measures: { ...work.value.measures, [name]: text }, doubt: undefined })
+        }
+      />
       {current.doubt && <Doubt work={current} />}
+      {resolution?.next === 'unknown' && (
+        <NearMatches scan={parcel.scan} onChoose={(near) => void openInstead(near, showMeaning)} />
+      )}
       {!customer && resolution && needsOwner(resolution) && (
         <CustomerSearch
           label={t('receive.customer')}
@@ -164,17 +211,15 @@ function Doubt({ work: { doubt, measures } }: { work: Work }) {
 
 /** What a scanner or a scale sent. */
 function takeReading(reading: Reading, field: MeasureName): void {
-  if (reading.kind === 'scan') void takeScan(reading.scan, showMeaning);
+  // The scale may send its weight while a field for a text has the focus.
+  const isWeight = reading.kind === 'scan' && hasParcelInWork.value && isWeightText(reading.scan.text);
+  if (isWeight) takeWeight(reading.scan.text, 'weight', false);
+  else if (reading.kind === 'scan') void takeScan(reading.scan, showMeaning);
   else if (reading.kind === 'weight') takeWeight(reading.text, field, reading.isSubmitted);
   else {
-    if (reading.beside === 'weight') changeWork({ measures: { ...work.value.measures, weight: '' } });
+    if (reading.beside !== 'scan') changeWork({ measures: { ...work.value.measures, weight: '' } });
     showUnclear(reading);
   }
-}
-
-function focusedMeasure(): MeasureName {
-  const name = document.activeElement instanceof HTMLInputElement ? document.activeElement.name : '';
-  return MEASURE_NAMES.find((each) => each === name) ?? 'weight';
 }
 
 /** A code in the field of the weight came from a scanner that was too slow to be noticed. */
@@ -192,8 +237,9 @@ function takeCode(text: string): void {
 
 /** Drops the parcel on the scale, and says that it was not stored, unless there was nothing to receive. */
 function cancel(): void {
-  const { parcel } = work.value;
+  const { parcel, second } = work.value;
   clearParcel();
+  if (second !== undefined) list(second);
   if (!parcel || !canBeReceived(parcel)) clearOutcome();
   else show('warn', t('word.cancelled'), t('receive.cancelled', { scan: parcel.scan }));
 }
@@ -221,42 +267,12 @@ function showParcelAgain(): () => void {
 const needsOwner = ({ matches, next }: ScanResolution) =>
   matches.prealerts.length === 0 || next === 'unknown';
 
-function MeasureFields({ work: { measures, wrong } }: { work: Work }) {
-  const converted = convertedPounds(measures.weight);
-  return (
-    <div class="measures">
-      {MEASURE_NAMES.map((name) => (
-        <Field
-          key={name}
-          name={name}
-          keys="measure"
-          label={t(`receive.${name}`)}
-          value={measures[name]}
-          inputMode="decimal"
-          hint={name === 'weight' && converted !== undefined ? `= ${pounds(converted)}` : undefined}
-          error={wrong.includes(name) ? wrongText(name, measures[name]) : undefined}
-          onValue={(value) =>
-            changeWork({ measures: { ...work.value.measures, [name]: value }, doubt: undefined })
-          }
-        />
-      ))}
-    </div>
-  );
-}
-
-const wrongText = (name: MeasureName, text: string): string =>
-  t(name === 'weight' && /[.,]\d{4,}$/.test(text.trim()) ? 'receive.weightDecimals' : `receive.${name}Wrong`);
-
 /** A parcel that was received before, or a scan that is no parcel. */
 function NothingToReceive({ parcel, onClose }: { parcel: Parcel; onClose: () => void }) {
   const [found] = parcel.resolution?.matches.packages ?? [];
   return (
     <div class="actions">
-      {found && (
-        <button type="button" class="primary" onClick={() => void printOrSay(found.package_id)}>
-          {t('label.again')}
-        </button>
-      )}
+      {found && <PrintButton packageId={found.package_id} text={t('label.again')} isPrimary />}
       <button type="button" class="quiet" onClick={onClose}>
         {t('receive.next')} <kbd>Esc</kbd>
       </button>

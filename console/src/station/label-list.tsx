@@ -4,6 +4,7 @@ import { printOrSay } from '../queue/answers.js';
 import { messageOf, session } from '../session/session.js';
 import { t, textOf } from '../texts/texts.js';
 import { show } from '../ui/outcome.js';
+import { single } from '../device/single.js';
 import { dismissJob, dismissLabel, forgottenLabels, openJobs, printJobAgain, refreshJobs } from './labels.js';
 import { settings } from '../device/settings.js';
 
@@ -64,11 +65,11 @@ type ButtonProps = { name: string; onPrint: () => void; onDismiss: () => void };
 
 const LabelButtons = ({ name, onPrint, onDismiss }: ButtonProps) => (
   <>
-    <button type="button" class="quiet" onClick={onPrint}>
+    <button type="button" class="quiet" onClick={single(onPrint)}>
       {t('label.print')}
       <span class="unseen"> {name}</span>
     </button>
-    <button type="button" class="quiet" onClick={onDismiss}>
+    <button type="button" class="quiet" onClick={single(onDismiss)}>
       {t('queue.dismiss')}
       <span class="unseen"> {name}</span>
     </button>

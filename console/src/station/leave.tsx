@@ -16,7 +16,7 @@ export function leave(): void {
 
 export function LeaveDialog() {
   if (!isAsking.value) return null;
-  const { parcel, measures } = work.value;
+  const { parcel, measures, second } = work.value;
   const close = () => (isAsking.value = false);
   const goAway = () => {
     close();
@@ -26,7 +26,7 @@ export function LeaveDialog() {
     <Dialog title={t('leave.title')} onClose={close}>
       <p>{t('leave.text', { scan: parcel?.scan ?? '' })}</p>
       <div class="actions">
-        {'measures' in readMeasures(measures) && (
+        {second === undefined && 'measures' in readMeasures(measures) && (
           <button
             type="button"
             class="primary"

@@ -6,11 +6,13 @@ import { expectAnswer } from '../queue/answers.js';
 import type { QueuedScan } from '../queue/scans.js';
 import { enqueue } from '../queue/store.js';
 import type { Scan } from '../scanner/scanner.js';
-import { readWeight } from '../scanner/scale.js';
+import { isWeightText, readWeight } from '../scanner/scale.js';
 import { api, isOffline, messageOf } from '../session/session.js';
 import { doubtOf, readMeasures, type Doubt, type MeasureName, type ReadMeasures } from '../staff/parcel.js';
 import { number, pounds, t } from '../texts/texts.js';
 import { show } from '../ui/outcome.js';
+import { askWhich, keepFirst, list, showWhich, unlist } from '../which/second-scan.js';
+import { isShown } from './report.js';
 import {
   canBeReceived,
   changeWork,
@@ -43,23 +45,41 @@ function inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
 export const takeScan = (scan: Scan, showOwner: ShowOwner): Promise<void> =>
   inTurn(async () => {
     const { text } = scan;
-    const { parcel, postponed } = work.value;
+    const { parcel, postponed, second } = work.value;
+    if (second !== undefined && !scan.isAgain) {
+      chooseByScan(text, showOwner);
+      return;
+    }
     if (text === parcel?.scan || (scan.isAgain && text !== postponed)) {
       show('wait', t('word.again'), text, text);
       return;
     }
-    if (!hasParcelInWork.value && isWeightWithoutParcel(text)) {
+    if (!hasParcelInWork.value && isWeightText(text)) {
       show('warn', t('word.scanFirst'), t('receive.scanFirst', { weight: text }));
       return;
     }
     if (await saveNow()) openParcel(text, showOwner);
-    else changeWork({ postponed: text });
+    else {
+      changeWork({ postponed: text });
+      askWhich(text);
+    }
   });
 
-/** A scale sends its weight although no parcel waits for one. */
-function isWeightWithoutParcel(text: string): boolean {
-  const read = readWeight(text);
-  return read !== undefined && (read.decimals > 0 || read.unit !== undefined);
+/** The number that is scanned again is the parcel on the scale. */
+function chooseByScan(text: string, showOwner: ShowOwner): void {
+  const { parcel, second } = work.value;
+  if (text === parcel?.scan) keepFirst();
+  else if (text === second) openSecond(showOwner);
+  else if (isWeightText(text)) showWhich();
+  else askWhich(text);
+}
+
+/** The second parcel is on the scale, so the first one is not received. */
+export function openSecond(showOwner: ShowOwner): void {
+  const { parcel, second } = work.value;
+  if (second === undefined) return;
+  if (parcel) list(parcel.scan);
+  openParcel(second, showOwner);
 }
 
 export const save = (options: SaveOptions = {}): Promise<boolean> => inTurn(() => saveNow(options));
@@ -70,7 +90,11 @@ export const confirm = (): Promise<boolean> =>
 
 /** Puts the weight of a scale into its field, or into the field that the person has chosen. */
 export function takeWeight(text: string, field: MeasureName, isSubmitted: boolean): void {
-  const { parcel, measures } = work.value;
+  const { parcel, measures, second } = work.value;
+  if (second !== undefined) {
+    showWhich();
+    return;
+  }
   if (!parcel || !canBeReceived(parcel)) {
     show('warn', t('word.scanFirst'), t('receive.scanFirst', { weight: text }));
     return;
@@ -82,9 +106,19 @@ export function takeWeight(text: string, field: MeasureName, isSubmitted: boolea
 
 function openParcel(scan: string, showOwner: ShowOwner): void {
   clearParcel();
+  unlist(scan);
   changeWork({ parcel: { scan } });
   void resolve(scan, showOwner);
 }
+
+/** The parcel on the scale has another number than the damaged label said. What was measured stays. */
+export const openInstead = (scan: string, showOwner: ShowOwner): Promise<void> =>
+  inTurn(() => {
+    const { measures } = work.value;
+    openParcel(scan, showOwner);
+    changeWork({ measures });
+    return Promise.resolve();
+  });
 
 /** Asks the service whose parcel it is. The person may have gone on before it answers. */
 export async function resolve(scan: string, showOwner: ShowOwner): Promise<void> {
@@ -108,10 +142,6 @@ export async function resolve(scan: string, showOwner: ShowOwner): Promise<void>
 const showManifest = (scan: string) =>
   show('bad', t('word.noParcel'), t('receive.isManifest', { manifest: scan }), scan);
 
-/** Whether the page of the parcel is on the screen. Another page has words of its own. */
-let isShown = () => false;
-export const setShown = (isOnScreen: () => boolean): void => void (isShown = isOnScreen);
-
 /** Returns whether nothing is on the scale any more. */
 async function saveNow({ isConfirmed = false, isHeld = false }: SaveOptions = {}): Promise<boolean> {
   const before = work.value;
@@ -120,6 +150,10 @@ async function saveNow({ isConfirmed = false, isHeld = false }: SaveOptions = {}
   if (!canBeReceived(parcel)) {
     clearParcel();
     return true;
+  }
+  if (before.second !== undefined) {
+    showWhich();
+    return false;
   }
   const read = readMeasures(measures);
   if ('wrong' in read) {

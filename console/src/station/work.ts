@@ -21,12 +21,16 @@ export type Work = {
   isHeld?: boolean;
   /** The scan that came before the weight. Scanning it again at once is no repetition. */
   postponed?: string;
+  /** Another number, scanned before the parcel had its weight. Until the person has chosen one, no weight is taken. */
+  second?: string | undefined;
+  /** Numbers that were scanned and are not received. */
+  unreceived: string[];
   /** Scans that are being written to the queue. */
   saving: QueuedScan[];
 };
 
 const NAME = 'crossdock-work';
-const NOTHING: Work = { owner: '', measures: NO_MEASURES, wrong: [], saving: [] };
+const NOTHING: Work = { owner: '', measures: NO_MEASURES, wrong: [], unreceived: [], saving: [] };
 
 const stored = signal<Work>(read());
 
@@ -58,15 +62,15 @@ export function changeWork(changes: Partial<Work>): void {
   stored.value = { ...work.value, ...changes };
 }
 
-/** Removes the parcel. What is being saved stays. */
+/** Removes the parcel. What is being saved stays, and what was not received. */
 export function clearParcel(): void {
-  const { owner, saving } = work.value;
-  stored.value = { ...NOTHING, owner, saving };
+  const { owner, saving, unreceived } = work.value;
+  stored.value = { ...NOTHING, owner, saving, unreceived };
 }
 
 effect(() => {
-  const { parcel, saving } = stored.value;
-  if (!parcel && saving.length === 0) sessionStorage.removeItem(NAME);
+  const { parcel, saving, unreceived } = stored.value;
+  if (!parcel && saving.length + unreceived.length === 0) sessionStorage.removeItem(NAME);
   else sessionStorage.setItem(NAME, JSON.stringify(stored.value));
 });
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { LoggedInUser } from '../../../sdk/typescript/src/index.js';
 import { change, settings, type LabelMode } from '../device/settings.js';
 import { countQueue } from '../queue/scans.js';
-import { queue } from '../queue/store.js';
+import { corrections, queue } from '../queue/store.js';
 import { LanguageChoice } from '../session/login.js';
 import { leave } from '../station/leave.js';
 import { t } from '../texts/texts.js';
@@ -24,7 +24,7 @@ export function AccountMenu({ user, onHelp }: Props) {
     setIsOpen(false);
     open();
   };
-  const { waiting } = countQueue(queue.value, user.id);
+  const { waiting } = countQueue(queue.value, corrections.value, user.id);
   return (
     <>
       <button type="button" class="account" onClick={() => setIsOpen(true)} aria-haspopup="dialog">

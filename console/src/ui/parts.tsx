@@ -1,5 +1,5 @@
 import type { ComponentChildren, PartialInputHTMLAttributes, TargetedInputEvent } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Place } from '../scanner/chain.js';
 import { t } from '../texts/texts.js';
 import type { Loaded } from './load.js';
@@ -220,12 +220,15 @@ type DialogProps = { title: string; onClose?: () => void; children: ComponentChi
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // At once: the next key is for the dialog, however busy the device is.
+  useLayoutEffect(() => {
     dialog.current?.showModal();
     const find = (selector: string) => dialog.current?.querySelector<HTMLElement>(selector);
     const first = FIRST.map(find).find((found) => found);
     // A field that took the focus itself keeps it.
     if (!dialog.current?.querySelector(':focus:not([data-close])')) first?.focus();
+    // The next key replaces a measure, and is not appended to it.
+    if (first instanceof HTMLInputElement && first.dataset['keys'] === 'measure') first.select();
   }, []);
   return (
     <dialog

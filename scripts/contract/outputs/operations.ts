@@ -51,6 +51,7 @@ function entryOf(bundle: Contract, { path, method, operation }: Located) {
     fileFields: fileFieldsOf(bundle, requestBody?.content).map(({ name }) => name),
     maxFileBytes: maxFileBytesOf(bundle, operation),
     queryNames: query.map(({ name }) => name),
+    bodyNames: bodyNamesOf(bundle, operation),
     takesEmptyBody: takesEmptyBody(bundle, operation),
     queryDefaults: parametersOf(bundle, operation)
       .filter(({ schema }) => schema.default !== undefined)
@@ -61,6 +62,15 @@ function entryOf(bundle: Contract, { path, method, operation }: Located) {
     secretFields: secretFieldsOf(bundle, operation),
     statuses: Object.keys(operation.responses).map(Number),
   };
+}
+
+/** Returns the names of the fields of every body of the operation, with all of its actions. */
+function bodyNamesOf(bundle: Contract, { requestBody }: Operation): string[] {
+  const namesOf = (schema: Schema): string[] => {
+    const { properties = {}, oneOf = [] } = resolve(bundle, schema);
+    return [...Object.keys(properties), ...oneOf.flatMap(namesOf)];
+  };
+  return [...new Set(Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => namesOf(schema)))];
 }
 
 /** Returns whether every field of the JSON body is optional. */

@@ -138,7 +138,8 @@ function scansOf(openContext: OpenContext, { trackingNumber }: Targets): Operati
       const scan = newId().replaceAll('-', '').toUpperCase().slice(8);
       const scanned_at = new Date().toISOString().slice(0, 19).replace('T', ' ');
       const value = { scan_id: randomUUID(), scanned_at, kind: 'receive', scan, weight: 3.25 } as const;
-      return executeBatch(openContext(), 'Dock 1', [{ value: { ...value, user_code: 'IEX-1001' } }]);
+      const scans = [{ value: { ...value, user_code: 'IEX-1001' } }];
+      return executeBatch(openContext(), { station: 'Dock 1', scans }, () => Promise.resolve());
     }),
   ];
 }

@@ -41,7 +41,7 @@ export async function runPhase(input: PhaseInput): Promise<Phase> {
   return { seconds, load, bulk, service: probed, worker: probedWorker, waits, cpu, memory };
 }
 
-async function runLoad(load: MixedLoad): Promise<MixedLoadResult> {
+export async function runLoad(load: MixedLoad): Promise<MixedLoadResult> {
   const child = fork(new URL('./programs/mixed-load.js', import.meta.url));
   child.send(load);
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('The load generator ended early.')));

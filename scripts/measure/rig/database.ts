@@ -15,15 +15,18 @@ export type Print = (line: string) => void;
 /** Where the data are: in a temporary database, or in one that stays for the next run. */
 export type Place = 'temporary' | { folder: string; database: string };
 
-/** Opens a database with the demo data for `work`, and closes it whatever happens. `ownerUrl` connects as its owner. */
+/**
+ * Opens a database with the demo data for `work`, and closes it whatever happens. `ownerUrl` connects as its owner. `settings` are
+ * those of an embedded server with kept data.
+ */
 export async function withDatabase<Result>(
   config: Config,
-  { place, print }: { place: Place; print: Print },
+  { place, print, settings = {} }: { place: Place; print: Print; settings?: Record<string, string> },
   work: (ownerUrl: string) => Promise<Result>,
 ): Promise<Result> {
   const server = await (place === 'temporary'
     ? openScratchServer(config)
-    : openKeptServer(config, place, print));
+    : openKeptServer(config, { ...place, settings }, print));
   try {
     await migrate(server.url, MIGRATIONS);
     await withClient(server.url, (client: pg.Client) =>
@@ -42,7 +45,7 @@ export const placeOf = (scale: string, name: string): Place =>
 /** Opens the operator's server, or an embedded one whose data stay in .data/. */
 async function openKeptServer(
   { databaseOwnerUrl }: Config,
-  { folder, database }: Exclude<Place, string>,
+  { folder, database, settings }: Exclude<Place, string> & { settings: Record<string, string> },
   log: Print,
 ): Promise<ScratchServer> {
   if (databaseOwnerUrl) return { url: databaseOwnerUrl, stop: async () => undefined };
@@ -50,6 +53,6 @@ async function openKeptServer(
     dataDir: join(projectRoot, '.data', folder),
     database,
     log,
-    settings: { shared_buffers: '512MB', max_wal_size: '4GB' },
+    settings: { shared_buffers: '512MB', max_wal_size: '4GB', ...settings },
   });
 }

@@ -14,17 +14,18 @@ let servicePort = 0;
 
 /** Starts the built service as a separate process for `work`, and stops it whatever happens. */
 export async function withService<Result>(
-  ownerUrl: string,
+  { ownerUrl, nodeOptions = [] }: { ownerUrl: string; nodeOptions?: string[] },
   work: (service: BenchService) => Promise<Result>,
 ): Promise<Result> {
   const servingUrl = await createLogin(ownerUrl);
   servicePort = await freePort();
-  const { child, stop } = startProgram('main.js', {
+  const env = {
     ...environmentOf(servingUrl, ownerUrl),
     PORT: String(servicePort),
     POOL_SIZE: '10',
     OUTBOUND_REQUESTS_PER_SECOND: '1000000',
-  });
+  };
+  const { child, stop } = startProgram('main.js', { env, nodeOptions });
   try {
     await waitUntilReady(child, servicePort);
     return await work({ port: servicePort, pid: child.pid ?? 0, servingUrl });
@@ -41,6 +42,8 @@ export const createLogin = (ownerUrl: string): Promise<string> =>
 export const environmentOf = (databaseUrl: string, ownerUrl: string): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'],
   APP_ENV: 'development',
+  // Costs are compared with those of earlier runs.
+  API_PROCESSES: '1',
   DATABASE_URL: databaseUrl,
   DATABASE_OWNER_URL: ownerUrl,
   OUTBOUND_ALLOW_LOOPBACK: 'true',
@@ -50,13 +53,24 @@ export const environmentOf = (databaseUrl: string, ownerUrl: string): NodeJS.Pro
 
 type Started = { child: ChildProcess; exited: Promise<void>; stop(): Promise<void> };
 
+type ProgramOptions = {
+  env: NodeJS.ProcessEnv;
+  /** A module that measures the memory of the program. */
+  probe?: string;
+  nodeOptions?: string[];
+};
+
 /** Starts a built program as an operator does, without its log. */
-export function startProgram(program: string, env: NodeJS.ProcessEnv, probe?: string): Started {
+export function startProgram(program: string, { env, probe, nodeOptions = [] }: ProgramOptions): Started {
   const options = probe === undefined ? [] : ['--expose-gc', '--import', probe];
-  const child = spawn(process.execPath, [...options, join(projectRoot, 'dist/src', program)], {
-    env,
-    stdio: ['ignore', 'ignore', 'inherit', ...(probe === undefined ? [] : ['ipc' as const])],
-  });
+  const child = spawn(
+    process.execPath,
+    [...nodeOptions, ...options, join(projectRoot, 'dist/src', program)],
+    {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit', ...(probe === undefined ? [] : ['ipc' as const])],
+    },
+  );
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   return {
     child,

@@ -23,17 +23,23 @@ export type BenchDatabase = {
   large: BenchTenant;
 };
 
+type BenchPlace = {
+  config: Config;
+  scale: Scale;
+  print: Print;
+  /** Additional settings of an embedded server with kept data. */
+  settings?: Record<string, string>;
+};
+
 /**
  * Prepares the demo data and one tenant per size of the scale for `work`. A full run keeps them for the next run; a
  * smoke run uses a temporary database and removes it.
  */
 export function withBenchDatabase<Result>(
-  config: Config,
-  scale: Scale,
-  print: Print,
+  { config, scale, print, settings = {} }: BenchPlace,
   work: (database: BenchDatabase) => Promise<Result>,
 ): Promise<Result> {
-  return withDatabase(config, { place: placeOf(scale.name, 'bench'), print }, async (ownerUrl) => {
+  return withDatabase(config, { place: placeOf(scale.name, 'bench'), print, settings }, async (ownerUrl) => {
     const tenants = await withClient(ownerUrl, async (client) => {
       const tenantOf = (slug: 'small' | 'large') =>
         ensureTenant(client, slug, { size: scale[slug], manifestPackages: scale.manifestPackages }, print);

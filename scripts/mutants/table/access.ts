@@ -8,7 +8,7 @@ export const ACCESS: readonly SourceMutant[] = [
     find: "throw new ApiError('permission_denied', { args: { permission } });",
     replace: '',
     tests: [
-      { file: 'test/modules/users.test.ts', titles: ['only administrators may list and manage users'] },
+      { file: 'test/modules/users/users.test.ts', titles: ['only administrators may list and manage users'] },
     ],
   },
   {
@@ -29,7 +29,9 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/platform/access/permissions.ts',
     find: "'audit:view': ADMINS",
     replace: "'audit:view': MANAGERS",
-    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['is readable for administrators only'] }],
+    tests: [
+      { file: 'test/modules/audit/audit-log.test.ts', titles: ['is readable for administrators only'] },
+    ],
   },
   {
     name: 'filters alone: a courier sees only its own rows',
@@ -38,7 +40,7 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: '`;',
     tests: [
       {
-        file: 'test/modules/packages/packages.test.ts',
+        file: 'test/modules/packages/list/visible-packages.test.ts',
         titles: ["the application's filters alone > iex > sees exactly its packages"],
       },
     ],
@@ -50,7 +52,7 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: '? sql`true`\n',
     tests: [
       {
-        file: 'test/modules/packages/packages.test.ts',
+        file: 'test/modules/packages/list/visible-packages.test.ts',
         titles: [
           "filters alone > no filter finds another tenant's packages",
           'filters alone > admin > sees exactly its packages',
@@ -77,7 +79,7 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: 'return own;',
     tests: [
       {
-        file: 'test/modules/bills/bills.test.ts',
+        file: 'test/modules/bills/list-bills.test.ts',
         titles: ['filters alone > couriers see their own bills without drafts'],
       },
     ],
@@ -85,11 +87,11 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'couriers: only staff select the courier of a pre-alert list',
     file: 'src/modules/prealerts/list-queries.ts',
-    find: 'if (courierId && ctx.caller.courierId === null)',
-    replace: 'if (courierId)',
+    find: 'ctx.caller.courierId === null && courierId &&',
+    replace: 'courierId &&',
     tests: [
       {
-        file: 'test/modules/prealerts/prealerts.test.ts',
+        file: 'test/modules/prealerts/records/list-prealerts.test.ts',
         titles: ['couriers see only their own pre-alerts'],
       },
     ],
@@ -102,15 +104,15 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       { file: 'test/security/isolation.test.ts', titles: ['submitPrealert'] },
       {
-        file: 'test/modules/prealerts/prealerts.test.ts',
+        file: 'test/modules/prealerts/records/submit-prealert.test.ts',
         titles: ['responds identically to customers'],
       },
     ],
   },
   {
     name: 'keys: requests with different keys never share a transaction',
-    file: 'src/platform/context/request-context.ts',
-    find: '`${scope.tenantId} ${scope.caller.keyHash}`',
+    file: 'src/platform/context/shared-write.ts',
+    find: '`${tenantId} ${keyHash}`',
     replace: "'any'",
     tests: [
       {
@@ -145,7 +147,7 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: '{ remaining: 1, resetSeconds: 1 };',
     tests: [
       {
-        file: 'test/modules/prealerts/prealerts.test.ts',
+        file: 'test/modules/prealerts/records/submit-prealert.test.ts',
         titles: ['an address that keeps sending wrong keys'],
       },
     ],
@@ -153,22 +155,22 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'secrets: a ciphertext is bound to its encryption context',
     file: 'src/platform/access/secrets.ts',
-    find: 'return Buffer.from(`${tenantId}/${rowId}/${field}`);',
-    replace: "return Buffer.from([tenantId, rowId, field].fill('').join());",
+    find: '`${tenantId}/${rowId}/${field}`;',
+    replace: "[tenantId, rowId, field].fill('').join();",
     tests: [
       {
         file: 'test/security/secrets.test.ts',
         titles: ['a ciphertext can be decrypted only for its own tenant, row and field'],
       },
       {
-        file: 'test/modules/couriers/courier-settings.test.ts',
+        file: 'test/modules/couriers/settings/courier-settings.test.ts',
         titles: ['stores tokens encrypted with the newest key'],
       },
     ],
   },
   {
     name: 'secrets: an altered ciphertext cannot be decrypted',
-    file: 'src/platform/access/secrets.ts',
+    file: 'src/platform/access/seal.ts',
     find: " + decipher.final('utf8')",
     replace: '',
     tests: [{ file: 'test/security/secrets.test.ts' }],
@@ -180,7 +182,7 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: 'trackingNumber',
     tests: [
       {
-        file: 'test/modules/packages/packages.test.ts',
+        file: 'test/modules/packages/list/visible-packages.test.ts',
         titles: ['masks numbers of unknown customers'],
       },
     ],
@@ -192,7 +194,7 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: 'Math.max(0, characters.length - SHOWN_CHARACTERS);',
     tests: [
       {
-        file: 'test/modules/packages/packages.test.ts',
+        file: 'test/modules/packages/list/visible-packages.test.ts',
         titles: ['masks numbers of up to four characters'],
       },
     ],
@@ -204,7 +206,7 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: 'const shown = before;',
     tests: [
       {
-        file: 'test/modules/packages/update-package.test.ts',
+        file: 'test/modules/packages/update/updated-owner.test.ts',
         titles: ['accepts the masked number as unchanged'],
       },
     ],
@@ -216,7 +218,7 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: '? text : text',
     tests: [
       {
-        file: 'test/modules/packages/package-export.test.ts',
+        file: 'test/modules/packages/export/formula-injection.test.ts',
         titles: ['formula injection > no cell of a'],
       },
     ],
@@ -226,14 +228,16 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/platform/files/csv.ts',
     find: '[${SKIPPED}]*[${SIGNS}]',
     replace: '[${SIGNS}]',
-    tests: [{ file: 'test/modules/packages/package-export.test.ts', titles: ['formula injection'] }],
+    tests: [
+      { file: 'test/modules/packages/export/formula-injection.test.ts', titles: ['formula injection'] },
+    ],
   },
   {
     name: 'audit: the hash of a link is compared with its entry',
     file: 'src/modules/audit-log/verify-links.ts',
     find: 'if (chainHash(previous, digest) === link.hash) return undefined;',
     replace: 'if (chainHash(previous, digest) !== undefined) return undefined;',
-    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verification'] }],
+    tests: [{ file: 'test/modules/audit/audit-verification.test.ts', titles: ['verification'] }],
   },
   {
     name: 'audit: a chain that was altered is not closed under a new key',
@@ -254,7 +258,7 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/modules/audit-log/verify-links.ts',
     find: "if (Number(link.sequence) !== sequence) return { sequence, entryId: null, problem: 'missing' };",
     replace: '',
-    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verification'] }],
+    tests: [{ file: 'test/modules/audit/audit-verification.test.ts', titles: ['verification'] }],
   },
   {
     name: 'audit: a chain head kept by the caller reveals a truncated chain',
@@ -262,7 +266,10 @@ export const ACCESS: readonly SourceMutant[] = [
     find: 'if (link.hash === known.hash) return undefined;',
     replace: 'if (link.hash) return undefined;',
     tests: [
-      { file: 'test/modules/audit-log.test.ts', titles: ['detects a truncated chain by a known head'] },
+      {
+        file: 'test/modules/audit/audit-verification.test.ts',
+        titles: ['detects a truncated chain by a known head'],
+      },
     ],
   },
   {
@@ -270,7 +277,7 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/modules/users/change.ts',
     find: "if (others === 0) throw new ApiError('last_admin');",
     replace: '',
-    tests: [{ file: 'test/modules/users.test.ts', titles: ['cannot be disabled or lose the role'] }],
+    tests: [{ file: 'test/modules/users/users.test.ts', titles: ['cannot be disabled or lose the role'] }],
   },
   {
     name: 'users: administrators who remove each other are serialized by a lock',
@@ -278,7 +285,10 @@ export const ACCESS: readonly SourceMutant[] = [
     find: 'await tx.count(lockAdministrators(ctx.tenantId));',
     replace: '',
     tests: [
-      { file: 'test/modules/users.test.ts', titles: ['one of two administrators who remove each other'] },
+      {
+        file: 'test/modules/users/users.test.ts',
+        titles: ['one of two administrators who remove each other'],
+      },
     ],
   },
   {
@@ -287,7 +297,10 @@ export const ACCESS: readonly SourceMutant[] = [
     find: "if (caller.userId === userId) throw new ApiError('own_account');",
     replace: '',
     tests: [
-      { file: 'test/modules/users.test.ts', titles: ['administrators cannot reset their own password'] },
+      {
+        file: 'test/modules/users/users.test.ts',
+        titles: ['administrators cannot reset their own password'],
+      },
     ],
   },
   {
@@ -295,6 +308,6 @@ export const ACCESS: readonly SourceMutant[] = [
     file: 'src/modules/users/change.ts',
     find: 'tokenVersion: { increment: 1 }',
     replace: 'tokenVersion: { increment: 0 }',
-    tests: [{ file: 'test/modules/users.test.ts', titles: ['revocation of tokens'] }],
+    tests: [{ file: 'test/modules/users/change-users.test.ts', titles: ['revocation of tokens'] }],
   },
 ];

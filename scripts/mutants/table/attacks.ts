@@ -22,6 +22,50 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [{ file: 'test/modules/tracking-numbers/masked-numbers.test.ts', titles: ['cannot remove'] }],
   },
   {
+    name: 'overload: a standing queue refuses what waits',
+    file: 'src/platform/limits/overload/controlled-delay.ts',
+    find: 'hasRefused(key) || performance.now() - (late.get(key)?.sinceMs ?? Infinity) >= INTERVAL_MS',
+    replace: 'hasRefused(key)',
+    tests: [
+      { file: 'test/resilience/overload/standing-queues.test.ts', titles: ['refuses new requests soon'] },
+    ],
+  },
+  {
+    name: 'overload: a request that has had a transaction is not refused',
+    file: 'src/platform/limits/overload/waiting-line.ts',
+    find: "if (isContinued) return 'continued';",
+    replace: "if (isContinued && key === '') return 'continued';",
+    tests: [
+      {
+        file: 'test/resilience/overload/standing-queues.test.ts',
+        titles: ['never refuses the next transaction'],
+      },
+    ],
+  },
+  {
+    name: 'overload: a caller with its share of the requests in progress is refused',
+    file: 'src/platform/limits/overload/loop-guard.ts',
+    find: 'own >= limit / inProgress.size',
+    replace: 'own > 1e9',
+    tests: [{ file: 'test/resilience/overload/loop-guard.test.ts' }],
+  },
+  {
+    name: 'overload: a burst that arrives slowly is no overload',
+    file: 'src/platform/limits/overload/controlled-delay.ts',
+    find: '(late.get(key)?.arrived ?? 0) > BURST',
+    replace: '(late.get(key)?.arrived ?? 0) > 10',
+    tests: [{ file: 'test/resilience/overload/standing-queues.test.ts', titles: ['that arrives slowly'] }],
+  },
+  {
+    name: 'processes: work gives way to that of other processes',
+    file: 'src/platform/limits/shared/limits-of-primary.ts',
+    find: 'orOwn(primary.giveWay(permit), () => undefined)',
+    replace: 'Promise.resolve()',
+    tests: [
+      { file: 'test/resilience/processes/shared-limits.test.ts', titles: ['take turns between the pieces'] },
+    ],
+  },
+  {
     name: 'bodies: the number of values is limited before parsing',
     file: 'src/platform/http/bodies/json-shape.ts',
     find: 'if (values > MAX_VALUES)',
@@ -63,9 +107,9 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'ids: UUIDs are converted to lower case',
-    file: 'src/platform/contract/validator.ts',
-    find: 'parent[at.parentDataProperty] = text.toLowerCase();',
-    replace: 'void parent;',
+    file: 'src/platform/contract/keywords.ts',
+    find: 'replace(at, text.toLowerCase());',
+    replace: 'replace(at, text);',
     tests: [{ file: 'test/security/uuid-case.test.ts', titles: ['known attacks with upper-case ids'] }],
   },
   {
@@ -123,6 +167,42 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'limits: a user that fills a queue is refused before others',
+    file: 'src/platform/limits/queues/replaced-call.ts',
+    find: ' ?? exceeding(calls, byCaller, caller)',
+    replace: '',
+    tests: [
+      {
+        file: 'test/resilience/bulk/turns-of-callers.test.ts',
+        titles: ['a caller that fills the queue under many keys is refused before a caller of another key'],
+      },
+    ],
+  },
+  {
+    name: 'bodies: large bodies that end together are parsed in turns',
+    file: 'src/platform/http/bodies/read-bytes.ts',
+    find: '    await pause();\n',
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/bounds/bodies-that-end-together.test.ts',
+        titles: ['of 1 MiB that end together hold the event loop for less than'],
+      },
+    ],
+  },
+  {
+    name: 'bodies: a body counts after its client has left',
+    file: 'src/platform/http/bodies/limit-held-bodies.ts',
+    find: 'if (pending === 0) space.free();',
+    replace: 'if (pending === 1) space.free();',
+    tests: [
+      {
+        file: 'test/security/bounds/body-memory.test.ts',
+        titles: ['a body counts while its request waits for its turn, also after its client has left'],
+      },
+    ],
+  },
+  {
     name: 'login: a second factor is rejected after the user’s tokens were revoked',
     file: 'src/modules/auth/login/second-step.ts',
     find: "  if (account.tokenVersion !== verified.account.tokenVersion) return new ApiError('code_invalid');\n",
@@ -141,7 +221,7 @@ export const ATTACKS: readonly Mutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/modules/sessions.test.ts',
+        file: 'test/modules/sessions/end-sessions.test.ts',
         titles: ['after logout every operation is rejected'],
       },
     ],
@@ -161,6 +241,8 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'sessions: they end when the tokens of their user are revoked',
     statement: 'drop trigger end_sessions on users',
-    tests: [{ file: 'test/modules/sessions.test.ts', titles: ["every action that ends a user's tokens"] }],
+    tests: [
+      { file: 'test/modules/sessions/sessions.test.ts', titles: ["every action that ends a user's tokens"] },
+    ],
   },
 ];

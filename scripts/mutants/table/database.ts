@@ -36,7 +36,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     replace: 'when false then',
     tests: [
       {
-        file: 'test/modules/packages/packages.test.ts',
+        file: 'test/modules/packages/list/visible-packages.test.ts',
         titles: ['denies anonymous callers and disabled accounts'],
       },
     ],
@@ -58,7 +58,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     replace: 'false',
     tests: [
       {
-        file: 'test/modules/users.test.ts',
+        file: 'test/modules/users/users.test.ts',
         titles: [
           'rejects every other operation before it validates the request until the password is changed',
         ],
@@ -72,7 +72,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     replace: 'null;',
     tests: [
       {
-        file: 'test/modules/packages/packages.test.ts',
+        file: 'test/modules/packages/list/visible-packages.test.ts',
         titles: ['row-level security alone > iex > sees exactly its packages'],
       },
     ],
@@ -105,7 +105,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/modules/prealerts/prealerts.test.ts',
+        file: 'test/modules/prealerts/records/submit-prealert.test.ts',
         titles: ['rejects unknown keys, foreign keys and keys of deactivated couriers'],
       },
     ],
@@ -129,7 +129,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     replace: 'true or p.user_code is not null',
     tests: [
       {
-        file: 'test/modules/packages/packages.test.ts',
+        file: 'test/modules/packages/list/visible-packages.test.ts',
         titles: ['finds masked numbers by their visible part only'],
       },
     ],
@@ -158,7 +158,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     statement: `alter policy courier_scope on packages using ((select app_sees_all_couriers()) or courier_id = (select app_courier()))`,
     tests: [
       {
-        file: 'test/modules/packages/packages.test.ts',
+        file: 'test/modules/packages/list/visible-packages.test.ts',
         titles: ["row-level security alone > another tenant's packages"],
       },
     ],
@@ -168,7 +168,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     statement: `alter policy courier_scope on packages using (tenant_id = app_tenant())`,
     tests: [
       {
-        file: 'test/modules/packages/packages.test.ts',
+        file: 'test/modules/packages/list/visible-packages.test.ts',
         titles: ['row-level security alone > iex > sees exactly its packages'],
       },
     ],
@@ -205,7 +205,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     statement: `alter policy bill_scope on bills using (${OWN})`,
     tests: [
       {
-        file: 'test/modules/bills/bills.test.ts',
+        file: 'test/modules/bills/list-bills.test.ts',
         titles: ['row-level security alone > couriers see their own bills without drafts'],
       },
     ],
@@ -238,7 +238,9 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'audit: links of the chain are append-only',
     statement: 'drop trigger append_only on audit_links',
-    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['no link can be changed or deleted'] }],
+    tests: [
+      { file: 'test/modules/audit/audit-chain.test.ts', titles: ['no link can be changed or deleted'] },
+    ],
   },
   {
     name: 'audit: the service has no permission to update entries',
@@ -249,10 +251,8 @@ export const DATABASE: readonly DatabaseMutant[] = [
     name: 'audit: every entry is queued to be appended to the chain',
     statement: 'drop trigger await_seal on audit_entries',
     tests: [
-      {
-        file: 'test/modules/audit-log.test.ts',
-        titles: ["contains a user's change", 'includes an entry that commits late'],
-      },
+      { file: 'test/modules/audit/audit-log.test.ts', titles: ["contains a user's change"] },
+      { file: 'test/modules/audit/audit-chain.test.ts', titles: ['includes an entry that commits late'] },
     ],
   },
   {
@@ -260,7 +260,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     statement: 'drop trigger keep_published on bills',
     tests: [
       {
-        file: 'test/modules/bills/courier-bills.test.ts',
+        file: 'test/modules/bills/publish-bill.test.ts',
         titles: ['published bill > rejects changes of the bill'],
       },
     ],
@@ -288,7 +288,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     tests: [
       {
         file: 'test/modules/prealerts/prealerts-races.test.ts',
-        titles: ['callers who submit one number at once'],
+        titles: ['the database alone refuses a second pre-alert'],
       },
     ],
   },

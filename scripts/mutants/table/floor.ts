@@ -1,6 +1,6 @@
 import type { SourceMutant } from '../mutant.js';
 
-const JOBS = 'test/modules/packages/label-jobs.test.ts';
+const JOBS = 'test/modules/packages/labels/label-jobs.test.ts';
 const BRIDGE = 'test/operations/print-bridge/print-bridge.test.ts';
 const QUEUE = 'test/console/queue.test.ts';
 const SCANNER = 'test/console/scanner.test.ts';

@@ -29,7 +29,7 @@ export const INPUTS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/contract/requests/text-rules.test.ts',
-        titles: ['a damaged number is refused by JSON and by lines'],
+        titles: ['is refused as a number and as a code, in JSON and in files'],
       },
     ],
   },
@@ -88,7 +88,7 @@ export const INPUTS: readonly SourceMutant[] = [
     replace: "isValid(path, 'windows-1252')",
     tests: [
       {
-        file: 'test/modules/customers/spreadsheet-files.test.ts',
+        file: 'test/modules/customers/uploads/refused-spreadsheets.test.ts',
         titles: ['Excel for Mac, CSV in Mac Roman', 'Excel for Windows, CSV MS-DOS'],
       },
     ],

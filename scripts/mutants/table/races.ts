@@ -7,10 +7,25 @@ const LARGE = 'test/modules/customers/renames/large-renames.test.ts';
 const LABEL = 'test/modules/scans/races/label-races.test.ts';
 const MIXED = 'test/modules/scans/races/mixed-races.test.ts';
 const ORDER = 'test/database/transactions/lock-order.test.ts';
+const BESIDE = 'test/modules/prealerts/batches-beside-intake.test.ts';
 const REFERENCE = 'test/modules/scans/races/reference-races.test.ts';
 
 /** Guards of decision 0086: what is decided under which lock. */
 export const RACES: readonly SourceMutant[] = [
+  {
+    name: 'races: a replaced pre-alert waits for the batches of its courier',
+    file: 'src/modules/prealerts/lock-prealert.ts',
+    find: 'tx.later(awaitBatches(tx.tenantId, ownerOfPrealert(tx, id)));',
+    replace: 'void [awaitBatches, ownerOfPrealert];',
+    tests: [{ file: BESIDE, titles: ['waits for the batch with no parcel locked'] }],
+  },
+  {
+    name: 'races: a batch of pre-alerts compares itself again when it has the locks',
+    file: 'src/modules/prealerts/submission/store-batch.ts',
+    find: 'await tx.count(settleBatch(tx, packed));',
+    replace: 'void settleBatch;',
+    tests: [{ file: BESIDE, titles: ['other parcels are received'] }],
+  },
   {
     name: 'races: a rename waits for the pre-alerts that are being stored',
     file: 'src/modules/prealerts/rename/rename-customer.ts',
@@ -36,7 +51,7 @@ export const RACES: readonly SourceMutant[] = [
   },
   {
     name: 'races: a customer gets no code whose pre-alerts wait for another',
-    file: 'src/modules/prealerts/rename/blocked-codes.ts',
+    file: 'src/modules/prealerts/rename/rename-customer.ts',
     find: 'codes.length > 0 && (await haveOne(codes))',
     replace: 'codes.length < 0 && (await haveOne(codes))',
     tests: [{ file: FREED, titles: ['stays there', 'that waits for a rename does not get the code'] }],
@@ -57,16 +72,16 @@ export const RACES: readonly SourceMutant[] = [
   },
   {
     name: 'races: a bulk submission keeps its user codes',
-    file: 'src/platform/db/locks.ts',
-    find: 'select pg_advisory_xact_lock_shared(kind, lock)::text from locks`;',
-    replace: 'select pg_advisory_xact_lock_shared(kind, lock)::text from locks where step = 2`;',
+    file: 'src/modules/prealerts/submission/store-batch.ts',
+    find: 'await tx.query(keepUserCodes(tx.tenantId, userCodes));',
+    replace: 'void [keepUserCodes, userCodes];',
     tests: [{ file: RENAME, titles: ['includes the pre-alert that'] }],
   },
   {
     name: 'races: a replaced pre-alert keeps its new user code',
     file: 'src/modules/prealerts/lock-prealert.ts',
-    find: 'if (replacement) tx.later',
-    replace: 'if (replacement && false) tx.later',
+    find: 'tx.later(keepUserCode(tx.tenantId, replacement.userCode));',
+    replace: 'void keepUserCode;',
     tests: [{ file: RENAME, titles: ['includes the pre-alert that'] }],
   },
   {
@@ -93,9 +108,9 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: the customer of a pre-alert is read after the lock',
     file: 'src/modules/packages/intake/intake.ts',
-    find: 'const [, receipts, announced, [ids], customers] = await tx.query([\n    lockOpenPrealerts(tx, keys),\n    queries.findReceipts(tx, keys),\n    findOpenPrealerts(tx, keys),',
+    find: '[lockOpenPrealerts(tx, keys), queries.findReceipts(tx, keys), findOpenPrealerts(tx, keys)] as const;',
     replace:
-      'const [announced, receipts, , [ids], customers] = await tx.query([\n    findOpenPrealerts(tx, keys),\n    queries.findReceipts(tx, keys),\n    lockOpenPrealerts(tx, keys),',
+      '[queries.findReceipts(tx, keys), queries.findReceipts(tx, keys), findOpenPrealerts(tx, keys)] as const;',
     tests: [{ file: RENAME, titles: ['stores the customer under the new code if it waited'] }],
   },
   {
@@ -108,9 +123,9 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: scans are identified again under the locks',
     file: 'src/modules/scans/batch/execute-batch.ts',
-    find: 'await lockIdentified(tx, () => identifyScans(tx, read));',
+    find: 'look: () => findScans(tx, piece),\n    identify: (keys) => readLocked(tx, piece, keys),',
     replace:
-      'await identifyScans(tx, read);\n    await lockIdentified(tx, () => Promise.resolve(identified));',
+      'look: async () => (piece.looked = await findScans(tx, piece)),\n    identify: async (keys) => ({ ...(await readLocked(tx, piece, keys)), ...piece.looked }),',
     tests: [
       {
         file: LABEL,
@@ -125,15 +140,15 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: a carrier that a scan names is not deleted meanwhile',
     file: 'src/modules/packages/intake/queries.ts',
-    find: '::uuid for key share) as "carrierId"',
-    replace: '::uuid) as "carrierId"',
+    find: 'named."carrierId" for key share)',
+    replace: 'named."carrierId")',
     tests: [{ file: REFERENCE, titles: ['refuses only that scan:'] }],
   },
   {
     name: 'races: a batch looks a customer up once',
     file: 'src/modules/packages/intake/intake.ts',
-    find: 'admitted?.references ?? readReferences(intake, ids, customers)',
-    replace: 'readReferences(intake, ids, customers)',
+    find: '= identified\n    ? await readParcel(tx, keys)\n    : await readLocked(tx, intake, lock);',
+    replace: '= await readLocked(tx, intake, lock);\n  identified = undefined;',
     tests: [{ file: REFERENCE, titles: ['whose customer is deactivated after the check'] }],
   },
   {
@@ -141,7 +156,7 @@ export const RACES: readonly SourceMutant[] = [
     file: 'src/platform/db/violations.ts',
     find: 'return isAborted || violates(error, FOUND_BY_NEXT_ATTEMPT);',
     replace: 'return isAborted;',
-    tests: [{ file: REFERENCE, titles: ['one stores it, and all store their other scans'] }],
+    tests: [{ file: REFERENCE, titles: ['and are written at once, one is stored'] }],
   },
   {
     name: 'races: the loading gate is read after the lock of the manifest',

@@ -32,7 +32,10 @@ export const RECORDS: readonly SourceMutant[] = [
     find: 'if (to === from || to === next) return;',
     replace: 'if (to || next) return;',
     tests: [
-      { file: 'test/modules/manifests/manifests.test.ts', titles: ['follow the transition table from'] },
+      {
+        file: 'test/modules/manifests/manifest-transitions.test.ts',
+        titles: ['follow the transition table from'],
+      },
     ],
   },
   {
@@ -66,7 +69,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: 'if (manifest.status) return;',
     tests: [
       {
-        file: 'test/modules/manifests/manifests.test.ts',
+        file: 'test/modules/manifests/manifest-cargo.test.ts',
         titles: ['is possible only while the manifest is draft or ready'],
       },
     ],
@@ -78,7 +81,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: 'return cargo.filter((row) => !whyNot(row));',
     tests: [
       {
-        file: 'test/modules/manifests/manifests.test.ts',
+        file: 'test/modules/manifests/manifest-cargo.test.ts',
         titles: ['rejects all packages if one cannot be added'],
       },
     ],
@@ -90,7 +93,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/modules/manifests/manifests.test.ts',
+        file: 'test/modules/manifests/manifest-cargo.test.ts',
         titles: ['rejects all packages if one cannot be added'],
       },
     ],
@@ -100,7 +103,7 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/modules/rates/tier.ts',
     find: 'if (errors.length === 0) errors.push(...overlappingTiers(sent));',
     replace: '',
-    tests: [{ file: 'test/modules/rates/rates.test.ts', titles: ['save_rates'] }],
+    tests: [{ file: 'test/modules/rates/save-rates.test.ts', titles: ['save_rates'] }],
   },
   {
     name: 'rates: concurrent changes of one rate table are serialized',
@@ -119,7 +122,7 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/modules/bills/shared/locked-bill.ts',
     find: "if (bill.status === 'draft') return bill;",
     replace: 'if (bill.status) return bill;',
-    tests: [{ file: 'test/modules/bills/courier-bills.test.ts', titles: ['numbers bills consecutively'] }],
+    tests: [{ file: 'test/modules/bills/publish-bill.test.ts', titles: ['numbers bills consecutively'] }],
   },
   {
     name: 'bills: the lines of a published draft add up to its total',
@@ -128,7 +131,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: '\n',
     tests: [
       {
-        file: 'test/modules/bills/courier-bills.test.ts',
+        file: 'test/modules/bills/publish-bill.test.ts',
         titles: ['fails for a draft that does not match its lines'],
       },
     ],
@@ -140,7 +143,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: '\n',
     tests: [
       {
-        file: 'test/modules/bills/courier-bills.test.ts',
+        file: 'test/modules/bills/bill-amounts.test.ts',
         titles: ['are rejected for a future date'],
       },
     ],
@@ -157,7 +160,7 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/modules/bills/payments/payment.ts',
     find: "if (bill.status === 'draft') throw new ApiError('bill_not_published');",
     replace: '',
-    tests: [{ file: 'test/modules/bills/courier-bills.test.ts', titles: ['payments'] }],
+    tests: [{ file: 'test/modules/bills/bill-amounts.test.ts', titles: ['payments'] }],
   },
   {
     name: 'logos: styles with external references are removed',
@@ -166,7 +169,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/modules/couriers/logos.test.ts',
+        file: 'test/modules/couriers/logos/drawn-logos.test.ts',
         titles: ['disallowed SVG content'],
       },
     ],
@@ -178,7 +181,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: '}',
     tests: [
       {
-        file: 'test/modules/couriers/logos.test.ts',
+        file: 'test/modules/couriers/logos/drawn-logos.test.ts',
         titles: ['disallowed SVG content'],
       },
     ],

@@ -5,8 +5,11 @@ const BATCH = 'test/modules/scans/scan-batch.test.ts';
 const DAYS = 'test/modules/scans/scan-days.test.ts';
 const GATE = 'test/modules/scans/loading-gate.test.ts';
 const RECEIPTS = 'test/modules/scans/loading-gate-warehouses.test.ts';
-const PARCELS = 'test/modules/scans/scanned-parcels.test.ts';
-const LIMIT = 'test/modules/scans/scan-limit.test.ts';
+const SYMBOLS = 'test/modules/scans/several-symbols.test.ts';
+const RECORDS = 'test/modules/scans/known-records.test.ts';
+const OWNERS = 'test/modules/scans/resolve-scan-owners.test.ts';
+const ORDER = 'test/modules/scans/scan-batch-order.test.ts';
+const LIMIT = 'test/modules/scans/cost/scan-limit.test.ts';
 const NUMBER = 'test/modules/tracking-numbers/scanned-number.test.ts';
 const KEYS = 'test/database/migrations/parcel-keys.test.ts';
 const READER = 'test/modules/tracking-numbers/reader.test.ts';
@@ -68,7 +71,7 @@ export const SCANS: readonly SourceMutant[] = [
     replace: 'if (found.length < 0) return',
     tests: [
       {
-        file: PARCELS,
+        file: RECORDS,
         titles: ['is refused by ReceivePackage, and by batches in every kind'],
       },
     ],
@@ -80,7 +83,7 @@ export const SCANS: readonly SourceMutant[] = [
     replace: 'return undefined;',
     tests: [
       {
-        file: PARCELS,
+        file: RECORDS,
         titles: ['is refused by ReceivePackage, and by batches in every kind'],
       },
     ],
@@ -92,7 +95,7 @@ export const SCANS: readonly SourceMutant[] = [
     replace: "houseNumber === ''",
     tests: [
       {
-        file: PARCELS,
+        file: RECORDS,
         titles: ['ReceivePackage answers with the package, in every spelling, also 40 at once'],
       },
     ],
@@ -104,7 +107,7 @@ export const SCANS: readonly SourceMutant[] = [
     replace: 'if (found) return unknown',
     tests: [
       {
-        file: PARCELS,
+        file: SYMBOLS,
         titles: ['without a record, or with two, intake refuses and names both, and ResolveScan says so'],
       },
     ],
@@ -128,11 +131,11 @@ export const SCANS: readonly SourceMutant[] = [
     file: 'src/modules/scans/find-matches.ts',
     find: 'ctx.caller.courierId === null || userCode !== null',
     replace: 'ctx.caller.courierId === null || userCode !== undefined',
-    tests: [{ file: PARCELS, titles: ['to a courier no claim of a package whose number it sees masked'] }],
+    tests: [{ file: OWNERS, titles: ['is shown no claim of a package whose number it sees masked'] }],
   },
   {
     name: 'scans: a parcel stores 500 scans',
-    file: 'src/modules/scans/batch/batch-parcels.ts',
+    file: 'src/modules/scans/batch/admission/batch-parcels.ts',
     find: 'if (left === 0) refused.set(id, TOO_MANY_SCANS);',
     replace: 'if (left < 0) refused.set(id, TOO_MANY_SCANS);',
     tests: [
@@ -192,11 +195,11 @@ export const SCANS: readonly SourceMutant[] = [
     file: 'src/modules/scans/queries.ts',
     find: 'sql`and p.user_code is not null`',
     replace: 'empty',
-    tests: [{ file: RESOLVE, titles: ['does not find a package without a customer by its number'] }],
+    tests: [{ file: OWNERS, titles: ['does not find a package without a customer by its number'] }],
   },
   {
     name: 'scans: an id is executed once',
-    file: 'src/modules/scans/batch/admit-scans.ts',
+    file: 'src/modules/scans/batch/admission/admit-scans.ts',
     find: 'if (hash !== undefined && hash !== each.contentHash) return { scanId: each.id, refusal: ID_REUSED };',
     replace: '',
     tests: [
@@ -222,7 +225,7 @@ export const SCANS: readonly SourceMutant[] = [
     file: 'src/modules/scans/fold/fold.ts',
     find: ' && arrivedAt > fact.recordedAt',
     replace: '',
-    tests: [{ file: BATCH, titles: ['a scan of a clock that is ahead does not undo what staff did later'] }],
+    tests: [{ file: ORDER, titles: ['a scan of a clock that is ahead does not undo what staff did later'] }],
   },
   {
     name: 'gate: packages on hold stay behind when their manifest ships',
@@ -261,7 +264,7 @@ export const SCANS: readonly SourceMutant[] = [
   },
   {
     name: 'gate: a batch keeps its manifests from being shipped',
-    file: 'src/modules/scans/batch/queries.ts',
+    file: 'src/modules/scans/batch/stored/queries.ts',
     find: 'order by m.id for share`',
     replace: 'order by m.id`',
     tests: [{ file: GATE, titles: ['an unload and a shipment at the same time'] }],
@@ -276,7 +279,7 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'intake: a settled pre-alert gets the key of the package',
     file: 'src/modules/packages/intake/prealert-queries.ts',
-    find: 'tracking_key = ${keys[0]}, ',
+    find: 'tracking_key = ${key}, ',
     replace: '',
     tests: [{ file: RESOLVE, titles: ['is found, and gets the key of the package'] }],
   },
@@ -313,6 +316,90 @@ export const SCANS: readonly SourceMutant[] = [
       {
         file: 'test/modules/prealerts/announced-house-numbers.test.ts',
         titles: ['a scan of a house number shows the owner of its package'],
+      },
+    ],
+  },
+  {
+    name: 'scans: a large batch is executed in pieces',
+    file: 'src/modules/scans/batch/messages/pieces.ts',
+    find: 'const MAX_SCANS = 100;',
+    replace: 'const MAX_SCANS = 1_000;',
+    tests: [
+      {
+        file: 'test/modules/scans/pieces/large-batches.test.ts',
+        titles: ['a batch gives up the locks of its first hundred parcels before it receives the others'],
+      },
+    ],
+  },
+  {
+    name: 'scans: the scans of a parcel are in one piece',
+    file: 'src/modules/scans/batch/messages/pieces.ts',
+    find: '[id, ...reading.numbers.flatMap(({ keys }) => keys)]',
+    replace: '[id, ...reading.numbers.flatMap(() => [])]',
+    tests: [
+      {
+        file: 'test/modules/scans/pieces/large-batches.test.ts',
+        titles: ['the scans of a parcel are executed together, wherever they are in a large batch'],
+      },
+    ],
+  },
+  {
+    name: 'scans: a batch of eleven waits for a large one',
+    file: 'src/platform/limits/bulk-limits.ts',
+    find: 'if (scans <= 1) return work(',
+    replace: 'if (scans <= 100) return work(',
+    tests: [
+      {
+        file: 'test/modules/scans/pieces/large-batches.test.ts',
+        titles: ['a batch of ten scans is executed beside a large one, and one of eleven waits for it'],
+      },
+    ],
+  },
+  {
+    name: 'scans: users take turns after each piece of a batch',
+    file: 'src/modules/scans/batch/execute-batch.ts',
+    find: 'if (index > 0) await giveWay();',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/scans/pieces/large-batches.test.ts',
+        titles: ['a batch of another user is executed after the present piece of a batch'],
+      },
+    ],
+  },
+  {
+    name: 'scans: a stored scan that has become too old keeps its result',
+    file: 'src/modules/scans/batch/admission/identify-scans.ts',
+    find: 'storedKeys.has(item.id) ? undefined : ',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/scans/pieces/large-batches.test.ts',
+        titles: ['a stored scan that is sent again when it has become too old keeps its result'],
+      },
+    ],
+  },
+  {
+    name: 'scans: the prefixes of a FedEx number keep its check digit',
+    file: 'src/modules/tracking-numbers/reader/fedex.ts',
+    find: '7 * digitAt(two, 1)',
+    replace: '3 * digitAt(two, 1)',
+    tests: [
+      {
+        file: 'test/modules/tracking-numbers/fedex-keys.test.ts',
+        titles: ['the numbers that end in 12 digits are those of all hundred with a right check digit'],
+      },
+    ],
+  },
+  {
+    name: 'turns: the loops of all requests share a turn',
+    file: 'src/platform/concurrency/pause-when-due.ts',
+    find: 'if (sinceMs === undefined) begin(nowMs);\n  else if',
+    replace: 'begin(nowMs);\n  if',
+    tests: [
+      {
+        file: 'test/resilience/bulk/shared-turns.test.ts',
+        titles: ['loops of many requests use a turn of the event loop for as long as one'],
       },
     ],
   },

@@ -89,7 +89,9 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/password-attempt.ts',
     find: 'account && isRight && !account.isPasswordExpired;',
     replace: 'account && isRight;',
-    tests: [{ file: 'test/modules/users.test.ts', titles: ['treats an expired one-time password as wrong'] }],
+    tests: [
+      { file: 'test/modules/users/users.test.ts', titles: ['treats an expired one-time password as wrong'] },
+    ],
   },
   {
     name: 'throttle: an attempt is rejected while the username is locked',
@@ -134,7 +136,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     replace: 'if (counted !== undefined) return;',
     tests: [
       {
-        file: 'test/modules/auth/login.test.ts',
+        file: 'test/modules/auth/login-locks.test.ts',
         titles: ['blocks an address for every name after fifty failures'],
       },
     ],
@@ -149,7 +151,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'queue: a login that the queue refuses costs no transaction',
     file: 'src/modules/auth/credentials/password-attempt.ts',
-    find: '    deps.loginLimiter.assertSpace(ctx.tenantId, username);\n',
+    find: '    await deps.loginLimiter.assertSpace(ctx.tenantId, username);\n',
     replace: '',
     tests: [{ file: 'test/modules/auth/login-races.test.ts', titles: ['a flood that the queue refuses'] }],
   },
@@ -170,7 +172,12 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and consumed_at is null and expires_at > now()',
     replace: 'and expires_at > now()',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a wrong code consumes the preauth token'] }],
+    tests: [
+      {
+        file: 'test/modules/auth/second-factor.test.ts',
+        titles: ['a wrong code consumes the preauth token'],
+      },
+    ],
   },
   {
     name: 'codes: a preauth token expires after five minutes',
@@ -179,7 +186,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     replace: 'and consumed_at is null',
     tests: [
       {
-        file: 'test/modules/auth/login.test.ts',
+        file: 'test/modules/auth/second-factor.test.ts',
         titles: ['unknown, empty, used and expired tokens are rejected'],
       },
     ],
@@ -189,21 +196,23 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and (totp_last_step is null or totp_last_step < ${step}::int)',
     replace: '',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a TOTP step is accepted once'] }],
+    tests: [{ file: 'test/modules/auth/second-factor.test.ts', titles: ['a TOTP step is accepted once'] }],
   },
   {
     name: 'codes: a backup code is accepted once',
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and code_hash = ${codeHash}\n      and used_at is null',
     replace: 'and code_hash = ${codeHash}',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a backup code works once'] }],
+    tests: [{ file: 'test/modules/auth/second-factor.test.ts', titles: ['a backup code works once'] }],
   },
   {
     name: 'codes: a backup code works only for its user',
     file: 'src/modules/auth/credentials/account-queries.ts',
     find: 'and user_id = ${userId}::uuid and code_hash',
     replace: 'and code_hash',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ["rejects another user's backup code"] }],
+    tests: [
+      { file: 'test/modules/auth/second-factor.test.ts', titles: ["rejects another user's backup code"] },
+    ],
   },
   {
     name: 'codes: wrong codes are counted, and the sixth attempt is not verified',
@@ -211,7 +220,10 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: 'if (!counted) return lockedOut',
     replace: 'if (!counted && Math.random() > 2) return lockedOut',
     tests: [
-      { file: 'test/modules/auth/login.test.ts', titles: ['five wrong codes in a row lock the codes'] },
+      {
+        file: 'test/modules/auth/second-factor.test.ts',
+        titles: ['five wrong codes in a row lock the codes'],
+      },
     ],
   },
   {
@@ -221,7 +233,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/modules/auth/login.test.ts',
+        file: 'test/modules/auth/second-factor.test.ts',
         titles: ['rejects every code of a user whose secret is empty'],
       },
     ],
@@ -231,7 +243,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/auth/credentials/totp.ts',
     find: 'if (!/^\\d{6}$/.test(code)) return undefined;',
     replace: '',
-    tests: [{ file: 'test/modules/auth/login.test.ts', titles: ['a code is exactly six digits'] }],
+    tests: [{ file: 'test/modules/auth/second-factor.test.ts', titles: ['a code is exactly six digits'] }],
   },
   {
     name: 'codes: a user disabled between the two steps is rejected',
@@ -240,7 +252,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/modules/auth/login.test.ts',
+        file: 'test/modules/auth/second-factor.test.ts',
         titles: ['does not verify or consume the code of a user who was disabled'],
       },
     ],
@@ -431,6 +443,11 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: 'src/modules/sessions/manage.ts',
     find: "if (!account.isActive) throw new ApiError('account_disabled');",
     replace: '',
-    tests: [{ file: 'test/modules/sessions.test.ts', titles: ['while a request waits ends no session'] }],
+    tests: [
+      {
+        file: 'test/modules/sessions/end-sessions.test.ts',
+        titles: ['while a request waits ends no session'],
+      },
+    ],
   },
 ];

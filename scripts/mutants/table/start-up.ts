@@ -15,6 +15,18 @@ export const START_UP: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'worker: an older data folder pauses outbound work',
+    file: 'src/platform/queue/outbound-pause.ts',
+    find: 'if (seen && isOlder(now, seen)) await pauseOn(client, recorded);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/operations/restore/outbound-pause.test.ts',
+        titles: ['a worker that runs pauses if an old data folder'],
+      },
+    ],
+  },
+  {
     name: 'start: a database of another APP_ENV is refused',
     file: 'src/startup/database-owner.ts',
     find: 'if (owner.appEnv !== identity.appEnv)',
@@ -65,8 +77,8 @@ export const START_UP: readonly SourceMutant[] = [
   {
     name: 'start: a replica of another database is refused',
     file: 'src/startup/own-databases.ts',
-    find: 'if (replica !== primary)',
-    replace: 'if (replica === undefined)',
+    find: 'if (!(await isOneDatabase(url, databaseUrl)))',
+    replace: 'if (databaseUrl === undefined)',
     tests: [{ file: 'test/resilience/replica.test.ts', titles: ['is refused at the start, by servers'] }],
   },
   {

@@ -324,7 +324,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
     replace: 'sign(secret, `${id}.${timestamp}.`)',
     tests: [
       {
-        file: 'test/modules/webhooks/webhooks.test.ts',
+        file: 'test/modules/webhooks/webhook-content.test.ts',
         titles: ['a received package is signed per Standard Webhooks'],
       },
     ],
@@ -336,7 +336,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
     replace: 'void isMeant;',
     tests: [
       {
-        file: 'test/modules/couriers/webhook-secret.test.ts',
+        file: 'test/modules/couriers/settings/end-webhook-secret.test.ts',
         titles: ['is refused if somebody has rotated since, or if the named secret is the current one'],
       },
     ],
@@ -348,8 +348,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
     replace: '...(previous !== null ?',
     tests: [
       {
-        file: 'test/modules/webhooks/webhooks.test.ts',
-        titles: ['signs with both secrets for a day after a rotation'],
+        file: 'test/modules/webhooks/webhook-content.test.ts',
+        titles: ['signs with the new secret only a day after a rotation'],
       },
     ],
   },
@@ -360,7 +360,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
     replace: 'if (token !== undefined) return text;',
     tests: [
       {
-        file: 'test/modules/webhooks/flat-packages.test.ts',
+        file: 'test/modules/webhooks/flat-package-responses.test.ts',
         titles: ['the token is masked in a response that repeats the request'],
       },
     ],

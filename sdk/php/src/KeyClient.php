@@ -6,6 +6,7 @@ namespace Crossdock;
 
 use Crossdock\Exception\ApiException;
 use Crossdock\Exception\CrossdockException;
+use Crossdock\Exception\IncompleteBatchException;
 use Crossdock\Http\Request;
 use Crossdock\Http\RequestFactory;
 use Crossdock\Http\Response;
@@ -117,11 +118,12 @@ final class KeyClient
     {
         $line = 0;
         foreach ($this->requests->batches($prealerts) as $lines) {
-            $response = $this->send($this->requests->createBatch($lines, false));
-            foreach ($response->json()['data']['results'] as $result) {
+            $results = $this->sendBatch($lines, false);
+            foreach ($results as $result) {
                 $line++;
                 yield BatchResult::fromJson(['line' => $line] + $result);
             }
+            IncompleteBatchException::throwIfCut($lines, count($results));
         }
     }
 
@@ -150,9 +152,16 @@ final class KeyClient
         if ($batches === []) {
             return [];
         }
-        $response = $this->send($this->requests->createBatch($batches[0], true, $idempotencyKey));
+        $results = $this->sendBatch($batches[0], true, $idempotencyKey);
+        IncompleteBatchException::throwIfCut($batches[0], count($results));
 
-        return array_column($response->json()['data']['results'], 'prealert_id');
+        return array_column($results, 'prealert_id');
+    }
+
+    /** @return list<array<string, mixed>> */
+    private function sendBatch(string $lines, bool $isAtomic, ?string $idempotencyKey = null): array
+    {
+        return $this->send($this->requests->createBatch($lines, $isAtomic, $idempotencyKey))->json()['data']['results'];
     }
 
     private function send(Request $request): Response

@@ -13,6 +13,7 @@ use Crossdock\Exception\AuthenticationException;
 use Crossdock\Exception\ConnectionException;
 use Crossdock\Exception\DuplicateException;
 use Crossdock\Exception\ForbiddenException;
+use Crossdock\Exception\IncompleteBatchException;
 use Crossdock\Exception\InvalidRequestException;
 use Crossdock\Exception\NotFoundException;
 use Crossdock\Exception\RateLimitException;
@@ -122,6 +123,13 @@ $tests = [
         $failure = thrown(ForbiddenException::class, fn () => $client->submitMany($many));
         same([count($failure->results), $failure->results[999]->line], [1000, 1000], 'results');
         same(str_ends_with((string) $failure->results[0]->prealert_id, 'a03'), true, 'prealert_id');
+    },
+    'a batch that was cut on the way is an exception' => function () use ($failingUrl, $apiKey) {
+        $many = array_map(fn (int $number) => prealert("PHP-CUT-$number"), range(1, 4));
+        $client = new KeyClient("$failingUrl/cut-request", $apiKey);
+        $failure = thrown(IncompleteBatchException::class, fn () => $client->submitMany($many));
+        same(count($failure->results), 2, 'results');
+        thrown(IncompleteBatchException::class, fn () => $client->submitAllOrNone($many));
     },
     'a missing credential is a clear exception' => function () use ($url, $password) {
         foreach ([false, null, ''] as $missing) {

@@ -26,6 +26,7 @@ from crossdock import (
     Client,
     DuplicateError,
     ForbiddenError,
+    IncompleteBatchError,
     InvalidRequestError,
     KeyClient,
     NoResponseError,
@@ -357,6 +358,14 @@ class NetworkTest(unittest.TestCase):
             self.client("second-batch").submit_many(many)
         self.assertEqual([result.line for result in caught.exception.results], list(range(1, 1001)))
         self.assertTrue(str(caught.exception.results[0].prealert_id).endswith("a03"))
+
+    def test_a_batch_that_was_cut_on_the_way_is_an_error(self) -> None:
+        many = [prealert(f"PY-CUT-{number}") for number in range(4)]
+        with self.assertRaises(IncompleteBatchError) as caught:
+            self.client("cut-request").submit_many(many)
+        self.assertEqual([result.line for result in caught.exception.results], [1, 2])
+        with self.assertRaises(IncompleteBatchError):
+            self.client("cut-request").submit_all_or_none(many)
 
     def test_a_missing_credential_is_a_clear_error(self) -> None:
         missing: Any

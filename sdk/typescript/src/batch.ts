@@ -1,5 +1,5 @@
 import type { Call, CallOptions } from './call.js';
-import { CrossdockError } from './errors.js';
+import { CrossdockError, IncompleteBatchError } from './errors.js';
 import type { Client, RequestOptions } from './generated/core/client/index.js';
 import type { ExistingPrealert, FieldError, PrealertSubmission } from './generated/core/types.gen.js';
 
@@ -40,7 +40,7 @@ const BYTES = 4 * 1024 * 1024;
 
 /**
  * Submits pre-alerts in requests of up to 1,000, one after another, and returns the results. An error has those before it in
- * `results`.
+ * `results`. A request that was cut on the way is an IncompleteBatchError.
  */
 export async function submitBatch(
   call: Call,
@@ -78,6 +78,8 @@ export async function* submitEach(
     const own = { ...options, ...(key ? { idempotencyKey: key } : {}) };
     const { data } = await call.json<Reply>(postLines, input, own, { repeat: 'key' });
     for (const result of data.results) yield { ...result, line: result.line + before };
+    const received = data.results.length;
+    if (received !== lines.length) throw new IncompleteBatchError(lines.length, received);
     before += lines.length;
   }
 }

@@ -4,7 +4,7 @@ import type { ExistingPrealert, Failure, FailureCode, FieldError } from './gener
 /** Every error that the SDK throws, except those of a caller's own AbortSignal. */
 export class CrossdockError extends Error {
   override name = 'CrossdockError';
-  /** With `submitBatch`: the results of the requests before the one that failed. Their pre-alerts are stored. */
+  /** With `submitBatch`: the results that arrived before the failure. */
   results: BatchResult[] = [];
 }
 
@@ -27,6 +27,17 @@ const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREAC
 function isNotSent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ('code' in error && NOT_SENT.has(String(error.code))) || isNotSent(error.cause);
+}
+
+/** The service received fewer pre-alerts than were sent: something on the way has cut the request. Submit the batch again. */
+export class IncompleteBatchError extends CrossdockError {
+  override name = 'IncompleteBatchError';
+
+  constructor(sent: number, received: number) {
+    super(
+      `The service received ${received} of ${sent} pre-alerts of a request. Submit them again: those that are stored are then duplicates.`,
+    );
+  }
 }
 
 /** The service did not respond within `timeoutMs`. */

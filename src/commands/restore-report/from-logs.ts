@@ -23,21 +23,45 @@ type LogLine = {
   res?: { statusCode?: number };
 };
 
-/** Returns the writing requests with a response of 2xx since a time. Lines that are not JSON are skipped. */
-export async function readLog(path: string, since: Date): Promise<LoggedRequest[]> {
+export type Log = {
+  path: string;
+  /** The time of its first line. */
+  from: Date;
+  /** The writing requests with a response of 2xx since a time. */
+  requests: LoggedRequest[];
+};
+
+/**
+ * Reads a log of the service. Lines that are not JSON are skipped.
+ *
+ * @throws Error if it has no line of the service, so that a file in another form does not look like a time without requests
+ */
+export async function readLog(path: string, since: Date): Promise<Log> {
   const requests: LoggedRequest[] = [];
+  let from: number | undefined;
   for await (const text of createInterface({ input: createReadStream(path) })) {
     const line = parse(text);
-    if (line?.msg !== 'request completed' || (line.time ?? 0) < since.getTime()) continue;
-    const { operationId, tenantId, courierId, keyId, req, res, reqId = '', time = 0 } = line;
-    const isWrite = req?.method !== 'GET' && req?.method !== 'HEAD';
-    if (!operationId || !isWrite || (res?.statusCode ?? 500) >= 300) continue;
-    requests.push({ courierId, keyId, tenantId, operationId, requestId: reqId, at: new Date(time) });
+    if (typeof line?.msg !== 'string' || typeof line.time !== 'number') continue;
+    from ??= line.time;
+    const request = line.time < since.getTime() ? undefined : requestOf(line);
+    if (request) requests.push(request);
   }
-  return requests;
+  if (from === undefined)
+    throw new Error(
+      `${path} has no line of the service's log. Give the lines as the service wrote them: without compression, and of journald with "journalctl --output cat".`,
+    );
+  return { path, from: new Date(from), requests };
 }
 
-function parse(text: string): LogLine | undefined {
+function requestOf(line: LogLine): LoggedRequest | undefined {
+  if (line.msg !== 'request completed') return undefined;
+  const { operationId, tenantId, courierId, keyId, req, res, reqId = '', time = 0 } = line;
+  const isWrite = req?.method !== 'GET' && req?.method !== 'HEAD';
+  if (!operationId || !isWrite || (res?.statusCode ?? 500) >= 300) return undefined;
+  return { courierId, keyId, tenantId, operationId, requestId: reqId, at: new Date(time) };
+}
+
+function parse(text: string): LogLine | null | undefined {
   try {
     // Each line that the service writes is an object, and only the fields that it documents are read.
     return JSON.parse(text) as LogLine;

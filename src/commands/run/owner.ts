@@ -26,3 +26,6 @@ export async function withOwner<Result>(
     return work(client);
   });
 }
+
+/** Checks the owner's connection like `withOwner`, for commands that open others with its URL. */
+export const assertOwnerConnection = (): Promise<void> => withOwner(() => Promise.resolve());

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { commandLine, isHelpAsked } from '../../config/commands.js';
+import { allowClosedOutput } from './closed-output.js';
 import { describeFailure } from '../../platform/db/violations.js';
 
 /**
@@ -11,6 +12,7 @@ export async function runScript(
   work: (print: (line: string) => void) => Promise<void>,
   usage = `${commandLine(basename(process.argv[1] ?? '', '.js'))} [options]. docs/ describes it.`,
 ): Promise<void> {
+  allowClosedOutput();
   if (isHelpAsked()) {
     process.stdout.write(`Usage: ${usage}\n`);
     return;

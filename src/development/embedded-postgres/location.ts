@@ -74,12 +74,8 @@ export async function prepareBinaries({ home, account }: Location): Promise<Bina
     await openFolder(RELOCATED_HOME);
     return makeRunnable(await copyOnce(packaged, RELOCATED_HOME));
   }
-  try {
-    return await makeRunnable(packaged);
-  } catch (error) {
-    if (!hasCode(error, 'EACCES', 'EPERM', 'EROFS')) throw error;
-    return makeRunnable(await copyOnce(packaged, home));
-  }
+  const runnable = await makeRunnable(packaged).catch(orIf(undefined, 'EACCES', 'EPERM', 'EROFS'));
+  return runnable ?? makeRunnable(await copyOnce(packaged, home));
 }
 
 /** Does not use instanceof, because under Jest file system errors are not instances of the test's `Error`. */
@@ -87,15 +83,16 @@ export function hasCode(error: unknown, ...codes: string[]): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && codes.includes(String(error.code));
 }
 
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false;
+/** Returns a handler of failures that returns `otherwise` for these codes and throws every other failure again. */
+export const orIf =
+  <T>(otherwise: T, ...codes: string[]) =>
+  (error: unknown): T => {
+    if (hasCode(error, ...codes)) return otherwise;
     throw error;
-  }
-}
+  };
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(() => true, orIf(false, 'ENOENT', 'ENOTDIR'));
 
 function locationIn(home: string): { home: string; cluster: string } {
   return { home, cluster: join(home, 'postgres') };
@@ -152,7 +149,9 @@ async function makeRunnable(packageDir: string): Promise<Binaries> {
     target: string;
   }[];
   for (const { source, target } of links)
-    await linkOnce(relative(dirname(target), source), join(packageDir, target));
+    await symlink(relative(dirname(target), source), join(packageDir, target)).catch(
+      orIf(undefined, 'EEXIST'),
+    );
 
   const bin = join(packageDir, 'native', 'bin');
   for (const name of await readdir(bin)) {
@@ -161,14 +160,6 @@ async function makeRunnable(packageDir: string): Promise<Binaries> {
   }
   const suffix = process.platform === 'win32' ? '.exe' : '';
   return { initdb: join(bin, `initdb${suffix}`), postgres: join(bin, `postgres${suffix}`) };
-}
-
-async function linkOnce(source: string, target: string): Promise<void> {
-  try {
-    await symlink(source, target);
-  } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
-  }
 }
 
 async function copyOnce(packageDir: string, home: string): Promise<string> {

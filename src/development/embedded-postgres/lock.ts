@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasCode } from './location.js';
+import { orIf } from './location.js';
 import { identify, isAlive, POLL_MS, readIfPresent } from './process.js';
 
 const LOCK_LIMIT_MS = 60_000;
@@ -37,24 +37,13 @@ async function acquire(lock: string, mine: string): Promise<void> {
   }
 }
 
-async function linkIfFree(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    throw error;
-  }
-}
+const linkIfFree = (from: string, to: string): Promise<boolean> =>
+  link(from, to).then(() => true, orIf(false, 'EEXIST'));
 
 /** Moves the lock aside and reads it again, because another process may have replaced it since we read it. */
 async function discardStale(lock: string, holder: string, aside: string): Promise<void> {
-  try {
-    await rename(lock, aside);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return;
-    throw error;
-  }
+  const isMoved = await rename(lock, aside).then(() => true, orIf(false, 'ENOENT'));
+  if (!isMoved) return;
   if ((await readIfPresent(aside)) !== holder) await linkIfFree(aside, lock);
   await rm(aside);
 }

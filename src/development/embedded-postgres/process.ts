@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasCode } from './location.js';
+import { hasCode, orIf } from './location.js';
 
 export const POLL_MS = 50;
 const FAST_STOP_LIMIT_MS = 10_000;
@@ -83,12 +83,6 @@ function canSignal(pid: number): boolean {
   }
 }
 
-export async function readIfPresent(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    // ESRCH: the process ended while its /proc file was read.
-    if (hasCode(error, 'ENOENT', 'ESRCH')) return '';
-    throw error;
-  }
-}
+/** ESRCH: the process ended while its /proc file was read. */
+export const readIfPresent = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch(orIf('', 'ENOENT', 'ESRCH'));

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { open, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { environmentOfPrograms } from '../../config/config.js';
+import { environmentOfPrograms } from '../../config/environments.js';
 import type { Account, Location } from './location.js';
 import { replaceStalePid, readIfPresent } from './process.js';
 

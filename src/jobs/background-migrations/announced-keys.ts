@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { audit } from '../../platform/audit/audit.js';
 import { lockParcels } from '../../platform/db/locks.js';
 import type { SystemTx } from '../../platform/db/scope.js';
 import { readScan } from '../../modules/tracking-numbers/public.js';
+import { report } from './report.js';
 import { storeAnnouncedKeys } from './announced-keys-queries.js';
 
 /**
@@ -27,18 +27,19 @@ export async function addAnnouncedKeys(
     ),
   );
   const rows = await tx.query(storeAnnouncedKeys(tx, keys));
-  const doubles = rows.filter(({ otherId }) => otherId !== null);
-  for (const { id, otherId } of doubles)
-    log.warn(
-      { tenantId: tx.tenantId, prealertId: id, otherId },
-      'A courier has two pre-alerts of one parcel.',
-    );
-  const facts = doubles.map(({ id, otherId }) => ({
-    action: 'prealert.double_found',
-    entity: 'prealert' as const,
-    entityId: id,
-    after: { other_prealert_id: otherId },
-  }));
-  if (facts.length > 0) tx.later(audit(tx, ...facts));
-  return doubles.length;
+  return report(
+    tx,
+    rows.filter(({ otherId }) => otherId !== null),
+    log,
+    {
+      message: 'A courier has two pre-alerts of one parcel.',
+      fields: ({ id, otherId }) => ({ prealertId: id, otherId }),
+      fact: ({ id, otherId }) => ({
+        action: 'prealert.double_found',
+        entity: 'prealert',
+        entityId: id,
+        after: { other_prealert_id: otherId },
+      }),
+    },
+  );
 }

@@ -1,13 +1,13 @@
-import { audit } from '../../platform/audit/audit.js';
 import { lockParcels } from '../../platform/db/locks.js';
 import type { SystemTx } from '../../platform/db/scope.js';
 import type { Logger } from 'pino';
 import { readScan } from '../../modules/tracking-numbers/public.js';
 import { addAnnouncedKeys } from './announced-keys.js';
 import { receiveAnnouncedLabels } from './announced-labels.js';
+import { report } from './report.js';
 import { repairRenamedPrealerts } from './renamed-prealerts.js';
 import * as queries from './rekey-queries.js';
-import type { KeyChange, KeyRow } from './rekey-queries.js';
+import type { KeyChange } from './rekey-queries.js';
 
 /** A row of a batch whose key the worker computes: its number, and the key that it has. */
 export type Item = { id: string; number: string; key: string };
@@ -39,35 +39,24 @@ export const STEPS: Record<string, Step> = {
 function rekeyPackages(...[tx, items, log]: Parameters<Step>): Promise<number> {
   const rekey = withChanges(async (_tx, changes) => {
     const rows = await tx.query(queries.changePackageKeys(tx, changes));
-    return reportDoubles(tx, rows, log);
-  });
-  return rekey(tx, items, log);
-}
-
-/**
- * Reports packages whose number another package has too: one parcel was received twice. They are not merged, because both can
- * be billed, on a manifest or delivered. Each keeps its own key.
- */
-async function reportDoubles(tx: SystemTx, rows: KeyRow[], log: Pick<Logger, 'warn'>): Promise<number> {
-  const doubles = rows.flatMap(({ id, otherId }) => (otherId === null ? [] : { id, otherId }));
-  for (const { id, otherId } of doubles)
-    log.warn(
-      { tenantId: tx.tenantId, packageId: id, otherId },
-      'Two packages have the same tracking number.',
-    );
-  if (doubles.length > 0)
-    tx.later(
-      audit(
-        tx,
-        ...doubles.map(({ id, otherId }) => ({
+    return report(
+      tx,
+      rows.filter(({ otherId }) => otherId !== null),
+      log,
+      {
+        message: 'Two packages have the same tracking number.',
+        fields: ({ id, otherId }) => ({ packageId: id, otherId }),
+        // One parcel was received twice. They are not merged, because both can be billed, on a manifest or delivered. Each keeps its own key.
+        fact: ({ id, otherId }) => ({
           action: 'package.double_found',
-          entity: 'package' as const,
+          entity: 'package',
           entityId: id,
           after: { other_package_id: otherId },
-        })),
-      ),
+        }),
+      },
     );
-  return doubles.length;
+  });
+  return rekey(tx, items, log);
 }
 
 type Change = (tx: SystemTx, changes: KeyChange[]) => Promise<number>;

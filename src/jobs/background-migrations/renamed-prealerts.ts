@@ -5,6 +5,7 @@ import type { SystemTx } from '../../platform/db/scope.js';
 import { keysOfStored } from '../../modules/tracking-numbers/public.js';
 import { receivedFact } from './announced-labels.js';
 import { receiveAnnounced, type Announced } from './announced-labels-queries.js';
+import { report } from './report.js';
 import { changeUserCodes, findOrphans, type Orphan } from './renamed-prealerts-queries.js';
 
 type Item = { id: string; number: string; key: string };
@@ -24,23 +25,25 @@ export async function repairRenamedPrealerts(
   const kept = new Set(looked.map(({ newCode }) => newCode));
   const parcels = parcelsOf(items, looked);
   if (looked.length > 0) {
+    const keys = parcels.flatMap((parcel) => parcel.keys);
     tx.later(keepUserCodes(tx.tenantId, [...kept]));
-    tx.later(
-      lockParcels(
-        tx.tenantId,
-        parcels.flatMap(({ keys }) => keys),
-      ),
-    );
+    tx.later(lockParcels(tx.tenantId, keys));
   }
   // Decided again under the locks.
   const orphans = await tx.query(findOrphans(tx, ids));
   const changes = orphans.filter(isRepairable).filter(({ newCode }) => kept.has(newCode));
   await repair(tx, changes, parcels);
-  return report(
-    tx,
-    orphans.filter(({ newCode, isExplained }) => newCode === null && !isExplained),
-    log,
-  );
+  const unexplained = orphans.filter(({ newCode, isExplained }) => newCode === null && !isExplained);
+  return report(tx, unexplained, log, {
+    message: 'No customer has the user code of a pre-alert.',
+    fields: ({ id }) => ({ prealertId: id }),
+    fact: ({ id, userCode }) => ({
+      action: 'prealert.customer_unknown',
+      entity: 'prealert',
+      entityId: id,
+      after: { user_code: userCode },
+    }),
+  });
 }
 
 type Repairable = Orphan & { newCode: string };
@@ -58,12 +61,8 @@ function parcelsOf(items: Item[], orphans: Orphan[]): Announced[] {
 async function repair(tx: SystemTx, changes: Repairable[], parcels: Announced[]): Promise<void> {
   if (changes.length === 0) return;
   const changed = new Set((await tx.query(changeUserCodes(tx, changes))).map(({ id }) => id));
-  const received = await tx.query(
-    receiveAnnounced(
-      tx,
-      parcels.filter(({ id }) => changed.has(id)),
-    ),
-  );
+  const ofChanged = parcels.filter(({ id }) => changed.has(id));
+  const received = await tx.query(receiveAnnounced(tx, ofChanged));
   const facts = [
     ...changes.filter(({ id }) => changed.has(id)).map(renamedFact),
     ...received.map(({ id }) => receivedFact(id)),
@@ -79,16 +78,3 @@ const renamedFact = ({ id, userCode, newCode }: Repairable): AuditFact => ({
   before: { user_code: userCode },
   after: { user_code: newCode },
 });
-
-function report(tx: SystemTx, orphans: Orphan[], log: Pick<Logger, 'warn'>): number {
-  for (const { id } of orphans)
-    log.warn({ tenantId: tx.tenantId, prealertId: id }, 'No customer has the user code of a pre-alert.');
-  const facts = orphans.map(({ id, userCode }): AuditFact => ({
-    action: 'prealert.customer_unknown',
-    entity: 'prealert',
-    entityId: id,
-    after: { user_code: userCode },
-  }));
-  if (facts.length > 0) tx.later(audit(tx, ...facts));
-  return orphans.length;
-}

@@ -17,8 +17,11 @@ export const selectCourier = (
   sql`select c.id from couriers c join tenants t on t.id = ${ctx.tenantId}::uuid
     where ${tenantRows(ctx, 'c')} and t.slug = ${of.tenant} and lower(c.code) = lower(${of.courier})`;
 
-/** Settles the webhooks that were created before a time as failed, so that staff and couriers can still send them again. */
-export const cancelWebhooks = (ctx: SystemScope, selection: Selection): Sql<{ cancelled: number }> => sql`
+/**
+ * Settles the webhooks that were created before a time as failed, so that staff and couriers can still send them again. Returns a row per
+ * webhook.
+ */
+export const cancelWebhooks = (ctx: SystemScope, selection: Selection): Sql => sql`
   with cancelled as (
     update webhook_deliveries d
     set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()
@@ -28,33 +31,17 @@ export const cancelWebhooks = (ctx: SystemScope, selection: Selection): Sql<{ ca
     update package_syncs s set status = 'failed', settled_at = now() from cancelled
     where ${tenantRows(ctx, 's')} and s.job_id = cancelled.sync_job_id
   )
-  select count(*)::int as cancelled from cancelled`;
+  select from cancelled`;
 
-export const cancelManifestMails = (
-  ctx: SystemScope,
-  selection: Selection,
-): Sql<{ cancelled: number }> => sql`
-  with cancelled as (
-    update manifest_mails m set status = 'failed', last_error = ${selection.reason}, settled_at = now()
-    where ${tenantRows(ctx, 'm')} and m.status = 'queued' and ${isSelected('m', selection)} returning m.id
-  )
-  select count(*)::int as cancelled from cancelled`;
+export const cancelManifestMails = (ctx: SystemScope, selection: Selection): Sql => sql`
+  update manifest_mails m set status = 'failed', last_error = ${selection.reason}, settled_at = now()
+  where ${tenantRows(ctx, 'm')} and m.status = 'queued' and ${isSelected('m', selection)}`;
 
 /** Account mails belong to no courier. */
-export const cancelAccountMails = (
-  ctx: SystemScope,
-  { before, reason }: Selection,
-): Sql<{ cancelled: number }> => sql`
-  with cancelled as (
-    update account_mails a set status = 'failed', secret_cipher = null, last_error = ${reason}, settled_at = now()
-    where ${tenantRows(ctx, 'a')} and a.status = 'queued' and a.created_at < ${before}::timestamptz returning a.id
-  )
-  select count(*)::int as cancelled from cancelled`;
+export const cancelAccountMails = (ctx: SystemScope, { before, reason }: Selection): Sql => sql`
+  update account_mails a set status = 'failed', secret_cipher = null, last_error = ${reason}, settled_at = now()
+  where ${tenantRows(ctx, 'a')} and a.status = 'queued' and a.created_at < ${before}::timestamptz`;
 
-export const cancelSyncs = (ctx: SystemScope, selection: Selection): Sql<{ cancelled: number }> => sql`
-  with cancelled as (
-    update customer_sync_runs r set status = 'failed', error = ${selection.reason}, finished_at = now()
-    where ${tenantRows(ctx, 'r')} and r.status in ('queued', 'running') and ${isSelected('r', selection)}
-    returning r.id
-  )
-  select count(*)::int as cancelled from cancelled`;
+export const cancelSyncs = (ctx: SystemScope, selection: Selection): Sql => sql`
+  update customer_sync_runs r set status = 'failed', error = ${selection.reason}, finished_at = now()
+  where ${tenantRows(ctx, 'r')} and r.status in ('queued', 'running') and ${isSelected('r', selection)}`;

@@ -1,7 +1,8 @@
 import { audit } from '../../platform/audit/audit.js';
+import { inEachTenant } from '../../platform/context/each-tenant.js';
 import { makeContext } from '../../platform/context/request-context.js';
 import { type Db, systemCallers } from '../../platform/db/database.js';
-import { pendingWork, type PendingRow } from '../../platform/metrics/pending-work.js';
+import { pendingWork, type PendingRow } from '../../platform/metrics/backlog-queries.js';
 import { newId } from '../../platform/values/ids.js';
 import {
   cancelAccountMails,
@@ -18,13 +19,8 @@ export type Cancelled = { webhooks: number; mails: number; syncs: number };
 
 /** Lists what waits to be sent or fetched, over all tenants. */
 export async function listPending(db: Db): Promise<PendingRow[]> {
-  const pending: PendingRow[] = [];
-  for (const caller of await systemCallers(db)) {
-    const ctx = makeContext(db, caller, 'outbound');
-    const [rows] = await ctx.read([pendingWork(ctx)]);
-    pending.push(...rows);
-  }
-  return pending;
+  const pending = await inEachTenant(db, 'outbound', (ctx) => ctx.read([pendingWork(ctx)]));
+  return pending.flatMap(([rows]) => rows);
 }
 
 const CANCELLED = 'Cancelled by the operator after a restore.';
@@ -33,30 +29,20 @@ const DROPPED = 'Dropped by the operator.';
 /** Cancels what was created before a time and was not sent yet. Each tenant's changes are one transaction with an audit entry. */
 export async function cancelPending(db: Db, before: Date): Promise<Cancelled> {
   const total: Cancelled = { webhooks: 0, mails: 0, syncs: 0 };
+  const all = { before, reason: CANCELLED };
   for (const caller of await systemCallers(db)) {
-    const ctx = makeContext(db, caller, `outbound ${newId()}`);
-    const all = { before, reason: CANCELLED };
-    await ctx.write(
+    await makeContext(db, caller, `outbound ${newId()}`).write(
       async (tx) => {
-        const [webhooks] = await tx.query(cancelWebhooks(ctx, all));
-        const [manifestMails] = await tx.query(cancelManifestMails(ctx, all));
-        const [accountMails] = await tx.query(cancelAccountMails(ctx, all));
-        const [syncs] = await tx.query(cancelSyncs(ctx, all));
         const cancelled = {
-          webhooks: webhooks?.cancelled ?? 0,
-          mails: (manifestMails?.cancelled ?? 0) + (accountMails?.cancelled ?? 0),
-          syncs: syncs?.cancelled ?? 0,
+          webhooks: await tx.count(cancelWebhooks(tx, all)),
+          mails:
+            (await tx.count(cancelManifestMails(tx, all))) + (await tx.count(cancelAccountMails(tx, all))),
+          syncs: await tx.count(cancelSyncs(tx, all)),
         };
         for (const kind of ['webhooks', 'mails', 'syncs'] as const) total[kind] += cancelled[kind];
         const after = { before: before.toISOString(), ...cancelled };
-        tx.later(
-          audit(tx, {
-            action: 'tenant.outbound_cancelled',
-            entity: 'tenant',
-            entityId: ctx.tenantId,
-            after,
-          }),
-        );
+        const entity = { entity: 'tenant', entityId: tx.tenantId } as const;
+        tx.later(audit(tx, { action: 'tenant.outbound_cancelled', ...entity, after }));
       },
       { timeoutMs: CANCEL_TIMEOUT_MS },
     );
@@ -88,8 +74,7 @@ export async function dropPending(
     const selection = { before, courierId: courier.id, reason: DROPPED };
     return ctx.write(
       async (tx) => {
-        const [row] = await tx.query(CANCEL[kind](ctx, selection));
-        const dropped = row?.cancelled ?? 0;
+        const dropped = await tx.count(CANCEL[kind](tx, selection));
         const after = { kind, before: before.toISOString(), dropped };
         tx.later(
           audit(tx, { action: 'courier.outbound_dropped', entity: 'courier', entityId: courier.id, after }),

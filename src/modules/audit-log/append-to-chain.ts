@@ -1,8 +1,9 @@
 import type { Secrets } from '../../platform/access/secrets.js';
 import { BACKGROUND } from '../../platform/audit/audit.js';
 import { makeContext, type RequestContext } from '../../platform/context/request-context.js';
-import { type Db, systemCallers } from '../../platform/db/database.js';
+import { systemCallers } from '../../platform/db/database.js';
 import { lockAuditChain } from '../../platform/db/locks.js';
+import type { TaskDeps } from '../../platform/queue/task-context.js';
 import { meaningOfError } from '../../platform/db/violations.js';
 import type { Tx } from '../../platform/db/scope.js';
 import {
@@ -34,11 +35,7 @@ export async function appendAllToChains({
   db,
   secrets,
   stopping,
-}: {
-  db: Db;
-  secrets: Secrets;
-  stopping: AbortSignal;
-}): Promise<void> {
+}: Pick<TaskDeps, 'db' | 'secrets' | 'stopping'>): Promise<void> {
   for (const caller of await systemCallers(db)) {
     for (let appended = 1; appended > 0 && !stopping.aborted;)
       appended = await appendBatch(makeContext(db, caller, BACKGROUND), secrets);
@@ -80,7 +77,7 @@ const appendBatch = (ctx: RequestContext, secrets: Secrets): Promise<number> =>
     { timeoutMs: STATEMENT_TIMEOUT_MS, keptIfRefused: true },
   );
 
-async function appendLinks(tx: Tx, links: NewLink[]): Promise<void> {
+export async function appendLinks(tx: Tx, links: NewLink[]): Promise<void> {
   await tx.count(insertLinks(tx, links));
   await tx.count(deleteUnchained(tx, links));
 }

@@ -4,15 +4,13 @@ import type { SystemContext } from '../../platform/context/request-context.js';
 import { lockAuditChain } from '../../platform/db/locks.js';
 import {
   CHAIN_CLOSED,
-  deleteUnchained,
   headOfChain,
-  insertLinks,
   linkAt,
   newestClosings,
   unchainedEntry,
   type HeadRow,
 } from './chain-queries.js';
-import { EMPTY_CHAIN_HASH } from './append-to-chain.js';
+import { appendLinks, EMPTY_CHAIN_HASH } from './append-to-chain.js';
 import { findClosing, hashAfterOf, type Closing, type Segment } from './closing.js';
 import { verifyRange } from './verify-chain.js';
 import type { Flaw } from './verify-links.js';
@@ -137,14 +135,8 @@ async function appendClosing(
       const [entry] = await tx.query(unchainedEntry(ctx, CHAIN_CLOSED));
       if (!entry) throw new Error('The entry that closes the audit chain was not written.');
       const { entryId, at, digest } = entry;
-      const link = {
-        entryId,
-        at,
-        sequence: Number(head.sequence) + 1,
-        hash: present.hash(head.hash, digest),
-      };
-      await tx.count(insertLinks(ctx, [link]));
-      await tx.count(deleteUnchained(ctx, [link]));
+      const sequence = Number(head.sequence) + 1;
+      await appendLinks(tx, [{ entryId, at, sequence, hash: present.hash(head.hash, digest) }]);
     },
     { timeoutMs: STATEMENT_TIMEOUT_MS },
   );

@@ -1,8 +1,8 @@
 import type { DataOf, QueryOf } from '../../platform/contract/types.js';
-import { tenantRows } from '../../platform/db/filters.js';
+import { allOf, fromDay, tenantRows, untilDay } from '../../platform/db/filters.js';
 import type { AuditEntry } from '../../platform/db/models/types.js';
 import { isCommonLimit, limitPast } from '../../platform/db/pages.js';
-import { join, onceIf, sql, type Sql } from '../../platform/db/statements.js';
+import { onceIf, sql, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
 
 export type AuditQuery = QueryOf<'listAuditEntries'>;
@@ -40,19 +40,19 @@ export function pageOfEntries(ctx: UserScope, query: AuditQuery): Sql<AuditRow> 
 const isCommonFirstPage = ({ limit, ...filters }: AuditQuery): boolean =>
   isCommonLimit(limit) && !Object.values(filters).some(Boolean);
 
-function matching(ctx: UserScope, query: AuditQuery): Sql {
-  const conditions = [tenantRows(ctx, 'e')];
-  if (query.actor_id) conditions.push(sql`e.actor_id = ${query.actor_id}::uuid`);
-  if (query.actor_kind) conditions.push(sql`e.actor_kind = ${query.actor_kind}`);
-  if (query.entity) conditions.push(sql`e.entity = ${query.entity}`);
-  if (query.entity_id) conditions.push(sql`e.entity_id = ${query.entity_id}::uuid`);
-  if (query.action) conditions.push(sql`e.action = ${query.action}`);
-  if (query.request_id) conditions.push(sql`e.request_id = ${query.request_id}`);
-  if (query.from) conditions.push(sql`e.at >= ${query.from}::date::timestamp at time zone 'UTC'`);
-  if (query.to) conditions.push(sql`e.at < (${query.to}::date + 1)::timestamp at time zone 'UTC'`);
-  if (query.before)
-    conditions.push(sql`(e.at, e.id) < ((
-      select b.at from audit_entries b where ${tenantRows(ctx, 'b')} and b.id = ${query.before}::uuid
-    ), ${query.before}::uuid)`);
-  return join(conditions, ' and ');
-}
+const matching = (ctx: UserScope, query: AuditQuery): Sql =>
+  allOf(
+    tenantRows(ctx, 'e'),
+    query.actor_id && sql`e.actor_id = ${query.actor_id}::uuid`,
+    query.actor_kind && sql`e.actor_kind = ${query.actor_kind}`,
+    query.entity && sql`e.entity = ${query.entity}`,
+    query.entity_id && sql`e.entity_id = ${query.entity_id}::uuid`,
+    query.action && sql`e.action = ${query.action}`,
+    query.request_id && sql`e.request_id = ${query.request_id}`,
+    query.from && fromDay(sql`e.at`, query.from),
+    query.to && untilDay(sql`e.at`, query.to),
+    query.before &&
+      sql`(e.at, e.id) < ((
+        select b.at from audit_entries b where ${tenantRows(ctx, 'b')} and b.id = ${query.before}::uuid
+      ), ${query.before}::uuid)`,
+  );

@@ -1,5 +1,5 @@
 import { readPage, type Page } from '../../platform/context/read-page.js';
-import { audit } from '../../platform/audit/audit.js';
+import { auditLater } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError } from '../../platform/errors/errors.js';
@@ -21,9 +21,7 @@ export async function createCarrier(ctx: UserContext, name: string): Promise<Car
   const carrier = { id: newId(), name };
   return ctx.write(async (tx) => {
     await tx.models.carrier.create({ data: { ...carrier, tenantId: ctx.tenantId } });
-    tx.later(
-      audit(tx, { action: 'carrier.created', entity: 'carrier', entityId: carrier.id, after: { name } }),
-    );
+    auditLater(tx, 'carrier.created', carrier.id, { after: { name } });
     return carrier;
   });
 }
@@ -41,8 +39,7 @@ export async function renameCarrier(
     const before = await lock(tx, 'Carrier', id, CARRIER_FIELDS);
     if (before.name === name) return { carrier: before, isChanged: false };
     await tx.models.carrier.updateMany({ where: { id }, data: { name } });
-    const names = { before: { name: before.name }, after: { name } };
-    tx.later(audit(tx, { action: 'carrier.renamed', entity: 'carrier', entityId: id, ...names }));
+    auditLater(tx, 'carrier.renamed', id, { before: { name: before.name }, after: { name } });
     return { carrier: { id, name }, isChanged: true };
   });
 }
@@ -55,8 +52,7 @@ export async function deleteCarrier(ctx: UserContext, id: string): Promise<Carri
     const [found] = await tx.query(isCarrierUsed(ctx, id));
     if (found?.is_used) throw new ApiError('carrier_in_use');
     await tx.models.carrier.deleteMany({ where: { id } });
-    const before = { name: carrier.name };
-    tx.later(audit(tx, { action: 'carrier.deleted', entity: 'carrier', entityId: id, before }));
+    auditLater(tx, 'carrier.deleted', id, { before: { name: carrier.name } });
     return carrier;
   });
 }

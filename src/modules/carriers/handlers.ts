@@ -1,4 +1,5 @@
 import { pageReply } from '../../platform/contract/page-reply.js';
+import { outcomeOf, reply } from '../../platform/contract/reply.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type DataOf, type ReplyOf } from '../../platform/contract/types.js';
 import { createCarrier, deleteCarrier, listCarriers, renameCarrier } from './carrier.js';
@@ -14,21 +15,15 @@ export function carrierHandlers() {
 
     async manageCarriers({ ctx, body }) {
       return byAction(body, {
-        create: async ({ name }): Managed => {
-          const carrier = await createCarrier(ctx, name);
-          return { statusCode: 200, message: 'Carrier created.', data: viewCarrier(carrier) };
-        },
+        create: async ({ name }): Managed =>
+          reply('Carrier created.', viewCarrier(await createCarrier(ctx, name))),
         rename: async ({ carrier_id: id, name }): Managed => {
           const { carrier, isChanged } = await renameCarrier(ctx, { id, name });
-          const message = isChanged
-            ? 'Carrier renamed.'
-            : 'The carrier already has this name. Nothing was changed.';
-          return { statusCode: 200, message, data: viewCarrier(carrier) };
+          const message = outcomeOf(isChanged, 'Carrier renamed.', 'The carrier already has this name.');
+          return reply(message, viewCarrier(carrier));
         },
-        delete: async ({ carrier_id: id }): Managed => {
-          const carrier = await deleteCarrier(ctx, id);
-          return { statusCode: 200, message: 'Carrier deleted.', data: viewCarrier(carrier) };
-        },
+        delete: async ({ carrier_id: id }): Managed =>
+          reply('Carrier deleted.', viewCarrier(await deleteCarrier(ctx, id))),
       });
     },
   } satisfies Partial<Handlers>;

@@ -2,4 +2,5 @@
 export { makeLogoPrinter, type LogoPrinter, type StoredLogo } from './logo/logo.js';
 export { ensureWebhookSecret, signingSecrets } from './settings/webhook-secret.js';
 export { encryptionContext } from './shared/encryption.js';
+export { courierExists } from './shared/queries.js';
 export { courierOfUpload, targetCourierId } from './shared/target-courier.js';

@@ -1,19 +1,48 @@
 import type { Handlers } from '../../../generated/handlers.js';
-import type { Deps } from '../dependencies.js';
-import { previewInvoice } from './invoices.js';
-import { viewPreview } from './view.js';
+import { jsonText } from '../../platform/contract/json-text.js';
+import { recordOf } from '../../platform/contract/record.js';
+import { reply } from '../../platform/contract/reply.js';
+import type { DataOf } from '../../platform/contract/types.js';
 import { countOf } from '../../platform/values/count-of.js';
+import type { Deps } from '../dependencies.js';
+import { gapWarning } from '../rates/public.js';
+import { previewInvoice, type Preview } from './invoices.js';
 
 export function invoiceHandlers({ bulk }: Deps) {
   return {
     async previewCourierInvoice({ ctx, body }) {
       const data = viewPreview(await bulk.limitReport(ctx.caller, () => previewInvoice(ctx, body)));
-      const total = data.summary.total_packages;
-      return {
-        statusCode: 200,
-        message: `Preview of ${countOf(total, 'package')}.`,
-        data,
-      };
+      return reply(`Preview of ${countOf(data.summary.total_packages, 'package')}.`, data);
     },
   } satisfies Partial<Handlers>;
+}
+
+type InvoicePreview = DataOf<'previewCourierInvoice'>;
+
+function viewPreview({ parties, figures, billed }: Preview): InvoicePreview {
+  const {
+    issuerName: name,
+    issuerAddress,
+    issuerCity: city,
+    issuerCountry: country,
+    issuerPhone: phone,
+    issuerEmail: email,
+    ...courier
+  } = parties;
+  const { lines, gaps, totalPackages, ...sums } = figures;
+  const decimals = Object.keys(sums) as (keyof typeof sums)[];
+  return {
+    warehouse: { name, address: issuerAddress ?? '', city, country, phone, email },
+    courier: recordOf(courier),
+    summary: { total_packages: totalPackages, ...recordOf(sums, decimals) },
+    breakdown: lines.map(({ startLb, endLb, count, rate, subtotal }) => ({
+      range: `${startLb}-${endLb} lb`,
+      count,
+      rate: Number(rate),
+      subtotal: Number(subtotal),
+    })),
+    // listBilled creates exactly the contract's list.
+    packages: jsonText(`[${billed.map(({ packages }) => packages).join(',')}]`) as InvoicePreview['packages'],
+    warnings: gaps.map(gapWarning),
+  };
 }

@@ -1,6 +1,6 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 import type { UserCaller } from '../../platform/identity/callers.js';
-import { ownRows, tenantRows, type FilterScope } from '../../platform/db/filters.js';
+import { fromDay, ownRows, tenantRows, untilDay, type FilterScope } from '../../platform/db/filters.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
 import {
   applicableTiers,
@@ -23,8 +23,7 @@ export type Period = { courierId: string; startDate: string; endDate: string };
 /** The condition on `packages p` for the courier's packages received in the period. */
 export function receivedInPeriod(ctx: Scope, { courierId, startDate, endDate }: Period): Sql {
   return sql`${ownRows(ctx, 'p')} and p.courier_id = ${courierId}::uuid
-    and p.received_at >= ${startDate}::date::timestamp at time zone 'UTC'
-    and p.received_at < (${endDate}::date + 1)::timestamp at time zone 'UTC'`;
+    and ${fromDay(sql`p.received_at`, startDate)} and ${untilDay(sql`p.received_at`, endDate)}`;
 }
 
 /** `tiers`: the numbered tiers that apply to the courier. `bands`: the bounds of their weight bands. */

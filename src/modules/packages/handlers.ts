@@ -1,12 +1,15 @@
 import type { Handlers } from '../../../generated/handlers.js';
 import type { UserContext } from '../../platform/context/request-context.js';
+import { pageBeforeReply } from '../../platform/contract/page-reply.js';
+import { reply } from '../../platform/contract/reply.js';
+import { ignoredNames, nothingToChange } from '../../platform/contract/sent-names.js';
 import { jsonRows } from '../../platform/contract/json-text.js';
-import type { ReplyOf } from '../../platform/contract/types.js';
+import type { BodyOf, DataOf, ReplyOf } from '../../platform/contract/types.js';
 import { invalidFieldError } from '../../platform/errors/errors.js';
 import type { Deps } from '../dependencies.js';
-import { listDispatches } from './dispatch/list-dispatches.js';
-import { queueDispatch } from './dispatch/queue-dispatch.js';
-import { viewDispatches, viewQueued } from './dispatch/view.js';
+import type { DispatchRow } from './dispatch/queries.js';
+import { messageOfDispatch, type PackageSelection } from './dispatch/message.js';
+import { queueDispatch, type Dispatch, listDispatches } from './dispatch/queue-dispatch.js';
 import { exportPage, type ExportFormat, type ExportQuery } from './export/export.js';
 import { makeWorkbookWriter } from './export/spreadsheet.js';
 import { receivePackage, type ExecuteWaitingScans } from './intake/intake.js';
@@ -15,6 +18,7 @@ import { findPackages } from './list/find-packages.js';
 import { updatePackage } from './update/update.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 import { countOf } from '../../platform/values/count-of.js';
+import { formatDateTime } from '../../platform/values/time.js';
 
 export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWaitingScans) {
   const writeWorkbook = makeWorkbookWriter();
@@ -27,7 +31,7 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
       const data = viewReceipt(receipt);
       if (receipt.isDuplicate) {
         const warning = receipt.isFlagged ? ' A pre-alert of this number is flagged: review it.' : '';
-        return { statusCode: 200, message: `This package was already received.${warning}`, data };
+        return reply(`This package was already received.${warning}`, data);
       }
       const owner = data.user_code
         ? ''
@@ -39,15 +43,12 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
 
     async listPackages({ ctx, body }): Promise<ReplyOf<'listPackages'>> {
       assertNotCombined(body);
-      if (body.action) return viewQueued(await queueDispatch(ctx, body));
+      if (body.action) return viewQueued('listPackages', body, await queueDispatch(ctx, body));
       if (body.export) return { statusCode: 200, file: await exportFile(ctx, body, body.export_format) };
       const found = await findPackages(ctx, body);
-      return {
-        statusCode: 200,
-        message: `${countOf(found.totals.totalCount, 'package')} found.`,
-        data: await jsonRows(found.rows, (row) => viewPackage(ctx.caller, row)),
-        meta: viewMeta(found),
-      };
+      const data = await jsonRows(found.rows, (row) => viewPackage(ctx.caller, row));
+      const message = `${countOf(found.totals.totalCount, 'package')} found.`;
+      return { ...reply(message, data), meta: viewMeta(found) };
     },
 
     exportPackagesCsv: async ({ ctx, query }) => ({
@@ -60,18 +61,16 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
       file: await exportFile(ctx, query, 'xlsx'),
     }),
 
-    queueDispatch: async ({ ctx, body }) => viewQueued(await queueDispatch(ctx, body)),
+    queueDispatch: async ({ ctx, body }) => viewQueued('queueDispatch', body, await queueDispatch(ctx, body)),
 
-    listDispatches: async ({ ctx, query }) => viewDispatches(await listDispatches(ctx, query)),
+    listDispatches: async ({ ctx, query }) =>
+      pageBeforeReply(await listDispatches(ctx, query), ['dispatch', 'dispatches'], viewDispatch),
 
     async updatePackage({ ctx, body }) {
       const fields = await updatePackage(ctx, body, executeWaitingScans);
-      const changed = `${countOf(fields, 'field')} updated.`;
-      return {
-        statusCode: 200,
-        message: fields === 0 ? 'No changes. The package already has these values.' : changed,
-        data: { fields_updated: fields, package_id: body.package_id },
-      };
+      const message =
+        fields === 0 ? `No changes. ${nothingUpdated(body)}` : `${countOf(fields, 'field')} updated.`;
+      return reply(message, { fields_updated: fields, package_id: body.package_id });
     },
   } satisfies Partial<Handlers>;
 }
@@ -79,4 +78,35 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
 /** A queued dispatch and a file of the selection are two different responses; a request has only one. */
 function assertNotCombined({ action, export: wantsFile }: PackageQuery): void {
   if (action && wantsFile) throw invalidFieldError('export', 'excluded', { other: action });
+}
+
+const nothingUpdated = (body: BodyOf<'updatePackage'>): string =>
+  nothingToChange('updatePackage', body, {
+    selectors: ['package_id'],
+    already: 'The package already has these values.',
+  });
+
+const viewQueued = (
+  id: 'listPackages' | 'queueDispatch',
+  body: PackageSelection,
+  { dispatchId, selected, queued }: Dispatch,
+): ReplyOf<'queueDispatch'> =>
+  reply(messageOfDispatch({ selected, queued }, body) + ignoredNames(id, body), {
+    dispatch_id: dispatchId,
+    total_selected: selected,
+    total_queued: queued,
+  });
+
+function viewDispatch(row: DispatchRow): DataOf<'listDispatches'>[number] {
+  const { queued = 0, sending = 0, sent = 0, failed = 0 } = row.counts;
+  return {
+    dispatch_id: row.id,
+    courier_id: row.courierId,
+    requested_at: formatDateTime(row.requestedAt),
+    requested_by: row.requestedBy,
+    total_selected: row.selected,
+    total_queued: row.queued,
+    // A package counts for the latest dispatch that queued it; an earlier dispatch reports it as superseded.
+    progress: { queued, sending, sent, failed, superseded: row.queued - queued - sending - sent - failed },
+  };
 }

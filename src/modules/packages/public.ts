@@ -16,14 +16,14 @@ export {
 } from './intake/identify-parcel.js';
 export { isUnderReview } from './intake/ownership.js';
 export { selectNamesakes, type Namesake } from './intake/namesakes.js';
-export { lockIdentified, lockLooked } from './intake/lock-identified.js';
-export { receiveParcel, rescanPackage, type AdmittedIntake, type Intake } from './intake/intake.js';
+export { lockLooked } from './intake/lock-identified.js';
+export { receiveParcel, rescanPackage, type IdentifiedIntake, type Intake } from './intake/intake.js';
 export {
-  findNamedCustomers,
-  findNamedIds,
+  findReferences,
   readReferences,
+  unknownUserCode,
   type ReferencedRecords,
 } from './intake/referenced-records.js';
-export { fieldsByPackageId, listErrors, packageNotFound } from './shared/batch.js';
+export { assertAllExist, fieldsByPackageId, listErrors } from './shared/batch.js';
 export { replaceReceipt } from './update/replace-receipt.js';
 export { indexKnown, indexNamesakes } from './intake/known-rows.js';

@@ -7,7 +7,7 @@ import { resetPassword } from './reset.js';
 type Reply = ReplyOf<'resetPassword'>;
 
 export function passwordResetHandlers(deps: Deps) {
-  const requests = openResetRequests();
+  const requests = openResetRequests(deps.limits);
   return {
     resetPassword: ({ ctx, body, address, userAgent }) =>
       byAction<typeof body, Promise<Reply>>(body, {

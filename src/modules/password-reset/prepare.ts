@@ -34,10 +34,9 @@ export async function preparePasswordReset(
     await requests.deleteMany({ where: { userId: user.id, id: { not: resetId } } });
     const hash = secrets.lookupHash(token, 'password_reset');
     await tx.count(storeToken(ctx, resetId, user, hash));
-    await queueAccountMail(tx, {
-      userId: user.id,
-      kind: 'password_reset_link',
-      encrypt: (mailId) => secrets.encrypt(token, { tenantId, rowId: mailId, field: 'mail_secret' }),
-    });
+    const mail = { userId: user.id, kind: 'password_reset_link' } as const;
+    await queueAccountMail(tx, mail, (mailId) =>
+      secrets.encrypt(token, { tenantId, rowId: mailId, field: 'mail_secret' }),
+    );
   });
 }

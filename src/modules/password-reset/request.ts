@@ -1,9 +1,9 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { RateLimit } from '../../platform/limits/headers/rate-limits.js';
 import { networkOf } from '../../platform/values/network-address.js';
 import { countAttempt, limitOf, lockedOutError, lockLeft, resetThrottle } from '../auth/public.js';
 import type { SystemContext } from '../../platform/context/request-context.js';
-import { consume, optionsOf } from '../../platform/limits/request-rate.js';
+import { consume } from '../../platform/limits/request-rate.js';
+import type { SharedLimits } from '../../platform/limits/shared/shared-limits.js';
 import { newId } from '../../platform/values/ids.js';
 import { addJobs } from '../../platform/queue/jobs.js';
 import { insertRequest } from './queries.js';
@@ -12,7 +12,7 @@ type ResetRequest = { username: string; address: string };
 
 export type ResetRequests = { request(ctx: SystemContext, wanted: ResetRequest): Promise<void> };
 
-/** Counted per replica. The limit per user name is counted in the database. */
+/** Counted per server. The limit per user name is counted in the database. */
 const PER_ADDRESS: RateLimit = {
   policy: 'password-resets-per-address',
   quota: 20,
@@ -23,8 +23,8 @@ const PER_ADDRESS: RateLimit = {
  * Stores requests for a password reset. It does not look up the user: known and unknown names execute the
  * same statements and get the same response. The worker does the rest.
  */
-export function openResetRequests(): ResetRequests {
-  const limiter = new RateLimiterMemory(optionsOf(PER_ADDRESS));
+export function openResetRequests(limits: SharedLimits): ResetRequests {
+  const limiter = limits.rateLimiter(PER_ADDRESS);
   return {
     async request(ctx, { username, address }) {
       const { tenantId } = ctx;

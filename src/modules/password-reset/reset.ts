@@ -1,4 +1,4 @@
-import { audit } from '../../platform/audit/audit.js';
+import { auditLater } from '../../platform/audit/audit.js';
 import { validatePassword, passwordThrottle, resetFailures, resetThrottle } from '../auth/public.js';
 import type { SystemContext } from '../../platform/context/request-context.js';
 import type { Deps } from '../dependencies.js';
@@ -63,8 +63,7 @@ function store(ctx: SystemContext, client: Client, tokenHash: string, hash: stri
     // Failed attempts with the old password must not lock out the owner of the new one.
     await tx.count(resetFailures(ctx, passwordThrottle(username)));
     await tx.count(resetFailures(ctx, resetThrottle(username)));
-    const after = { must_change_password: false, by: 'email' };
-    tx.later(audit(tx, { action: 'user.password_reset', entity: 'user', entityId: userId, after }));
+    auditLater(tx, 'user.password_reset', userId, { after: { must_change_password: false, by: 'email' } });
     await queueAccountMail(tx, { userId, kind: 'password_reset', client });
     return true;
   });

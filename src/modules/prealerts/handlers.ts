@@ -1,22 +1,21 @@
-import { pageMeta } from '../../platform/contract/page-reply.js';
 import type { Handlers } from '../../../generated/handlers.js';
-import { listPrealerts } from './list-prealerts.js';
-import { createPrealert, deletePrealert, replacePrealert } from './prealert.js';
-import { countOf } from '../../platform/values/count-of.js';
+import { pageMeta } from '../../platform/contract/page-reply.js';
+import { recordOf } from '../../platform/contract/record.js';
+import { reply } from '../../platform/contract/reply.js';
 import type { DataOf } from '../../platform/contract/types.js';
-import { formatDateTime } from '../../platform/values/time.js';
+import { countOf } from '../../platform/values/count-of.js';
+import { listPrealerts } from './list-prealerts.js';
 import type { PrealertRow } from './list-queries.js';
+import { createPrealert, deletePrealert, replacePrealert } from './prealert.js';
+import { reviewPrealert } from './review.js';
 
 export function prealertHandlers() {
   return {
     async listPrealerts({ ctx, query }) {
       const { rows, stats } = await listPrealerts(ctx, query);
-      return {
-        statusCode: 200,
-        message: `${countOf(stats.total, 'pre-alert')} found.`,
-        data: rows.map(viewPrealert),
-        meta: { ...pageMeta(query, stats.total), stats },
-      };
+      const message = `${countOf(stats.total, 'pre-alert')} found.`;
+      const meta = { ...pageMeta(query, stats.total), stats };
+      return { ...reply(message, rows.map(viewPrealert)), meta };
     },
 
     async createPrealert({ ctx, body }) {
@@ -24,31 +23,25 @@ export function prealertHandlers() {
       return { statusCode: 201, message: 'Pre-alert created.', data };
     },
 
-    async replacePrealert({ ctx, body }) {
-      const row = await replacePrealert(ctx, body);
-      return { statusCode: 200, message: 'Pre-alert replaced.', data: viewPrealert(row) };
+    replacePrealert: async ({ ctx, body }) =>
+      reply('Pre-alert replaced.', viewPrealert(await replacePrealert(ctx, body))),
+
+    async deletePrealert({ ctx, body: { prealert_id } }) {
+      await deletePrealert(ctx, prealert_id);
+      return reply('Pre-alert deleted.', { prealert_id });
     },
 
-    async deletePrealert({ ctx, body }) {
-      await deletePrealert(ctx, body.prealert_id);
-      return { statusCode: 200, message: 'Pre-alert deleted.', data: { prealert_id: body.prealert_id } };
+    async reviewPrealert({ ctx, body }) {
+      const { status, packageId, isAssigned } = await reviewPrealert(ctx, body);
+      const outcome = isAssigned ? 'The package was assigned to the courier.' : `The pre-alert is ${status}.`;
+      const { prealert_id } = body;
+      const data = { prealert_id, status, package_id: packageId, assigned: isAssigned };
+      return reply(`Flag cleared. ${outcome}`, data);
     },
   } satisfies Partial<Handlers>;
 }
 
-function viewPrealert(row: PrealertRow): DataOf<'replacePrealert'> {
-  return {
-    prealert_id: row.id,
-    courier_id: row.courierId,
-    courier_name: row.courierName,
-    user_code: row.userCode,
-    first_name: row.firstName,
-    last_name: row.lastName,
-    tracking_number: row.trackingNumber,
-    vendor: row.vendor,
-    description: row.description,
-    reference: row.reference,
-    status: row.status,
-    created_at: formatDateTime(row.createdAt),
-  };
-}
+const viewPrealert = ({ id, ...row }: PrealertRow): DataOf<'replacePrealert'> => ({
+  prealert_id: id,
+  ...recordOf(row),
+});

@@ -1,8 +1,8 @@
 import type { QueryOf } from '../../platform/contract/types.js';
-import { ownRows, containsPattern } from '../../platform/db/filters.js';
-import type { Courier, Customer, Prealert } from '../../platform/db/models/types.js';
-import { isCommonPage, limitTo } from '../../platform/db/pages.js';
-import { empty, join, once, onceIf, raw, sql, type Sql } from '../../platform/db/statements.js';
+import { allOf, containsPattern, ownRows } from '../../platform/db/filters.js';
+import type { Prealert } from '../../platform/db/models/types.js';
+import { isCommonPage, limitTo, orderBy } from '../../platform/db/pages.js';
+import { empty, once, onceIf, sql, type OrNull, type RowOf, type Sql } from '../../platform/db/statements.js';
 import { presentCode } from '../../platform/db/user-codes.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import type { PrealertStatus } from './queries.js';
@@ -17,12 +17,9 @@ export type PrealertQuery = QueryOf<'listPrealerts'>;
 export type PrealertRow = Pick<
   Prealert,
   'id' | 'courierId' | 'userCode' | 'trackingNumber' | 'vendor' | 'description' | 'reference' | 'createdAt'
-> & {
-  status: PrealertStatus;
-  courierName: Courier['name'];
-  firstName: Customer['firstName'] | null;
-  lastName: Customer['lastName'] | null;
-};
+> &
+  RowOf<typeof COURIER> &
+  OrNull<RowOf<typeof CUSTOMER>> & { status: PrealertStatus };
 
 export type PrealertStats = { total: number } & Record<PrealertStatus, number>;
 
@@ -41,8 +38,7 @@ const SORTS = {
 } satisfies Record<NonNullable<PrealertQuery['sort_by']>, string[]>;
 
 export function pageOfPrealerts(ctx: UserScope, query: PrealertQuery): Sql<PrealertRow> {
-  const columns = SORTS[query.sort_by].map((column) => raw(`p.${column} ${query.sort_dir}`));
-  const order = sql`order by ${join(columns)}`;
+  const order = orderBy('p', SORTS[query.sort_by], query.sort_dir);
   const page = sql`select * from prealerts p where ${filtersOf(ctx, query)} ${order}
     ${limitTo(query)}`;
   return onceIf(isCommonPage(query) && !hasFilters(query))`${withNames(page, order)}`;
@@ -75,17 +71,17 @@ export function statsOfPrealerts(ctx: UserScope, query: PrealertQuery): Sql<Prea
 const hasFilters = ({ search, courier_id, status }: PrealertQuery): boolean =>
   [search, courier_id, status].some(Boolean);
 
-function filtersOf(ctx: UserScope, query: PrealertQuery): Sql {
-  const scope = scopeOf(ctx, query);
-  if (!query.search) return scope;
-  const found = sql`select prealerts_containing(${containsPattern(query.search)}, ${query.courier_id ?? null}::uuid)`;
-  return sql`${scope} and p.id = any (array(${found}))`;
-}
+const filtersOf = (ctx: UserScope, query: PrealertQuery): Sql =>
+  allOf(
+    scopeOf(ctx, query),
+    query.search &&
+      sql`p.id = any (array(select prealerts_containing(${containsPattern(query.search)}, ${query.courier_id ?? null}::uuid)))`,
+  );
 
-function scopeOf(ctx: UserScope, { courier_id: courierId, status }: PrealertQuery): Sql {
-  const conditions = [ownRows(ctx, 'p')];
-  // A courier only ever sees its own pre-alerts, whatever courier_id says.
-  if (courierId && ctx.caller.courierId === null) conditions.push(sql`p.courier_id = ${courierId}::uuid`);
-  if (status) conditions.push(sql`p.status = ${status}`);
-  return join(conditions, ' and ');
-}
+/** A courier only ever sees its own pre-alerts, whatever courier_id says. */
+const scopeOf = (ctx: UserScope, { courier_id: courierId, status }: PrealertQuery): Sql =>
+  allOf(
+    ownRows(ctx, 'p'),
+    ctx.caller.courierId === null && courierId && sql`p.courier_id = ${courierId}::uuid`,
+    status && sql`p.status = ${status}`,
+  );

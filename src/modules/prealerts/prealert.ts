@@ -1,19 +1,26 @@
-import { audit } from '../../platform/audit/audit.js';
+import * as queries from './queries.js';
+import { targetCourierId } from '../couriers/public.js';
+import { unknownUserCode } from '../packages/public.js';
+import { auditLater } from '../../platform/audit/audit.js';
 import { sharedWrite } from '../../platform/context/shared-write.js';
 import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf, DataOf, JsonBodyOf } from '../../platform/contract/types.js';
 import { lockAnnouncement, lockTogether } from '../../platform/db/locks.js';
 import type { Scope, UserTx } from '../../platform/db/scope.js';
-import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
+import { ApiError } from '../../platform/errors/errors.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
 import { readNumber, warnOfUnlikelyNumber } from '../tracking-numbers/public.js';
-import { duplicateError, namingExisting } from './duplicates/existing.js';
+import {
+  duplicateError,
+  namingExisting,
+  ownerById,
+  ownerOfKey,
+  ownerOfPrealert,
+} from './duplicates/existing.js';
 import { onePrealert, type PrealertRow } from './list-queries.js';
 import { lockPrealert, type LockedPrealert } from './lock-prealert.js';
-import { ownerById, ownerOfKey, ownerOfPrealert } from './duplicates/owners.js';
-import * as queries from './queries.js';
-import { deleteFlags, insertFlag } from './status/stored-flag-queries.js';
+import { deleteFlags, insertFlags } from './status/initial-status-queries.js';
 
 type NewPrealert = DataOf<'createPrealert'>;
 
@@ -61,8 +68,7 @@ export const toPrealert = (id: string, body: PrealertSubmission): queries.NewPre
  * @throws ApiError courier_not_found, unknown_user_code, duplicate_tracking_number, validation_failed
  */
 export async function createPrealert(ctx: UserContext, body: BodyOf<'createPrealert'>): Promise<NewPrealert> {
-  const courierId = ctx.caller.courierId ?? body.courier_id;
-  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
+  const courierId = targetCourierId(ctx.caller, body.courier_id);
   const prealert = {
     id: newId(),
     userCode: body.user_code,
@@ -87,7 +93,7 @@ const storeNew = (ctx: UserContext, courierId: string, prealert: queries.NewPrea
     if (!courier) throw new ApiError('courier_not_found');
     if (!courier.hasCustomer) throw unknownUserCode('user_code');
     const [after] = await tx.query(queries.insertPrealert(ctx, courierId, prealert));
-    tx.later(audit(tx, { action: 'prealert.created', entity: 'prealert', entityId: prealert.id, after }));
+    auditLater(tx, 'prealert.created', prealert.id, { after });
   });
 
 /**
@@ -114,13 +120,14 @@ const storeReplacement = (
     const before = locked.columns;
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, fields.userCode));
     if (!courier?.hasCustomer) throw unknownUserCode('user_code');
-    const isMoved = !locked.keys.includes(fields.trackingKey);
+    // Another key is another number, also if both can be that of one parcel: a short FedEx number is the end of several.
+    const isMoved = fields.trackingKey !== locked.announcedKey;
     if (isMoved) await storeFlagForCourier(tx, locked);
     const [[after], [row]] = await tx.query([
       queries.updatePrealert(ctx, id, fields, isMoved),
       onePrealert(ctx, id),
     ]);
-    tx.later(audit(tx, { action: 'prealert.replaced', entity: 'prealert', entityId: id, before, after }));
+    auditLater(tx, 'prealert.replaced', id, { before, after });
     if (!row) throw new Error('The pre-alert was not found in the transaction that wrote it.');
     return row;
   });
@@ -137,8 +144,7 @@ export async function deletePrealert(ctx: UserContext, id: string): Promise<void
     if (count !== 1) throw new Error(`${count} pre-alerts were deleted under one lock.`);
     await storeFlagForCourier(tx, locked);
     await deleteFlagForStaff(tx, locked);
-    const before = locked.columns;
-    tx.later(audit(tx, { action: 'prealert.deleted', entity: 'prealert', entityId: id, before }));
+    auditLater(tx, 'prealert.deleted', id, { before: locked.columns });
   });
 }
 
@@ -150,17 +156,16 @@ function readTracking(sent: string, field: string): Tracking {
   return { trackingNumber, trackingKey, keys };
 }
 
-export function unknownUserCode(field: string): ApiError {
-  return new ApiError('unknown_user_code', { errors: [fieldError(field, 'unknown_user_code')] });
-}
-
 /**
  * Stores the flag of a pre-alert that its courier deletes or renumbers, for the courier's next pre-alert of the
- * number. Otherwise the courier could clear the flag by announcing the number again (decision 0026).
+ * number or of the package. Otherwise the courier could clear the flag by announcing it again (decision 0026).
  */
-async function storeFlagForCourier(tx: UserTx, { columns, keys }: LockedPrealert): Promise<void> {
+async function storeFlagForCourier(
+  tx: UserTx,
+  { columns, keys, announcedKey }: LockedPrealert,
+): Promise<void> {
   if (tx.caller.courierId === null || columns.status !== 'flagged') return;
-  tx.later(insertFlag(tx, columns.courier_id, keys[0]));
+  tx.later(insertFlags(tx, columns.courier_id, [...new Set([keys[0], announcedKey])]));
 }
 
 /** Deletes the stored flags of a number when staff delete a flagged pre-alert of it. */

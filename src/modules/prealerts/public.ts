@@ -1,4 +1,3 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
-export { assertCodesFree } from './rename/blocked-codes.js';
-export { countRenamed, renameOnPrealerts } from './rename/rename-customer.js';
+export { assertCodesFree, countRenamed, renameOnPrealerts } from './rename/rename-customer.js';
 export { finishRenames } from './rename/finish-renames.js';

@@ -186,8 +186,8 @@ export function lockedPrealert(
 }
 
 /**
- * A pending pre-alert gets the status that a new one of its number would get. A received one keeps its status, unless it is moved to
- * another parcel, which may not be received yet. A flag is not cleared.
+ * A pending pre-alert gets the status and the key that a new one of its number would get. A received one keeps its package, unless its
+ * number is another one, whose parcel may not be received yet. A flag is not cleared.
  */
 export function updatePrealert(
   ctx: UserScope,
@@ -197,7 +197,8 @@ export function updatePrealert(
 ): Sql<PrealertColumns> {
   const announced = announcedNumber(fields, { tenantId: sql`old.tenant_id`, courierId: sql`old.courier_id` });
   return once`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
-      tracking_key = initial.new_key, announced_key = ${fields.trackingKey}, vendor = ${fields.vendor}, description = ${fields.description},
+      tracking_key = case when p.status = 'pending' or ${isMoved}::boolean then initial.new_key else p.tracking_key end,
+      announced_key = ${fields.trackingKey}, vendor = ${fields.vendor}, description = ${fields.description},
       status = case when p.status = 'pending' or (p.status = 'received' and ${isMoved}::boolean) then initial.new_status else p.status end,
       updated_at = now()
     from (

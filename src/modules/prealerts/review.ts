@@ -1,4 +1,4 @@
-import { audit, type AuditFact } from '../../platform/audit/audit.js';
+import { audit, factOf, type AuditFact } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { ApiError } from '../../platform/errors/errors.js';
@@ -7,7 +7,7 @@ import { claimPackage, lockLooked, notifyCourierOfClaim, type Claim } from '../p
 import { keysOfStored } from '../tracking-numbers/public.js';
 import { findKeys } from './lock-prealert.js';
 import { clearFlag, lockedForReview, type ReviewedRow } from './review-queries.js';
-import { deleteFlags } from './status/stored-flag-queries.js';
+import { deleteFlags } from './status/initial-status-queries.js';
 
 export type Review = { status: 'pending' | 'received'; packageId: string | null; isAssigned: boolean };
 
@@ -27,7 +27,7 @@ export async function reviewPrealert(
     const cleared = await tx.count(clearFlag(ctx, prealert.id, status, claim.trackingKey));
     if (cleared !== 1) throw new Error(`${cleared} pre-alerts were cleared under one lock.`);
     tx.later(deleteFlags(ctx, prealert.courierId, prealert.keys));
-    tx.later(audit(tx, factOf(prealert, status, claim, reason), ...claim.facts));
+    tx.later(audit(tx, reviewedFact(prealert, status, claim, reason), ...claim.facts));
     await notifyCourierOfClaim(tx, claim);
     return { status, packageId: claim.packageId, isAssigned: claim.change !== 'none' };
   });
@@ -53,19 +53,12 @@ async function selectFlagged(tx: UserTx, id: string): Promise<ReviewedRow & { ke
   return { ...row, keys: keysOfStored(row) };
 }
 
-function factOf(
+function reviewedFact(
   { id, status: previous }: ReviewedRow,
   status: string,
-  claim: Claim,
-  reason: string,
+  { packageId }: Claim,
+  remarks: string,
 ): AuditFact {
-  const after = claim.packageId ? { status, package_id: claim.packageId } : { status };
-  return {
-    action: 'prealert.reviewed',
-    entity: 'prealert',
-    entityId: id,
-    before: { status: previous },
-    after,
-    remarks: reason,
-  };
+  const after = packageId ? { status, package_id: packageId } : { status };
+  return factOf('prealert.reviewed', id, { before: { status: previous }, after, remarks });
 }

@@ -1,7 +1,7 @@
+import { outcomeOf, reply } from '../../platform/contract/reply.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
-import { updateAirFreight } from './air-freight.js';
-import { copyDefaultRates, deleteRate, readRates, saveRates } from './rate-table.js';
+import { copyDefaultRates, deleteRate, readRates, saveRates, updateAirFreight } from './rate-table.js';
 import type { SavedTable } from './stored-table.js';
 import { viewAirFreight, viewSaved, viewTables } from './view.js';
 import { countOf } from '../../platform/values/count-of.js';
@@ -16,7 +16,7 @@ export function rateHandlers() {
       const [first] = tables.couriers;
       const { length } = tables.couriers;
       const whose = isOne && first ? first.name : countOf(length, 'courier');
-      return { statusCode: 200, message: `Rates of ${whose}.`, data: viewTables(tables, isOne) };
+      return reply(`Rates of ${whose}.`, viewTables(tables, isOne));
     },
 
     async manageCourierRates({ ctx, body }) {
@@ -28,19 +28,18 @@ export function rateHandlers() {
           replySaved('Rate deleted.', await deleteRate(ctx, requested)),
         update_air_freight: async ({ courier_id: id, air_freight_rate: rate }): Managed => {
           const updated = await updateAirFreight(ctx, id, rate);
-          const message = updated.isChanged ? 'Air freight rate updated.' : UNCHANGED;
-          return { statusCode: 200, message, data: viewAirFreight(updated) };
+          const message = outcomeOf(updated.isChanged, 'Air freight rate updated.', ALREADY);
+          return reply(message, viewAirFreight(updated));
         },
       });
     },
   } satisfies Partial<Handlers>;
 }
 
-const UNCHANGED = 'The rates already have these values. Nothing was changed.';
+const ALREADY = 'The rates already have these values.';
 
 function replySaved(done: string, saved: SavedTable) {
   const isOnDefaults = saved.courierId !== null && saved.tiers.length === 0;
   const consequence = isOnDefaults ? ' The courier is billed by the default rates now.' : '';
-  const message = saved.isChanged ? done + consequence : UNCHANGED;
-  return { statusCode: 200 as const, message, data: viewSaved(saved) };
+  return reply(outcomeOf(saved.isChanged, done + consequence, ALREADY), viewSaved(saved));
 }

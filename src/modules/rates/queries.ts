@@ -7,13 +7,7 @@ import { applicableTiers, defaultTiers, gapsBetween, numberedTiers, type Gap } f
 import { columns } from '../../platform/db/columns.js';
 
 const COURIER = columns('Courier', 'c', ['id', 'name', 'code', 'airFreightRate']);
-const RATE_TIER = columns('RateTier', 't', {
-  id: 'id',
-  courierId: 'courierId',
-  startLb: 'startWeightLb',
-  endLb: 'endWeightLb',
-  feeUsd: 'feeUsd',
-});
+const RATE_TIER = columns('RateTier', 't', ['id', 'courierId', 'startWeightLb', 'endWeightLb', 'feeUsd']);
 
 export type CourierRow = RowOf<typeof COURIER>;
 
@@ -49,9 +43,9 @@ export function selectGaps(ctx: UserScope, courierId: string | null): Sql<Gap> {
 /** One statement, because a table may have 500 tiers with different values. */
 export function updateTiers(ctx: UserScope, tiers: StoredTier[]): Sql {
   return sql`update rate_tiers t
-    set start_weight_lb = changed."startLb", end_weight_lb = changed."endLb", fee_usd = changed."feeUsd"
+    set start_weight_lb = changed."startWeightLb", end_weight_lb = changed."endWeightLb", fee_usd = changed."feeUsd"
     from jsonb_to_recordset(${JSON.stringify(tiers)}::jsonb) as changed
-      (id int, "startLb" numeric, "endLb" numeric, "feeUsd" numeric)
+      (id int, "startWeightLb" numeric, "endWeightLb" numeric, "feeUsd" numeric)
     where ${tenantRows(ctx, 't')} and t.id = changed.id`;
 }
 

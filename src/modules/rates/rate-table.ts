@@ -4,9 +4,10 @@ import { lock } from '../../platform/db/columns.js';
 import { lockRates } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { UserTx } from '../../platform/db/scope.js';
-import { selectCouriers, selectTiers, type CourierRow, type TierRow } from './queries.js';
+import { selectCouriers, selectTiers, type CourierRow, type TierRow, setAirFreightRate } from './queries.js';
 import { findTable, replaceTable, type SavedTable } from './stored-table.js';
 import { readTable } from './tier.js';
+import { auditLater } from '../../platform/audit/audit.js';
 
 type Action<Name> = Omit<Extract<BodyOf<'manageCourierRates'>, { action: Name }>, 'action'>;
 
@@ -79,4 +80,26 @@ const withRatesLocked = (ctx: UserContext, work: (tx: UserTx) => Promise<SavedTa
 async function lockCourier(tx: UserTx, courierId: string): Promise<string> {
   const { id } = await lock(tx, 'Courier', courierId, ['id'], 'no key update');
   return id;
+}
+
+export type AirFreight = { courierId: string; rateUsd: string; isChanged: boolean };
+
+/**
+ * Sets the price per lb of a courier's air freight.
+ * @throws ApiError courier_not_found
+ */
+export async function updateAirFreight(ctx: UserContext, id: string, rateUsd: number): Promise<AirFreight> {
+  // The contract has limited the decimals, so nothing is rounded here.
+  const requested = rateUsd.toFixed(2);
+  return ctx.write(async (tx) => {
+    const courier = await lock(tx, 'Courier', id, ['id', 'airFreightRate'], 'no key update');
+    const { id: courierId, airFreightRate: stored } = courier;
+    if (stored === requested) return { courierId, rateUsd: requested, isChanged: false };
+    await tx.count(setAirFreightRate(ctx, courierId, requested));
+    auditLater(tx, 'courier.air_freight_updated', courierId, {
+      before: { air_freight_rate: stored },
+      after: { air_freight_rate: requested },
+    });
+    return { courierId, rateUsd: requested, isChanged: true };
+  });
 }

@@ -1,4 +1,5 @@
 import { audit } from '../../platform/audit/audit.js';
+import { pickColumns } from '../../platform/audit/difference.js';
 import type { Tx, UserTx } from '../../platform/db/scope.js';
 import { selectGaps, updateTiers } from './queries.js';
 import { orderByWeight, planChange, toStoredTier, type RequestedTier, type StoredTier } from './tier.js';
@@ -26,10 +27,9 @@ type Change = { action: string; courierId: string | null };
 /** Writes only the differences. An equal table is not written. */
 export async function replaceTable(
   tx: UserTx,
-  change: Change,
+  { action, courierId }: Change,
   requested: RequestedTier[],
 ): Promise<SavedTable> {
-  const { courierId } = change;
   const before = await findTable(tx, courierId);
   const { updated, inserted, deletedIds } = planChange(before, requested);
   const { rateTier } = tx.models;
@@ -37,42 +37,19 @@ export async function replaceTable(
   if (updated.length > 0) await tx.count(updateTiers(tx, updated));
   if (inserted.length > 0) {
     // By weight, as ids are given in this order.
-    const data = orderByWeight(inserted).map(({ startLb, endLb, feeUsd }) => ({
-      tenantId: tx.tenantId,
-      courierId,
-      startWeightLb: startLb,
-      endWeightLb: endLb,
-      feeUsd,
-    }));
+    const data = orderByWeight(inserted).map((tier) => ({ ...tier, tenantId: tx.tenantId, courierId }));
     await rateTier.createMany({ data });
   }
   const isChanged = deletedIds.length + updated.length + inserted.length > 0;
   const tiers = isChanged ? await findTable(tx, courierId) : before;
-  if (isChanged) await auditTable(tx, change, { before, after: tiers });
+  if (isChanged) {
+    const entity = courierId === null ? 'tenant' : 'courier';
+    // The whole table, so that one entry shows the tiers that a courier was billed by.
+    const states = { before: { rates: before.map(toColumns) }, after: { rates: tiers.map(toColumns) } };
+    tx.later(audit(tx, { action, entity, entityId: courierId ?? tx.tenantId, ...states }));
+  }
   const warnings = (await tx.query(selectGaps(tx, courierId))).map(gapWarning);
   return { courierId, tiers, warnings, isChanged };
 }
 
-/** Records the whole table before and after, so that one entry shows the tiers that a courier was billed by. */
-async function auditTable(
-  tx: UserTx,
-  { action, courierId }: Change,
-  { before, after }: Record<'before' | 'after', StoredTier[]>,
-): Promise<void> {
-  tx.later(
-    audit(tx, {
-      action,
-      entity: courierId === null ? 'tenant' : 'courier',
-      entityId: courierId ?? tx.tenantId,
-      before: { rates: before.map(toColumns) },
-      after: { rates: after.map(toColumns) },
-    }),
-  );
-}
-
-const toColumns = ({ id, startLb, endLb, feeUsd }: StoredTier) => ({
-  id,
-  start_weight_lb: startLb,
-  end_weight_lb: endLb,
-  fee_usd: feeUsd,
-});
+const toColumns = (tier: StoredTier) => pickColumns(tier, ['id', 'startWeightLb', 'endWeightLb', 'feeUsd']);

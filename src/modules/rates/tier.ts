@@ -1,23 +1,26 @@
 import type { BodyOf } from '../../platform/contract/types.js';
-import type { RateTier } from '../../platform/db/models/types.js';
+import type { DecimalText, RateTier } from '../../platform/db/models/types.js';
 import { ApiError, fieldError, type FieldError } from '../../platform/errors/errors.js';
 
 /** Weights with 3 decimals and a fee with 2, as text, exactly as the database writes them. */
-export type Tier = { startLb: string; endLb: string; feeUsd: string };
+export type Tier = DecimalText<Pick<RateTier, 'startWeightLb' | 'endWeightLb' | 'feeUsd'>>;
 export type StoredTier = Tier & Pick<RateTier, 'id'>;
 /** A requested tier. Without an id it is new. */
 export type RequestedTier = Tier & { id: number | undefined };
 
 export const toStoredTier = ({ id, startWeightLb, endWeightLb, feeUsd }: RateTier): StoredTier => ({
   id,
-  startLb: startWeightLb.toFixed(3),
-  endLb: endWeightLb.toFixed(3),
+  startWeightLb: startWeightLb.toFixed(3),
+  endWeightLb: endWeightLb.toFixed(3),
   feeUsd: feeUsd.toFixed(2),
 });
 
 /** The order of a table. Floats are only compared: weights of 8 digits have one float each. */
 export const orderByWeight = <Of extends Tier>(tiers: Of[]): Of[] =>
-  tiers.toSorted((a, b) => Number(a.startLb) - Number(b.startLb) || Number(a.endLb) - Number(b.endLb));
+  tiers.toSorted(
+    (a, b) =>
+      Number(a.startWeightLb) - Number(b.startWeightLb) || Number(a.endWeightLb) - Number(b.endWeightLb),
+  );
 
 type SentTier = Extract<BodyOf<'manageCourierRates'>, { action: 'save_rates' }>['rates'][number];
 
@@ -33,8 +36,8 @@ export function readTable(sent: SentTier[]): RequestedTier[] {
   // The contract has limited the decimals, so nothing is rounded here.
   return sent.map(({ id, startweight, endweight, fee }) => ({
     id,
-    startLb: startweight.toFixed(3),
-    endLb: endweight.toFixed(3),
+    startWeightLb: startweight.toFixed(3),
+    endWeightLb: endweight.toFixed(3),
     feeUsd: fee.toFixed(2),
   }));
 }
@@ -119,4 +122,5 @@ export function planChange(stored: StoredTier[], requested: RequestedTier[]): Ta
 
 const notInTable = (index: number): FieldError => fieldError(`rates[${index}].id`, 'tier_missing');
 
-const isSame = (a: Tier, b: Tier) => a.startLb === b.startLb && a.endLb === b.endLb && a.feeUsd === b.feeUsd;
+const isSame = (a: Tier, b: Tier) =>
+  a.startWeightLb === b.startWeightLb && a.endWeightLb === b.endWeightLb && a.feeUsd === b.feeUsd;

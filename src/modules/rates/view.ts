@@ -1,6 +1,6 @@
 import type { DataOf } from '../../platform/contract/types.js';
-import type { AirFreight } from './air-freight.js';
-import type { RateTables } from './rate-table.js';
+import { groupBy } from '../../platform/values/group-by.js';
+import type { RateTables, AirFreight } from './rate-table.js';
 import type { SavedTable } from './stored-table.js';
 import type { StoredTier } from './tier.js';
 
@@ -8,16 +8,15 @@ type Tables = DataOf<'getCourierRates'>;
 type RateTier = Tables['global_default_rates'][number];
 type Changed = DataOf<'manageCourierRates'>;
 
+/** The owner of the default tiers. */
+const DEFAULTS = 'defaults';
+
 /** @param isOne whether the request names a courier; the response then contains one table instead of a list */
 export function viewTables({ couriers, tiers }: RateTables, isOne: boolean): Tables {
-  const tables = new Map<string | null, RateTier[]>();
-  for (const tier of tiers) {
-    const table = tables.get(tier.courierId) ?? [];
-    table.push(viewTier(tier));
-    tables.set(tier.courierId, table);
-  }
+  const tables = groupBy(tiers, ({ courierId }) => courierId ?? DEFAULTS);
+  const tableOf = (owner: string): RateTier[] => (tables.get(owner) ?? []).map(viewTier);
   const views = couriers.map(({ id, name, code, airFreightRate }) => {
-    const own = tables.get(id) ?? [];
+    const own = tableOf(id);
     return {
       courier_id: id,
       courier_name: name,
@@ -27,15 +26,15 @@ export function viewTables({ couriers, tiers }: RateTables, isOne: boolean): Tab
       uses_global_rates: own.length === 0,
     };
   });
-  const defaults = { global_default_rates: tables.get(null) ?? [] };
+  const defaults = { global_default_rates: tableOf(DEFAULTS) };
   const [first] = views;
   return isOne && first ? { ...defaults, courier: first } : { ...defaults, couriers: views };
 }
 
-const viewTier = ({ id, startLb, endLb, feeUsd }: StoredTier): RateTier => ({
+const viewTier = ({ id, startWeightLb, endWeightLb, feeUsd }: StoredTier): RateTier => ({
   id,
-  startweight: Number(startLb),
-  endweight: Number(endLb),
+  startweight: Number(startWeightLb),
+  endweight: Number(endWeightLb),
   fee: Number(feeUsd),
 });
 

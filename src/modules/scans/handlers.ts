@@ -1,7 +1,15 @@
+import type { components } from '../../../generated/contract.js';
 import type { Handlers } from '../../../generated/handlers.js';
+import { recordOf } from '../../platform/contract/record.js';
+import { reply } from '../../platform/contract/reply.js';
+import type { DataOf } from '../../platform/contract/types.js';
+import type { UserCaller } from '../../platform/identity/callers.js';
+import { formatDateTime } from '../../platform/values/time.js';
+import { shownTrackingNumber } from '../tracking-numbers/public.js';
+import type { MatchedPackage } from './find-matches.js';
 import type { NextStep } from './next-step.js';
-import { resolveScan } from './resolve-scan.js';
-import { viewResolution } from './view.js';
+import type { CustomerRow, ManifestRow, PrealertRow } from './queries.js';
+import { resolveScan, type ScanResolution } from './resolve-scan.js';
 
 const MESSAGES: Record<NextStep, string> = {
   receive: 'The parcel is not received yet.',
@@ -15,11 +23,54 @@ export function scanHandlers() {
   return {
     async resolveScan({ ctx, body }) {
       const resolution = await resolveScan(ctx, body.scan);
-      return {
-        statusCode: 200,
-        message: MESSAGES[resolution.next],
-        data: viewResolution(ctx.caller, resolution),
-      };
+      return reply(MESSAGES[resolution.next], viewResolution(ctx.caller, resolution));
     },
   } satisfies Partial<Handlers>;
 }
+
+type Schemas = components['schemas'];
+
+const viewResolution = (
+  caller: UserCaller,
+  { text, numbers, candidates, kind, owner, matches, next }: ScanResolution,
+): DataOf<'resolveScan'> => ({
+  text,
+  kind,
+  numbers: numbers.map((number) => number.text),
+  candidates: candidates.map((candidate) => recordOf(candidate)),
+  owner: owner && recordOf(owner),
+  matches: {
+    packages: matches.packages.map((row) => viewPackage(caller, row)),
+    prealerts: matches.prealerts.map(viewPrealert),
+    manifests: matches.manifests.map(viewManifest),
+    customers: matches.customers.map(viewCustomer),
+  },
+  next,
+});
+
+function viewPackage(caller: UserCaller, row: MatchedPackage): Schemas['ScannedPackage'] {
+  const { id, trackingKey: _, weightLb, receivedAt, ...shown } = row;
+  return {
+    package_id: id,
+    ...recordOf(shown),
+    tracking_number: shownTrackingNumber(caller, row),
+    weight: Number(weightLb),
+    entry_date_time: formatDateTime(receivedAt),
+  };
+}
+
+const viewPrealert = ({ id, trackingKey: _, ...row }: PrealertRow): Schemas['ScannedPrealert'] => ({
+  prealert_id: id,
+  ...recordOf(row),
+});
+
+const viewManifest = ({ id, ...row }: ManifestRow): Schemas['ScannedManifest'] => ({
+  manifest_id: id,
+  ...recordOf(row),
+});
+
+const viewCustomer = ({ id, isActive, ...row }: CustomerRow): Schemas['ScannedCustomer'] => ({
+  courier_customer_id: id,
+  ...recordOf(row),
+  is_active: isActive ? 1 : 0,
+});

@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/contract.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
 import type { Prealert } from '../../platform/db/models/types.js';
-import { empty, once, sql, type RowOf, type Sql } from '../../platform/db/statements.js';
+import { empty, once, sql, type RowOf, type OrNull, type Sql } from '../../platform/db/statements.js';
 import { presentCode, presentCodeColumn } from '../../platform/db/user-codes.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import { keyIn, orderedByKey } from '../tracking-numbers/public.js';
@@ -18,6 +18,7 @@ const PACKAGE = columns('Package', 'p', [
   'firstName',
   'lastName',
   'manifestId',
+  'weightLb',
   'receivedAt',
 ]);
 const COURIER = columns('Courier', 'c', { courierName: 'name' });
@@ -46,12 +47,11 @@ const CUSTOMER_COURIER = columns('Courier', 'r', { courierName: 'name' });
 
 type Schemas = components['schemas'];
 
-export type PackageRow = RowOf<typeof PACKAGE> & {
-  status: Schemas['PackageStatus'];
-  courierName: string | null;
-  manifestNumber: string | null;
-  manifestStatus: Schemas['ManifestStatus'] | null;
-};
+export type PackageRow = RowOf<typeof PACKAGE> &
+  OrNull<RowOf<typeof COURIER> & RowOf<typeof MANIFEST>> & {
+    status: Schemas['PackageStatus'];
+    manifestStatus: Schemas['ManifestStatus'] | null;
+  };
 
 /**
  * Selects the packages of a parcel's keys. For a courier only those with a customer: it sees the number of others masked, and
@@ -72,14 +72,10 @@ const selectPackages = (ctx: UserScope, condition: Sql, order: Sql): Sql<Package
     left join manifests m on ${tenantRows(ctx, 'm')} and m.tenant_id = p.tenant_id and m.id = p.manifest_id
     where ${ownRows(ctx, 'p')} and ${condition} ${order}`;
 
-export type PrealertRow = RowOf<typeof PREALERT> & {
-  userCode: string;
-  courierName: string;
-  /** The names of the active customer, both null if there is none. */
-  firstName: string | null;
-  lastName: string | null;
-  status: Schemas['PrealertStatus'];
-};
+/** Without names if the customer is not active. */
+export type PrealertRow = RowOf<typeof PREALERT> &
+  RowOf<typeof COURIER> &
+  OrNull<RowOf<typeof OWNER>> & { userCode: string; status: Schemas['PrealertStatus'] };
 
 const MAX_RECORDS = sql`50`;
 

@@ -2,16 +2,13 @@ import type { DataOf } from '../../platform/contract/types.js';
 import type { ScanReading } from '../tracking-numbers/public.js';
 import { areAgreed } from './next-step.js';
 import type { ScanMatches } from './find-matches.js';
+import type { PrealertRow } from './queries.js';
 
 type Resolution = DataOf<'resolveScan'>;
 
 /** The owner that a package has, or that intake would store. */
-export type ParcelOwner = {
-  courierId: string;
-  courierName: string;
+export type ParcelOwner = Pick<PrealertRow, 'courierId' | 'courierName' | 'firstName' | 'lastName'> & {
   userCode: string | null;
-  firstName: string | null;
-  lastName: string | null;
 };
 
 export type ScanMeaning = { kind: Resolution['kind']; owner: ParcelOwner | null };

@@ -1,4 +1,4 @@
-import { audit } from '../../platform/audit/audit.js';
+import { auditLater } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockSecuritySettings } from '../../platform/db/locks.js';
@@ -28,16 +28,7 @@ export function changeSettings(
     if (JSON.stringify(before) === JSON.stringify(after)) return { settings: stored, isChanged: false };
     const [settings] = await tx.query(storeSettings(ctx, merged));
     if (!settings) throw new Error('The settings were not stored.');
-    const entityId = ctx.tenantId;
-    tx.later(
-      audit(tx, {
-        action: 'tenant.security_settings_changed',
-        entity: 'tenant',
-        entityId,
-        before,
-        after,
-      }),
-    );
+    auditLater(tx, 'tenant.security_settings_changed', ctx.tenantId, { before, after });
     return { settings, isChanged: true };
   });
 }

@@ -1,4 +1,4 @@
-import { audit } from '../../platform/audit/audit.js';
+import { auditLater } from '../../platform/audit/audit.js';
 import { hasPermission } from '../../platform/access/permissions.js';
 import type { UserContext, SystemContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
@@ -46,8 +46,7 @@ export async function logOut(ctx: UserContext): Promise<number> {
     const ended = sessionId
       ? await tx.query(endSession(ctx, { userId, sessionId, reason: 'logout' }))
       : await endAllAndTokens(ctx, tx, userId);
-    const after = { session_id: sessionId ?? null };
-    tx.later(audit(tx, { action: 'user.logged_out', entity: 'user', entityId: userId, after }));
+    auditLater(tx, 'user.logged_out', userId, { after: { session_id: sessionId ?? null } });
     return ended.length;
   });
 }
@@ -65,8 +64,7 @@ export async function endOne(
   return asLockedCaller(ctx, async (tx) => {
     const ended = await tx.query(endSession(ctx, { userId, sessionId, reason: 'ended' }));
     if (ended.length > 0) {
-      const after = { session_id: sessionId };
-      tx.later(audit(tx, { action: 'user.session_ended', entity: 'user', entityId: userId, after }));
+      auditLater(tx, 'user.session_ended', userId, { after: { session_id: sessionId } });
     } else if ((await tx.models.session.count({ where: { id: sessionId, userId } })) === 0)
       throw new ApiError('session_not_found');
     return ended.length;
@@ -92,7 +90,7 @@ export async function endAll(
       : await endAllAndTokens(ctx, tx, userId);
     await tx.models.preauthToken.deleteMany({ where: { userId } });
     const after = { sessions: ended.length, kept_current: isKept };
-    tx.later(audit(tx, { action: 'user.sessions_ended', entity: 'user', entityId: userId, after }));
+    auditLater(tx, 'user.sessions_ended', userId, { after });
     return ended.length;
   });
 }

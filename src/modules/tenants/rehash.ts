@@ -1,9 +1,8 @@
-import { audit } from '../../platform/audit/audit.js';
+import { audit, factOf } from '../../platform/audit/audit.js';
 import type { Secrets } from '../../platform/access/secrets.js';
-import type { SystemContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
 import { contextOf, forEachBatch } from './batches.js';
-import { deleteBackupCodes, selectApiKeys, updateApiKeyHashes, type StoredApiKey } from './lookup-hashes.js';
+import { deleteBackupCodes, selectApiKeys, updateApiKeyHashes, type StoredApiKey } from './secret-columns.js';
 
 type Print = (line: string) => void;
 
@@ -43,12 +42,7 @@ export async function rehashLookups(db: Db, secrets: Secrets, tenantIds: string[
         return cipher === null || renewed === undefined || renewed === hash ? [] : [{ id, cipher, renewed }];
       });
       if (changed.length === 0) return;
-      const fact = {
-        action: 'tenant.api_keys_rehashed',
-        entity: 'tenant' as const,
-        entityId: ctx.tenantId,
-        after: { up_to: changed.length },
-      };
+      const fact = factOf('tenant.api_keys_rehashed', tenantId, { after: { up_to: changed.length } });
       const [updated] = await ctx.write([updateApiKeyHashes(ctx, changed), audit(ctx, fact)]);
       rehashed += updated.length;
     });
@@ -58,7 +52,12 @@ export async function rehashLookups(db: Db, secrets: Secrets, tenantIds: string[
 /** Deletes the backup codes of all users. They are stored as hashes only, so they do not match a new LOOKUP_KEY. */
 export async function dropBackupCodes(db: Db, tenantIds: string[]): Promise<number> {
   let dropped = 0;
-  for (const tenantId of tenantIds) dropped += await dropOfTenant(contextsOf(db, tenantId)());
+  for (const tenantId of tenantIds) {
+    const ctx = contextOf(db, tenantId, 'rehash');
+    const fact = factOf('tenant.backup_codes_dropped', tenantId);
+    const [codes] = await ctx.write([deleteBackupCodes(ctx), audit(ctx, fact)]);
+    dropped += codes.length;
+  }
   return dropped;
 }
 
@@ -70,14 +69,4 @@ function hashOf(tenantId: string, secrets: Secrets, { id, cipher }: StoredApiKey
   } catch {
     return undefined;
   }
-}
-
-async function dropOfTenant(ctx: SystemContext): Promise<number> {
-  const fact = {
-    action: 'tenant.backup_codes_dropped',
-    entity: 'tenant' as const,
-    entityId: ctx.tenantId,
-  };
-  const [dropped] = await ctx.write([deleteBackupCodes(ctx), audit(ctx, fact)]);
-  return dropped.length;
 }

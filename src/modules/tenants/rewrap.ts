@@ -1,4 +1,4 @@
-import { audit } from '../../platform/audit/audit.js';
+import { audit, factOf } from '../../platform/audit/audit.js';
 import type { Secrets } from '../../platform/access/secrets.js';
 import type { SystemContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
@@ -127,12 +127,8 @@ async function storeBatch(
   batch: ReencryptedSecret[],
 ): Promise<number> {
   if (batch.length === 0) return 0;
-  const fact = {
-    action: 'tenant.secrets_rewrapped',
-    entity: 'tenant' as const,
-    entityId: ctx.tenantId,
-    after: { column: `${column.table}.${column.column}`, up_to: batch.length },
-  };
+  const after = { column: `${column.table}.${column.column}`, up_to: batch.length };
+  const fact = factOf('tenant.secrets_rewrapped', ctx.tenantId, { after });
   const [updated] = await ctx.write([updateSecrets(ctx, column, batch), audit(ctx, fact)]);
   return updated.length;
 }

@@ -1,8 +1,9 @@
 import type { Candidate } from './reader/candidates.js';
 import { isNoNumber } from './reader/incidental.js';
 import { hasControlCharacter, plainText, readsIn, toElement } from './reader/noise.js';
-import { numbersOf } from './scan-numbers.js';
+import { MAX_NUMBERS, numbersOf } from './scan-numbers.js';
 import { toScannedNumber, type ScannedNumber } from './scanned-number.js';
+import { invalidFieldError, type ApiError, type FieldProblem } from '../../platform/errors/errors.js';
 
 /** What a scan says. */
 export type ScanReading = {
@@ -41,8 +42,31 @@ export function readScan(scan: string): ScanReading {
   const sent = [plainText(scan), trimmed].filter((text) => !text.includes('\u0000'));
   const whole = toElement(scan);
   if (elements.length === 1 && !hasControlCharacter(whole)) sent.push(whole.folded);
-  const numbers = numbersOf(reads, sent);
-  return toReading(numbers, numbers.length > 1 ? plainText(scan) : undefined);
+  const numbers = stableOf(numbersOf(reads, sent), scan);
+  const text = numbers.length === 1 ? undefined : plainText(scan);
+  return numbers.length === 0 ? noNumber(plainText(scan), 'no_parcel') : toReading(numbers, text);
+}
+
+const isPlain = ({ text, folded }: ScannedNumber): boolean => text === folded && PLAIN.test(text);
+
+/**
+ * Returns the numbers as their texts are read, which are stored and read again: an element of a matrix code may have words around a
+ * number. Each text is shorter than the scan, or has fewer signs to remove, so this ends.
+ */
+function stableOf(numbers: ScannedNumber[], scan: string): ScannedNumber[] {
+  const read = new Map<string, ScannedNumber>();
+  for (const number of numbers) {
+    const isRead = number.text === scan || isPlain(number);
+    const again = isRead ? [number] : readScan(number.text).numbers;
+    const [only, another] = again;
+    const keys = only && !another ? [...new Set([...only.keys, ...number.keys])] : undefined;
+    for (const each of again) {
+      const same = read.get(each.key);
+      if (same) same.places.push(...number.places);
+      else read.set(each.key, { ...each, keys: keys ?? each.keys, places: [...number.places] });
+    }
+  }
+  return [...read.values()].slice(0, MAX_NUMBERS);
 }
 
 const noNumber = (text: string, problem: ScanReading['problem']): ScanReading => ({
@@ -56,4 +80,24 @@ function toReading(numbers: ScannedNumber[], text = numbers[0]?.text ?? ''): Sca
   const [only, another] = numbers;
   if (only && !another && isNoNumber(only.folded)) return noNumber(only.text, 'no_parcel');
   return { text, numbers, candidates: numbers.flatMap(({ candidates }) => candidates), problem: null };
+}
+
+/** Returns the tracking number in a field. @throws ApiError validation_failed if there is none, or more than one */
+export function readNumber(text: string, field: string): ScannedNumber {
+  const reading = readScan(text);
+  const [number, another] = reading.numbers;
+  if (!number || another) throw notOneNumber(reading, field);
+  return number;
+}
+
+/** Returns the error for a scan that is no number, or that has several and no record decides between them. */
+export const notOneNumber = (reading: ScanReading, field: string): ApiError =>
+  invalidFieldError(field, ...whyNotOneNumber(reading));
+
+/** Returns why a scan is not exactly one number, as the problem of a field. */
+export function whyNotOneNumber({ text, numbers, problem }: ScanReading): FieldProblem {
+  if (problem === 'control_characters') return ['control_characters_in_number'];
+  if (problem === 'no_parcel') return ['no_parcel_number', { text }];
+  if (numbers.length === 0) return ['no_number'];
+  return ['several_numbers', { numbers: numbers.map(({ text }) => text).join(', ') }];
 }

@@ -3,7 +3,7 @@ import type { Element, Read } from './reader/noise.js';
 import { toScannedNumber, type ScannedNumber } from './scanned-number.js';
 
 /** More elements are data of a matrix code. Each costs time, so their number limits the work. */
-const MAX_NUMBERS = 4;
+export const MAX_NUMBERS = 4;
 const MAX_PARTS = 16;
 
 /** A shorter element beside a longer one is no number of a parcel: a country, a service, a weight. */

@@ -1,4 +1,5 @@
-import { hasFedexCheckDigit, trackingKey } from './tracking-key.js';
+import { trackingKey } from './tracking-key.js';
+import { fedexNumbersEndingIn, hasFedexCheckDigit } from './reader/fedex.js';
 import { uspsNumberIn } from './reader/usps.js';
 import { findCandidates, type Candidate } from './reader/candidates.js';
 import { toElement, type Element } from './reader/noise.js';
@@ -91,7 +92,6 @@ const FEDEX_34 = /^(?:[0-8]\d|96)\d{32}$/;
 /** FedEx's 12 digits can be the end of the 14 in its barcode, and both check digits right. */
 const FEDEX_12 = /^\d{12}$/;
 const FEDEX_14 = /^\d{14}$/;
-const PREFIXES = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 
 /** GS1's serial shipping container code: 18 digits, behind 00 in a barcode. */
 const SSCC = /^(?:00)?(\d{18})$/;
@@ -100,8 +100,7 @@ const SSCC = /^(?:00)?(\d{18})$/;
 function relatedKeys(folded: string): string[] {
   const isFedexLabel = FEDEX_34.test(folded) && uspsNumberIn(folded) === undefined;
   if (isFedexLabel && hasFedexCheckDigit(folded.slice(-14))) return [folded.slice(-14), folded.slice(-12)];
-  if (FEDEX_12.test(folded) && hasFedexCheckDigit(folded))
-    return PREFIXES.map((prefix) => prefix + folded).filter(hasFedexCheckDigit);
+  if (FEDEX_12.test(folded) && hasFedexCheckDigit(folded)) return fedexNumbersEndingIn(folded);
   if (FEDEX_14.test(folded) && hasFedexCheckDigit(folded) && hasFedexCheckDigit(folded.slice(-12)))
     return [folded.slice(-12)];
   const [, container] = SSCC.exec(folded) ?? [];

@@ -14,6 +14,12 @@ export function keysOfStored({ trackingKey, trackingNumber }: StoredNumber): [st
   return [trackingKey, ...keys.filter((key) => key !== trackingKey)];
 }
 
+/** Returns the key of a stored number, or the row's key if an earlier release has stored a text that is not one number. */
+export function keyOfStored({ trackingKey, trackingNumber }: StoredNumber): string {
+  const [number, another] = readScan(trackingNumber ?? '').numbers;
+  return number && !another ? number.key : trackingKey;
+}
+
 /** The rows of a table with a tracking key that have one of these keys. One key is compared directly. */
 export function keyIn(alias: string, keys: readonly string[]): Sql {
   const column = raw(`${alias}.tracking_key`);

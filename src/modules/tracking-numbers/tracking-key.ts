@@ -1,3 +1,4 @@
+import { hasFedexCheckDigit } from './reader/fedex.js';
 import { uspsNumberIn } from './reader/usps.js';
 
 /** The barcodes below have only digits: 420 and a ZIP code with at least 20 more, or 32 or 34. */
@@ -32,14 +33,4 @@ function keyOfFedex34(label: string): string {
   const number = label.slice(-14);
   if (hasFedexCheckDigit(number)) return number.replace(/^00/, '');
   return FEDEX_34_KNOWN.test(label) ? number.slice(2) : label;
-}
-
-/**
- * FedEx check digit: weights 1, 3, 7 from the right, modulo 11, then modulo 10. The rule is the same for 12
- * and 14 digits.
- */
-export function hasFedexCheckDigit(digits: string): boolean {
-  const [check, ...others] = Array.from(digits, Number).reverse();
-  const sum = others.reduce((total, digit, index) => total + digit * ([1, 3, 7][index % 3] ?? 0), 0);
-  return (sum % 11) % 10 === check;
 }

@@ -1,5 +1,5 @@
 import { differenceOf } from '../../platform/audit/difference.js';
-import { audit } from '../../platform/audit/audit.js';
+import { auditLater } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import { lockAdministrators } from '../../platform/db/locks.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
@@ -59,7 +59,7 @@ function storeContact(
     const difference = differenceOf<StoredContact>(stored, wanted, ['fullName', 'email']);
     if (!difference) return false;
     await tx.models.user.updateMany({ where: { id: userId }, data: { ...wanted, updatedAt: stored.now } });
-    tx.later(audit(tx, { action: 'user.updated', entity: 'user', entityId: userId, ...difference }));
+    auditLater(tx, 'user.updated', userId, { ...difference });
     if (email !== stored.email) await notifyBothAddresses(tx, userId, [stored.email, email]);
     return true;
   });
@@ -99,8 +99,7 @@ export function changeRole(ctx: UserContext, userId: string, requested: Requeste
     await tx.models.user.updateMany({ where: { id: userId }, data });
     await deletePreauthTokens(tx, userId);
     const before = { role: stored.role, courier_id: stored.courierId };
-    const after = { role, courier_id: courierId };
-    tx.later(audit(tx, { action: 'user.role_changed', entity: 'user', entityId: userId, before, after }));
+    auditLater(tx, 'user.role_changed', userId, { before, after: { role, courier_id: courierId } });
     return true;
   });
 }
@@ -118,7 +117,7 @@ export function setUserActive(ctx: UserContext, userId: string, isActive: boolea
     await deletePreauthTokens(tx, userId);
     const action = isActive ? 'user.enabled' : 'user.disabled';
     const [before, after] = [{ is_active: !isActive }, { is_active: isActive }];
-    tx.later(audit(tx, { action, entity: 'user', entityId: userId, before, after }));
+    auditLater(tx, action, userId, { before, after });
     return true;
   });
 }

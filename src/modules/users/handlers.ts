@@ -1,12 +1,15 @@
 import { pageReply } from '../../platform/contract/page-reply.js';
+import { recordOf } from '../../platform/contract/record.js';
+import { outcomeOf, reply } from '../../platform/contract/reply.js';
+import { formatDateTime } from '../../platform/values/time.js';
+import type { components } from '../../../generated/contract.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
 import type { Deps } from '../dependencies.js';
 import { changeRole, setUserActive, updateUser, type Changed } from './change.js';
-import type { IssuedCredential } from './issued-credential.js';
 import { resetPassword, resetTwoFactor } from './reset.js';
-import { createUser, listUsers } from './user.js';
-import { viewIssuedCredential, viewUser } from './view.js';
+import { createUser, listUsers, type IssuedCredential } from './user.js';
+import type { UserRow } from './queries.js';
 
 type Managed = ReplyOf<'manageUsers'>;
 
@@ -45,13 +48,21 @@ export function userHandlers(deps: Deps) {
   } satisfies Partial<Handlers>;
 }
 
-function replyWithUser(message: string, { user, isChanged }: Changed): Managed {
-  const unchanged = 'The user already has these values. Nothing was changed.';
-  return { statusCode: 200, message: isChanged ? message : unchanged, data: viewUser(user) };
-}
+const replyWithUser = (done: string, { user, isChanged }: Changed): Managed =>
+  reply(outcomeOf(isChanged, done, 'The user already has these values.'), viewUser(user));
 
-const replyWithCredential = (message: string, credential: IssuedCredential): Managed => ({
-  statusCode: 200,
-  message,
-  data: viewIssuedCredential(credential),
+const viewUser = ({ id, ...row }: UserRow): components['schemas']['ManagedUser'] => ({
+  user_id: id,
+  ...recordOf(row),
 });
+
+const replyWithCredential = (
+  message: string,
+  { userId, username, password, expiresAt }: IssuedCredential,
+): Managed =>
+  reply(message, {
+    user_id: userId,
+    username,
+    one_time_password: password,
+    password_expires_at: formatDateTime(expiresAt),
+  });

@@ -1,7 +1,7 @@
 import type { QueryOf } from '../../platform/contract/types.js';
-import { tenantRows, containsPattern } from '../../platform/db/filters.js';
-import { limitTo } from '../../platform/db/pages.js';
-import { empty, join, raw, sql, type RowOf, type Sql } from '../../platform/db/statements.js';
+import { allOf, containsText, tenantRows } from '../../platform/db/filters.js';
+import { limitTo, orderBy } from '../../platform/db/pages.js';
+import { empty, sql, type RowOf, type Sql } from '../../platform/db/statements.js';
 import type { Role } from '../../platform/identity/callers.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import { columns } from '../../platform/db/columns.js';
@@ -31,34 +31,25 @@ export type UserRow = RowOf<typeof USER> & { role: Role; courierCode: string | n
 type ListQuery = QueryOf<'listUsers'>;
 
 // A tenant has at most a few hundred users, so the search scans them without an index (docs/decisions/0023).
-const SORTS = {
-  username: 'u.username',
-  full_name: 'u.full_name',
-  role: 'u.role',
-  created_at: 'u.created_at',
-  updated_at: 'u.updated_at',
-} satisfies Record<ListQuery['sort_by'], string>;
-
 export function pageOfUsers(ctx: UserScope, query: ListQuery): Sql<UserRow> {
-  const order = sql`order by ${raw(`${SORTS[query.sort_by]} ${query.sort_dir}, u.id ${query.sort_dir}`)}`;
-  const page = sql`${order} ${limitTo(query)}`;
-  return selectUsers(ctx, filtersOf(ctx, query), page);
+  const order = orderBy('u', [query.sort_by, 'id'], query.sort_dir);
+  return selectUsers(ctx, filtersOf(ctx, query), sql`${order} ${limitTo(query)}`);
 }
 
 export const countUsers = (ctx: UserScope, query: ListQuery): Sql<{ total: number }> =>
   sql`select count(*)::int as total from users u where ${filtersOf(ctx, query)}`;
 
-function filtersOf(ctx: UserScope, query: ListQuery): Sql {
-  const conditions = [tenantRows(ctx, 'u')];
-  if (query.role) conditions.push(sql`u.role = ${query.role}`);
-  if (query.courier_id) conditions.push(sql`u.courier_id = ${query.courier_id}::uuid`);
-  if (query.is_active !== undefined) conditions.push(sql`u.is_active = ${query.is_active}::boolean`);
-  if (query.search) {
-    const pattern = containsPattern(query.search);
-    conditions.push(sql`(u.username ilike ${pattern} or u.full_name ilike ${pattern})`);
-  }
-  return join(conditions, ' and ');
-}
+const filtersOf = (
+  ctx: UserScope,
+  { role, courier_id: courierId, is_active: isActive, search }: ListQuery,
+): Sql =>
+  allOf(
+    tenantRows(ctx, 'u'),
+    role && sql`u.role = ${role}`,
+    courierId && sql`u.courier_id = ${courierId}::uuid`,
+    isActive !== undefined && sql`u.is_active = ${isActive}::boolean`,
+    search && containsText(search, ['u.username', 'u.full_name']),
+  );
 
 function selectUsers(ctx: UserScope, condition: Sql, rest: Sql): Sql<UserRow> {
   return sql`select ${USER},
@@ -82,9 +73,6 @@ export const lockedUser = (ctx: UserScope, userId: string): Sql<LockedUser> =>
   sql`select ${LOCKED_USER},
       u.totp_pending_secret is not null as "isSettingUpFactor", now() as now
     from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid for update`;
-
-export const courierExists = (ctx: UserScope, courierId: string): Sql<{ id: string }> =>
-  sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 
 export const userExists = (ctx: UserScope, userId: string): Sql<{ id: string }> =>
   sql`select u.id from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid`;

@@ -1,10 +1,10 @@
-import { audit } from '../../platform/audit/audit.js';
+import { auditLater } from '../../platform/audit/audit.js';
 import { ONE_TIME_PASSWORD_DAYS, codeThrottle, passwordThrottle, resetFailures } from '../auth/public.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { queueAccountMail } from '../mail/public.js';
 import { changeUser, deletePreauthTokens, REVOKE_TOKENS, type Changed } from './change.js';
-import { issuePassword, type IssuedCredential, type PasswordDeps } from './issued-credential.js';
+import { issuePassword, type IssuedCredential, type PasswordDeps } from './user.js';
 import { userExists } from './queries.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -28,8 +28,7 @@ export async function resetPassword(
     await deletePreauthTokens(tx, userId);
     // Failed attempts with the old password must not lock out the user with the new one.
     await tx.count(resetFailures(ctx, passwordThrottle(username)));
-    const after = { must_change_password: true };
-    tx.later(audit(tx, { action: 'user.password_reset', entity: 'user', entityId: userId, after }));
+    auditLater(tx, 'user.password_reset', userId, { after: { must_change_password: true } });
     await queueAccountMail(tx, { userId, kind: 'password_reset_by_admin' });
     return true;
   });
@@ -63,16 +62,7 @@ export function resetTwoFactor(ctx: UserContext, userId: string): Promise<Change
       await tx.models.backupCode.deleteMany({ where: { userId } });
       await deletePreauthTokens(tx, userId);
       const before = { two_factor_enabled: wasEnabled };
-      const after = { two_factor_enabled: false };
-      tx.later(
-        audit(tx, {
-          action: 'user.two_factor_disabled',
-          entity: 'user',
-          entityId: userId,
-          before,
-          after,
-        }),
-      );
+      auditLater(tx, 'user.two_factor_disabled', userId, { before, after: { two_factor_enabled: false } });
       if (wasEnabled) await queueAccountMail(tx, { userId, kind: 'two_factor_reset_by_admin' });
       return true;
     },

@@ -1,14 +1,15 @@
 import { readPage, type Page } from '../../platform/context/read-page.js';
-import { audit } from '../../platform/audit/audit.js';
-import { insertUser } from '../auth/public.js';
+import { auditLater } from '../../platform/audit/audit.js';
+import { insertUser, newOneTimePassword } from '../auth/public.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
-import type { Role } from '../../platform/identity/callers.js';
+import type { Role, UserCaller } from '../../platform/identity/callers.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
-import { issuePassword, type IssuedCredential, type PasswordDeps } from './issued-credential.js';
-import { countUsers, courierExists, pageOfUsers, usernameExists, type UserRow } from './queries.js';
+import { courierExists } from '../couriers/public.js';
+import { countUsers, pageOfUsers, usernameExists, type UserRow } from './queries.js';
+import type { Deps } from '../dependencies.js';
 
 /** Returns one page of users and the total number, in one round trip. */
 export const listUsers = (ctx: UserContext, query: QueryOf<'listUsers'>): Promise<Page<UserRow>> =>
@@ -43,7 +44,7 @@ export async function createUser(
     const user = { id, username, fullName, email, role, courierId, passwordHash };
     const expires = await insertUser(tx, user);
     const after = { username, full_name: fullName, email, role, courier_id: courierId };
-    tx.later(audit(tx, { action: 'user.created', entity: 'user', entityId: id, after }));
+    auditLater(tx, 'user.created', id, { after });
     return expires;
   });
   return { userId: id, username, password, expiresAt };
@@ -69,4 +70,23 @@ export function courierOf({ role, courierId }: RequestedRole): string | null {
     throw invalidFieldError('courier_id', 'required_for_couriers');
   if (role !== 'courier' && courierId !== undefined) throw invalidFieldError('courier_id', 'couriers_only');
   return courierId ?? null;
+}
+
+/** A one-time password to be given to its user. It is stored only as a hash. */
+export type IssuedCredential = { userId: string; username: string; password: string; expiresAt: Date };
+
+/** The dependencies of issuing a password. */
+export type PasswordDeps = Pick<Deps, 'loginLimiter' | 'passwords'>;
+
+/**
+ * Returns a new password and its hash. Hashing shares the limit of logins, because a hash takes a fifth of a
+ * second of CPU time.
+ */
+export async function issuePassword(
+  { tenantId, userId }: UserCaller,
+  { loginLimiter, passwords }: PasswordDeps,
+): Promise<{ password: string; passwordHash: string }> {
+  const password = newOneTimePassword();
+  const hash = () => passwords.hash(password);
+  return { password, passwordHash: await loginLimiter.withLimit(tenantId, userId, hash) };
 }

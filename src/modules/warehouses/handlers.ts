@@ -1,4 +1,7 @@
 import { pageReply } from '../../platform/contract/page-reply.js';
+import { recordOf } from '../../platform/contract/record.js';
+import { outcomeOf, reply } from '../../platform/contract/reply.js';
+import { nothingToChange } from '../../platform/contract/sent-names.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf, type DataOf } from '../../platform/contract/types.js';
 import {
@@ -8,7 +11,6 @@ import {
   makePrimary,
   updateWarehouse,
 } from './warehouse.js';
-import { formatDateTime } from '../../platform/values/time.js';
 import type { WarehouseRow } from './queries.js';
 
 type Managed = Promise<ReplyOf<'manageWarehouses'>>;
@@ -22,45 +24,30 @@ export function warehouseHandlers() {
 
     async manageWarehouses({ ctx, body }) {
       return byAction(body, {
-        create: async (fields): Managed => {
-          const row = await createWarehouse(ctx, fields);
-          return { statusCode: 200, message: 'Warehouse created.', data: viewWarehouse(row) };
-        },
+        create: async (fields): Managed =>
+          reply('Warehouse created.', viewWarehouse(await createWarehouse(ctx, fields))),
         update: async ({ warehouse_id: id, ...fields }): Managed => {
           const { row, isChanged } = await updateWarehouse(ctx, id, fields);
-          const message = isChanged
-            ? 'Warehouse updated.'
-            : 'The warehouse already has these values. Nothing was changed.';
-          return { statusCode: 200, message, data: viewWarehouse(row) };
+          const already = nothingToChange('manageWarehouses', body, {
+            selectors: ['warehouse_id'],
+            already: 'The warehouse already has these values.',
+          });
+          return reply(outcomeOf(isChanged, 'Warehouse updated.', already), viewWarehouse(row));
         },
         make_primary: async ({ warehouse_id: id }): Managed => {
           const { row, isChanged } = await makePrimary(ctx, id);
-          const message = isChanged
-            ? `${row.name} is the primary warehouse now.`
-            : 'The warehouse is already the primary one. Nothing was changed.';
-          return { statusCode: 200, message, data: viewWarehouse(row) };
+          const done = `${row.name} is the primary warehouse now.`;
+          const already = 'The warehouse is already the primary one.';
+          return reply(outcomeOf(isChanged, done, already), viewWarehouse(row));
         },
-        delete: async ({ warehouse_id: id }): Managed => {
-          const row = await deleteWarehouse(ctx, id);
-          return { statusCode: 200, message: 'Warehouse deleted.', data: viewWarehouse(row) };
-        },
+        delete: async ({ warehouse_id: id }): Managed =>
+          reply('Warehouse deleted.', viewWarehouse(await deleteWarehouse(ctx, id))),
       });
     },
   } satisfies Partial<Handlers>;
 }
 
-function viewWarehouse(row: WarehouseRow): DataOf<'manageWarehouses'> {
-  return {
-    warehouse_id: row.id,
-    name: row.name,
-    address: row.address,
-    city: row.city,
-    country: row.country,
-    phone: row.phone,
-    email: row.email,
-    is_primary: row.isPrimary,
-    loading_gate: row.loadingGate,
-    weight_question_lb: row.weightQuestionLb,
-    created_at: formatDateTime(row.createdAt),
-  };
-}
+const viewWarehouse = ({ id, ...row }: WarehouseRow): DataOf<'manageWarehouses'> => ({
+  warehouse_id: id,
+  ...recordOf(row),
+});

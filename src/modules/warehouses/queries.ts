@@ -6,12 +6,6 @@ import { limitTo } from '../../platform/db/pages.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
 
-export type WarehouseRow = Omit<Warehouse, 'tenantId'>;
-
-/** The fields of a warehouse that staff may set. */
-export type WarehouseFields = Omit<WarehouseRow, 'id' | 'isPrimary' | 'createdAt'>;
-
-/** The fields of WarehouseRow. */
 export const WAREHOUSE_FIELDS = [
   'id',
   'name',
@@ -24,8 +18,10 @@ export const WAREHOUSE_FIELDS = [
   'loadingGate',
   'weightQuestionLb',
   'createdAt',
-] as const satisfies (keyof WarehouseRow)[];
-
+] as const;
+export type WarehouseRow = Pick<Warehouse, (typeof WAREHOUSE_FIELDS)[number]>;
+/** The fields of a warehouse that staff may set. */
+export type WarehouseFields = Omit<WarehouseRow, 'id' | 'isPrimary' | 'createdAt'>;
 const COLUMNS = columns('Warehouse', 'w', WAREHOUSE_FIELDS);
 
 /** SQL, so that page and count take one round trip. A tenant has a handful of warehouses. */

@@ -1,8 +1,8 @@
 import { pickColumns } from '../../platform/audit/difference.js';
 import { readPage, type Page } from '../../platform/context/read-page.js';
-import { audit } from '../../platform/audit/audit.js';
+import { auditLater } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
-import type { QueryOf } from '../../platform/contract/types.js';
+import type { BodyOf, QueryOf } from '../../platform/contract/types.js';
 import { lock } from '../../platform/db/columns.js';
 import { lockWarehouses } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
@@ -17,13 +17,8 @@ import {
   type WarehouseRow,
 } from './queries.js';
 
-type TextField = Exclude<keyof WarehouseFields, 'loadingGate' | 'weightQuestionLb'>;
-
 /** The fields of a warehouse in a request body. */
-export type SentFields = { [Name in TextField]?: string } & {
-  loading_gate?: boolean;
-  weight_question_lb?: number;
-};
+type SentFields = Omit<Extract<BodyOf<'manageWarehouses'>, { action: 'update' }>, 'action' | 'warehouse_id'>;
 
 const OPTIONAL = ['address', 'city', 'country', 'phone', 'email'] as const;
 
@@ -43,9 +38,9 @@ export async function createWarehouse(
     await tx.query(lockWarehouses(ctx.tenantId));
     const isPrimary = (await tx.models.warehouse.count({ where: { isPrimary: true } })) === 0;
     const data = { ...fields, id: newId(), tenantId: ctx.tenantId, isPrimary };
-    const row = await tx.models.warehouse.create({ data });
+    const row = await tx.models.warehouse.create({ data, omit: { tenantId: true } });
     const after = { ...pickColumns(fields, CHANGEABLE), is_primary: isPrimary };
-    tx.later(audit(tx, { action: 'warehouse.created', entity: 'warehouse', entityId: row.id, after }));
+    auditLater(tx, 'warehouse.created', row.id, { after });
     return row;
   });
 }
@@ -66,7 +61,7 @@ export async function updateWarehouse(
     const data = Object.fromEntries(changed.map((name) => [name, row[name]]));
     await tx.models.warehouse.updateMany({ where: { id }, data });
     const [before, after] = [pickColumns(stored, changed), pickColumns(row, changed)];
-    tx.later(audit(tx, { action: 'warehouse.updated', entity: 'warehouse', entityId: id, before, after }));
+    auditLater(tx, 'warehouse.updated', id, { before, after });
     return { row, isChanged: true };
   });
 }
@@ -86,10 +81,7 @@ export async function makePrimary(
     await warehouse.updateMany({ where: { isPrimary: true }, data: { isPrimary: false } });
     await warehouse.updateMany({ where: { id }, data: { isPrimary: true } });
     const before = { primary_warehouse_id: previous?.id ?? null };
-    const after = { primary_warehouse_id: id };
-    tx.later(
-      audit(tx, { action: 'warehouse.made_primary', entity: 'warehouse', entityId: id, before, after }),
-    );
+    auditLater(tx, 'warehouse.made_primary', id, { before, after: { primary_warehouse_id: id } });
     return { row: { ...row, isPrimary: true }, isChanged: true };
   });
 }
@@ -104,8 +96,7 @@ export async function deleteWarehouse(ctx: UserContext, id: string): Promise<War
     const [found] = await tx.query(isWarehouseUsed(ctx, id));
     if (found?.is_used) throw new ApiError('warehouse_in_use');
     await tx.models.warehouse.deleteMany({ where: { id } });
-    const before = pickColumns(row, CHANGEABLE);
-    tx.later(audit(tx, { action: 'warehouse.deleted', entity: 'warehouse', entityId: id, before }));
+    auditLater(tx, 'warehouse.deleted', id, { before: pickColumns(row, CHANGEABLE) });
     return row;
   });
 }

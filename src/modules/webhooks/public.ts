@@ -1,4 +1,4 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { reportChanged } from './events/outbox.js';
-export { recordEventsOfPackages, recordPackageEvents } from './events/events.js';
+export { emitEventsOfPackages, emitPackageEvents } from './events/events.js';
 export { selectEventPackages, type EventPackageRow } from './events/event-queries.js';

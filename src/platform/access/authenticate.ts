@@ -78,7 +78,7 @@ function recordClaimedCaller<Claimed extends UserCaller | KeyCaller>(
 function readToken(request: FastifyRequest): string {
   const header = request.headers.authorization;
   if (!header)
-    throw hasKey(request)
+    throw keyIn(request)
       ? new ApiError('token_missing', { variant: 'key_sent' })
       : new ApiError('token_missing');
   const [, token] = /^Bearer +([\w.-]+)$/i.exec(header) ?? [];
@@ -91,15 +91,12 @@ const API_KEY = /^[0-9a-f]{64}$/i;
 /** Three parts of base64url, perhaps with the scheme in front. */
 const ACCESS_TOKEN = /^(Bearer +)?[\w-]+\.[\w-]+\.[\w-]+$/i;
 
-const hasKey = ({ headers, query }: FastifyRequest): boolean =>
-  // Fastify's parser always returns an object.
-  Boolean(headers['x-api-key'] ?? (query as Record<string, unknown>)['api_key']);
+const keyIn = ({ headers, query }: FastifyRequest): unknown =>
+  // The request type declares no query; Fastify's parser always returns an object.
+  headers['x-api-key'] ?? (query as Record<string, unknown>)['api_key'];
 
 function readKey(request: FastifyRequest): string {
-  const header = request.headers['x-api-key'];
-  // The request type declares no query; Fastify's parser always returns an object.
-  const query = (request.query as Record<string, unknown>)['api_key'];
-  const key = header ?? query;
+  const key = keyIn(request);
   if (key === undefined || key === '')
     throw request.headers.authorization
       ? new ApiError('key_missing', { variant: 'token_sent' })

@@ -1,5 +1,5 @@
 import type { Caller } from '../identity/callers.js';
-import type { Scope } from '../db/scope.js';
+import type { Scope, Tx } from '../db/scope.js';
 import { once, sql, type Sql } from '../db/statements.js';
 import { newId } from '../values/ids.js';
 
@@ -56,8 +56,27 @@ export function audit({ actor: caller, requestId }: AuditScope, ...facts: AuditF
       (id uuid, actor_kind text, actor_id uuid, action text, entity text, entity_id uuid, before jsonb, after jsonb, remarks text)`;
 }
 
+/** An action that begins with the entity that it changes. */
+type EntityAction = `${AuditFact['entity']}.${string}`;
+type FactDetails = Omit<AuditFact, 'action' | 'entity' | 'entityId'>;
+
+/** Returns the fact of an action. */
+export function factOf(action: EntityAction, entityId: string, details: FactDetails = {}): AuditFact {
+  // The type of the action says so.
+  const entity = action.slice(0, action.indexOf('.')) as AuditFact['entity'];
+  return { action, entity, entityId, ...details };
+}
+
+/** Appends one fact to the audit trail with the next statement or the commit of the transaction. */
+export const auditLater = (
+  tx: Pick<Tx, 'actor' | 'requestId' | 'later'>,
+  action: EntityAction,
+  entityId: string,
+  details: FactDetails = {},
+): void => tx.later(audit(tx, factOf(action, entityId, details)));
+
 /**
- * The same for facts that a query selects, for bulk changes.
+ * Inserts audit entries for facts that a query selects, for bulk changes.
  *
  * @param facts selects id, action, entity, entity_id, before, after, remarks
  */

@@ -67,7 +67,7 @@ export function makeWorkerPool<Message, Result>(
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
   });
-  const unstarted = new Map<number, TimeLimit>();
+  const unstarted = new Map<number, ReturnType<typeof makeTimeLimit>>();
   let lastId = 0;
   pool.on('message', (id: number) => unstarted.get(id)?.start());
   // Piscina only emits this event if a thread fails while it loads; its tasks would wait forever.
@@ -102,10 +102,8 @@ function toTaskError(cause: unknown): WorkerTaskError {
   return new WorkerTaskError(reason, String(message ?? cause), { cause });
 }
 
-type TimeLimit = { signal: AbortSignal; start(): void; fail(reason: Error): void; end(): void };
-
 /** Limits the time until a task starts, and then the time of the task itself. */
-function makeTimeLimit(timeoutMs: number, tooLateError: Error, onStart: () => void): TimeLimit {
+function makeTimeLimit(timeoutMs: number, tooLateError: Error, onStart: () => void) {
   const aborting = new AbortController();
   const fail = (reason: Error) => aborting.abort(reason);
   let timer = setTimeout(fail, STARTING_MS, tooLateError);
@@ -117,7 +115,7 @@ function makeTimeLimit(timeoutMs: number, tooLateError: Error, onStart: () => vo
     signal: aborting.signal,
     fail,
     end,
-    start() {
+    start(): void {
       end();
       const error = new WorkerTaskError('time', `No answer within ${timeoutMs} ms.`);
       // A result that arrived while the event loop was busy is read first.

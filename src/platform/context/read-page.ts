@@ -27,7 +27,7 @@ export async function readPageBefore<Row extends { id: string }>(
   return pageBefore(found, limit);
 }
 
-/** The same of rows that have been read. */
+/** Makes a page of rows that have been read: `limit` rows, and one more if there is a next page. */
 export function pageBefore<Row extends { id: string }>(found: Row[], limit: number): PageBefore<Row> {
   const rows = found.slice(0, limit);
   return { rows, meta: { limit, next_before: found.length > limit ? (rows.at(-1)?.id ?? null) : null } };

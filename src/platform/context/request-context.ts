@@ -2,13 +2,13 @@ import type { Db } from '../db/database.js';
 import type { ReadTx, Scope } from '../db/scope.js';
 import type { RowsOf, Sql } from '../db/statements.js';
 import type { Session } from '../db/transactions/admission.js';
-import { flushReads, flushWrites } from '../db/transactions/flush.js';
+import { readAtOnce, writeAtOnce } from '../db/transactions/at-once.js';
 import { readInSteps, retryDeadlocks } from '../db/transactions/open-transaction.js';
 import { readFromReplica } from '../db/transactions/replica-read.js';
 import type { Caller, KeyCaller, SystemCaller, UserCaller } from '../identity/callers.js';
 import type { NotedRateLimit } from '../limits/headers/rate-limits.js';
 import { assertMayOpen, newState, whileOpen, type Hold, type RequestState } from './request-state.js';
-import { outcomesOf, type Placed, type SharedWrite } from './shared-write.js';
+import { combinedKeyOf, outcomesOf, type Placed, type SharedWrite } from './shared-write.js';
 import { makeWrite, type Write } from './write.js';
 
 /** How to read. */
@@ -44,10 +44,10 @@ export type RequestContext<Who extends Caller = Caller> = Scope<Who> & {
   readonly rateLimits: NotedRateLimit[];
   /** Only checks the caller's account. Only platform/http calls it: every transaction checks the account, too. */
   assertAdmitted(): Promise<void>;
-  /** Reads from one snapshot of the database, in one flush, or in several steps what is too much for one result. */
+  /** Reads from one snapshot of the database: statements in one round trip, or in several steps what is too much for one result. */
   read: Read<Who>;
   /**
-   * The request's one writing transaction: statements in one flush, or work that decides between them. It runs again if PostgreSQL
+   * The request's one writing transaction: statements in one round trip, or work that decides between them. It runs again if PostgreSQL
    * aborted it to resolve a deadlock, so `work` must have no effect outside of it. The statements of a refused caller find and
    * change nothing.
    */
@@ -103,7 +103,7 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
     },
     async assertAdmitted() {
       assertMayOpen(state);
-      await flushReads(session, []);
+      await readAtOnce(session, []);
     },
     read: makeRead(state, session),
     write,
@@ -139,6 +139,7 @@ const sessionOf = ({ db, state }: Parts<Caller>, scope: Scope): Session => ({
   noteAdmitted() {
     state.isAdmitted = true;
   },
+  isContinued: () => state.isAdmitted,
 });
 
 function makeRead<Who extends Caller>(state: RequestState, session: Session): Read<Who> {
@@ -149,7 +150,7 @@ function makeRead<Who extends Caller>(state: RequestState, session: Session): Re
     if (typeof what === 'function')
       return whileOpen(state, () => serve((on) => readInSteps(on, what, timeoutMs)));
     assertMayOpen(state);
-    return serve((on) => flushReads(on, what));
+    return serve((on) => readAtOnce(on, what));
   }
   // The authors of the statements state the row types, and the session is that of the caller.
   return read as Read<Who>;
@@ -173,11 +174,13 @@ async function writeTogether<Item, Outcome extends Placed>(
     if (!own?.isCreated) await endHeldWrite(state);
     return own;
   }
+  // The combiner refuses what would wait too long. Its transactions are of many requests.
+  const shared = { ...session, isContinued: () => true };
   const writeItems = (waits: boolean) => async (items: readonly Item[]) => {
-    const results = await retryDeadlocks(() => flushWrites(session, toStatements(scope, items, waits)));
+    const results = await retryDeadlocks(() => writeAtOnce(shared, toStatements(scope, items, waits)));
     return outcomesOf<Outcome>(results, items.length);
   };
-  const key = `${scope.tenantId} ${scope.caller.keyHash}`;
+  const key = combinedKeyOf(scope.caller);
   const outcome = await whileOpen(state, async () => {
     const first = await combinerOf(db).run(key, item, writeItems(false));
     return first?.isBlocked ? waitingOf(db).run(key, item, writeItems(true)) : first;

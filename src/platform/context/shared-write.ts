@@ -2,8 +2,9 @@ import type { Db } from '../db/database.js';
 import type { Scope } from '../db/scope.js';
 import type { Sql } from '../db/statements.js';
 import { isRefusedRow } from '../db/violations.js';
-import { ApiError } from '../errors/errors.js';
 import type { KeyCaller } from '../identity/callers.js';
+import { FULL_MS, KEPT_MS, TARGET_MS, type ControlledDelay } from '../limits/overload/controlled-delay.js';
+import { overloaded } from '../limits/overload/overloaded.js';
 
 /** `position` of an outcome is the index of its item. A blocked item was not written, because another transaction has its lock. */
 export type Placed = { position: number; isCreated: boolean; isBlocked: boolean };
@@ -20,30 +21,34 @@ type ToStatements<Item, Outcome> = (
 ) => [...Sql[], Sql<Outcome>];
 
 /** A write that requests with the same API key share when they wait at the same time (decision 0066). */
-export type SharedWrite<Item, Outcome extends Placed> = {
-  toStatements: ToStatements<Item, Outcome>;
-  /** Returns the combiner of a database: a tenant's requests are combined in the database that has its rows. */
-  combinerOf(db: Db): Combiner<Item, Outcome | undefined>;
-  /** The combiner of blocked items, which wait beside the others. */
-  waitingOf(db: Db): Combiner<Item, Outcome | undefined>;
-};
+export type SharedWrite<Item, Outcome extends Placed> = ReturnType<typeof sharedWrite<Item, Outcome>>;
 
 /** Makes a shared write for `ctx.writeTogether`. Make it once, because requests share only the same one. */
-export function sharedWrite<Item, Outcome extends Placed>(
-  toStatements: ToStatements<Item, Outcome>,
-): SharedWrite<Item, Outcome> {
-  return {
-    toStatements,
-    combinerOf: perPool(() => makeCombiner<Item, Outcome | undefined>()),
-    waitingOf: perPool(() => makeCombiner<Item, Outcome | undefined>(MAX_WAITING)),
-  };
-}
+export const sharedWrite = <Item, Outcome extends Placed>(toStatements: ToStatements<Item, Outcome>) => ({
+  toStatements,
+  /** Returns the combiner of a database: a tenant's requests are combined in the database that has its rows. */
+  combinerOf: perPool((db) => {
+    const { delay, addGate } = db.connectionShares;
+    const combiner = makeCombiner<Item, Outcome | undefined>(MAX_RUNNING, delay);
+    addGate({
+      assertMayWait(caller) {
+        if (caller.kind === 'key') combiner.assertMayWait(combinedKeyOf(caller));
+      },
+    });
+    return combiner;
+  }),
+  /** The combiner of blocked items, which wait beside the others. */
+  waitingOf: perPool(() => makeCombiner<Item, Outcome | undefined>(MAX_WAITING)),
+});
 
-function perPool<Value>(make: () => Value): (db: Db) => Value {
+/** The key of a combiner: requests with the same API key share a transaction. */
+export const combinedKeyOf = ({ tenantId, keyHash }: KeyCaller): string => `${tenantId} ${keyHash}`;
+
+function perPool<Value>(make: (db: Db) => Value): (db: Db) => Value {
   const values = new WeakMap<Db['pool'], Value>();
-  return ({ pool }) => {
-    const value = values.get(pool) ?? make();
-    values.set(pool, value);
+  return (db) => {
+    const value = values.get(db.pool) ?? make(db);
+    values.set(db.pool, value);
     return value;
   };
 }
@@ -63,18 +68,6 @@ export function outcomesOf<Outcome extends Placed>(
 /** Writes all items in one transaction, or none. Returns the outcome of each, in their order. */
 type WriteItems<Item, Outcome> = (items: readonly Item[]) => Promise<readonly Outcome[]>;
 
-/** Writes what several requests of one caller ask for at the same time in one transaction (decision 0066). */
-type Combiner<Item, Outcome> = {
-  /**
-   * Writes the item, together with those of other requests that wait.
-   *
-   * @param key items of different keys are never written together
-   * @param write writes all of them if this request is the first that waits
-   * @throws ApiError overloaded when writing could not start in time, or what `write` throws
-   */
-  run(key: string, item: Item, write: WriteItems<Item, Outcome>): Promise<Outcome>;
-};
-
 const MAX_ITEMS = 50;
 /** After this time a transaction counts as slow, for example because it waits for a lock, and another one starts beside it. */
 const SLOW_MS = 20;
@@ -82,13 +75,14 @@ const SLOW_MS = 20;
 const MAX_RUNNING = 4;
 /** The number of transactions per key that wait for locks of blocked items, so that the others have connections. */
 const MAX_WAITING = 2;
-/** The same as for a connection of a caller whose transactions do not end. */
+/** As long as requests wait for a connection of a caller whose transactions do not end. */
 const MAX_WAIT_MS = 2_000;
-const RETRY_AFTER_SECONDS = 2;
 
 type Waiting<Item, Outcome> = {
   item: Item;
   sinceMs: number;
+  /** The longest that it may wait while all transactions of the key run. */
+  maxWaitMs: number;
   write: WriteItems<Item, Outcome>;
   resolve(outcome: Outcome): void;
   reject(reason: unknown): void;
@@ -103,14 +97,19 @@ type Queue<Item, Outcome> = {
 };
 
 /**
+ * Writes what several requests of one caller ask for at the same time in one transaction (decision 0066).
+ *
  * No library: data loaders collect for a fixed time, which delays a request that is alone. Here a request waits only while
  * another transaction of its key is running.
  */
-export function makeCombiner<Item, Outcome>(maxRunning = MAX_RUNNING): Combiner<Item, Outcome> {
+export function makeCombiner<Item, Outcome>(maxRunning = MAX_RUNNING, delay?: ControlledDelay) {
   const queues = new Map<string, Queue<Item, Outcome>>();
 
   async function start(key: string, queue: Queue<Item, Outcome>): Promise<void> {
     const together = queue.waiting.splice(0, MAX_ITEMS);
+    const [first] = together;
+    if (first) delay?.noteStart(key, performance.now() - first.sinceMs);
+    if (queue.waiting.length === 0) delay?.noteEmpty(key);
     stopTimerOfEmpty(queue);
     queue.running += 1;
     queue.startedAtMs = performance.now();
@@ -121,19 +120,62 @@ export function makeCombiner<Item, Outcome>(maxRunning = MAX_RUNNING): Combiner<
   }
 
   function relieve(key: string, queue: Queue<Item, Outcome>): void {
-    if (queue.running === maxRunning) rejectLate(queue);
-    else if (performance.now() - queue.startedAtMs >= SLOW_MS) void start(key, queue);
+    if (queue.running < maxRunning) {
+      if (performance.now() - queue.startedAtMs >= SLOW_MS) void start(key, queue);
+      return;
+    }
+    const now = performance.now();
+    // The next transaction writes so many at once.
+    const isShort = queue.waiting.length <= MAX_ITEMS;
+    const late = takeOut(
+      queue,
+      ({ sinceMs, maxWaitMs }) => sinceMs + (isShort && maxWaitMs === TARGET_MS ? KEPT_MS : maxWaitMs) <= now,
+    );
+    if (late.some(({ maxWaitMs }) => maxWaitMs === TARGET_MS)) refuse(key, queue);
+  }
+
+  /** Notes that a new item is refused. If that has lasted, those that are older have no prospect of being written. */
+  function refuse(key: string, queue: Queue<Item, Outcome>): void {
+    if (delay?.noteRefusal(key)) takeOut(queue, ({ maxWaitMs }) => maxWaitMs > TARGET_MS);
+  }
+
+  function assertMayWait(key: string): void {
+    const queue = queues.get(key);
+    const [first] = queue?.waiting ?? [];
+    if (
+      !queue ||
+      !first ||
+      queue.waiting.length < MAX_ITEMS ||
+      !delay?.mayRefuse(key) ||
+      performance.now() - first.sinceMs < FULL_MS
+    )
+      return;
+    refuse(key, queue);
+    throw overloaded();
   }
 
   return {
-    run: (key, item, write) =>
-      new Promise((resolve, reject) => {
+    /**
+     * Writes the item, together with those of other requests that wait.
+     *
+     * @param key items of different keys are never written together
+     * @param write writes all of them if this request is the first that waits
+     * @throws ApiError overloaded when writing could not start in time, or what `write` throws
+     */
+    async run(key: string, item: Item, write: WriteItems<Item, Outcome>): Promise<Outcome> {
+      assertMayWait(key);
+      return new Promise((resolve, reject) => {
         const queue = queues.get(key) ?? { running: 0, startedAtMs: 0, waiting: [], timer: undefined };
         queues.set(key, queue);
-        queue.waiting.push({ item, sinceMs: performance.now(), write, resolve, reject });
+        delay?.noteArrival(key);
+        const maxWaitMs = delay?.mayRefuse(key) ? TARGET_MS : MAX_WAIT_MS;
+        queue.waiting.push({ item, sinceMs: performance.now(), maxWaitMs, write, resolve, reject });
         if (queue.running === 0) void start(key, queue);
         else queue.timer ??= setInterval(() => relieve(key, queue), SLOW_MS);
-      }),
+      });
+    },
+    /** @throws ApiError overloaded if an item of this key could not be written in time */
+    assertMayWait,
   };
 }
 
@@ -143,14 +185,17 @@ function stopTimerOfEmpty<Item, Outcome>(queue: Queue<Item, Outcome>): void {
   queue.timer = undefined;
 }
 
-function rejectLate<Item, Outcome>(queue: Queue<Item, Outcome>): void {
-  const late = performance.now() - MAX_WAIT_MS;
-  // In order of their arrival.
-  const inTime = queue.waiting.findIndex(({ sinceMs }) => sinceMs > late);
-  const rejected = queue.waiting.splice(0, inTime === -1 ? queue.waiting.length : inTime);
+/** Rejects the items for which `isRefused` holds, and returns them. */
+function takeOut<Item, Outcome>(
+  queue: Queue<Item, Outcome>,
+  isRefused: (waiting: Waiting<Item, Outcome>) => boolean,
+): Waiting<Item, Outcome>[] {
+  const refused = queue.waiting.filter(isRefused);
+  if (refused.length === 0) return refused;
+  queue.waiting = queue.waiting.filter((waiting) => !isRefused(waiting));
   stopTimerOfEmpty(queue);
-  for (const { reject } of rejected)
-    reject(new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
+  for (const { reject } of refused) reject(overloaded());
+  return refused;
 }
 
 /** Never rejects. If the database refuses a row, each item is written again in a transaction of its own. */

@@ -1,8 +1,8 @@
 import type { Tx } from '../db/scope.js';
 import type { RowsOf, Sql } from '../db/statements.js';
 import type { Session } from '../db/transactions/admission.js';
-import { flushWrites } from '../db/transactions/flush.js';
-import { openTransaction, retryDeadlocks } from '../db/transactions/open-transaction.js';
+import { writeAtOnce } from '../db/transactions/at-once.js';
+import { inTransaction, retryDeadlocks } from '../db/transactions/open-transaction.js';
 import type { Caller } from '../identity/callers.js';
 import { whileOpen, type Hold, type RequestState } from './request-state.js';
 
@@ -32,7 +32,7 @@ export function makeWrite<Who extends Caller>(state: RequestState, session: Sess
     const hold = keptIfRefused ? undefined : state.hold;
     const run = (): Promise<unknown> => {
       if (typeof what === 'function') return writeInSteps(session, what, { hold, timeoutMs });
-      return hold ? writeInSteps(session, (tx) => tx.query(what), { hold }) : flushWrites(session, what);
+      return hold ? writeInSteps(session, (tx) => tx.query(what), { hold }) : writeAtOnce(session, what);
     };
     return whileOpen(state, async () => {
       const result = await retryDeadlocks(run);
@@ -46,19 +46,14 @@ export function makeWrite<Who extends Caller>(state: RequestState, session: Sess
 
 type Steps = { hold: Hold | undefined; timeoutMs?: number | undefined };
 
-async function writeInSteps(session: Session, work: Work, { hold, timeoutMs }: Steps): Promise<unknown> {
-  const transaction = await openTransaction(session, { timeoutMs });
-  try {
+const writeInSteps = (session: Session, work: Work, { hold, timeoutMs }: Steps): Promise<unknown> =>
+  inTransaction(session, { timeoutMs }, async (transaction) => {
     await hold?.first(transaction.tx);
     const result = await work(transaction.tx);
     if (hold) {
       // The handler goes on before the commit, and must see the errors of deferred statements.
-      await transaction.flush();
+      await transaction.finishWork();
       hold.transaction = transaction;
     } else await transaction.commit();
     return result;
-  } catch (error) {
-    await transaction.rollback(error);
-    throw error;
-  }
-}
+  });

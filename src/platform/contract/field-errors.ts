@@ -2,8 +2,7 @@ import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 import { problemsOfFormats, problemsOfPatterns } from '../../../generated/errors.js';
 import { fieldError, type FieldError, type FieldProblem } from '../errors/errors.js';
 import type { TextRuleProblem } from '../values/text-rules.js';
-import { MISSPELLED_KEYWORD } from './misspelled-names.js';
-import { TEXT_KEYWORD } from './text-keyword.js';
+import { MISSPELLED_KEYWORD, TEXT_KEYWORD } from './keywords.js';
 
 const MAX_ERRORS = 100;
 

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pauseWhenDue } from '../concurrency/pause-when-due.js';
 
 const TEXT = Symbol('JSON text');
 
@@ -8,14 +8,14 @@ const TEXT = Symbol('JSON text');
  */
 export const jsonText = (text: string): unknown => ({ [TEXT]: text });
 
-// About 2 ms of work. The event loop serves other requests between two batches.
+// About 2 ms of work. The event loop can serve other requests between two batches.
 const ROWS_PER_TICK = 250;
 
 /** Serializes the views of rows in batches, because serializing 10,000 packages at once blocked the event loop for 80 ms. */
 export async function jsonRows<Row, View>(rows: Row[], toView: (row: Row) => View): Promise<View[]> {
   const parts: string[] = [];
   for (let start = 0; start < rows.length; start += ROWS_PER_TICK) {
-    if (start > 0) await nextTurn();
+    await pauseWhenDue();
     const views = rows.slice(start, start + ROWS_PER_TICK).map(toView);
     parts.push(JSON.stringify(views).slice(1, -1));
   }

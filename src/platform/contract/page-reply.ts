@@ -1,4 +1,6 @@
+import type { PageBefore } from '../context/read-page.js';
 import { countOf } from '../values/count-of.js';
+import { reply } from './reply.js';
 
 type PageQuery = { page: number; limit: number };
 
@@ -16,8 +18,13 @@ export const pageMeta = ({ page, limit }: PageQuery, total: number) => ({
  * @param noun of one row; the plural has an s
  */
 export const pageReply = <Data>(query: PageQuery, total: number, noun: string, data: Data) => ({
-  statusCode: 200 as const,
-  message: `${countOf(total, noun)} found.`,
-  data,
+  ...reply(`${countOf(total, noun)} found.`, data),
   meta: pageMeta(query, total),
 });
+
+/** The response with one page of a list that goes on before its last row. */
+export const pageBeforeReply = <Row, View>(
+  { rows, meta }: PageBefore<Row>,
+  [one, several]: [one: string, several?: string],
+  view: (row: Row) => View,
+) => ({ ...reply(`${countOf(rows.length, one, several)} on this page.`, rows.map(view)), meta });

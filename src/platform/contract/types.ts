@@ -34,7 +34,11 @@ export type Lines<Value> = {
   /** Hash of the body's bytes. */
   sha256: string;
   lines: Line<Value>[];
+  /** Runs further reading of the lines as soon as no other body of the API key is read. @throws ApiError overloaded */
+  limit: LimitReading;
 };
+
+export type LimitReading = <Result>(read: () => Promise<Result>) => Promise<Result>;
 
 /** A valid line, or the error that a request with this line alone would get. */
 export type Line<Value> = { number: number; value: Value } | { number: number; error: ApiError };

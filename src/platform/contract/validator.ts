@@ -1,18 +1,17 @@
-import type {
-  AnySchemaObject,
-  FuncKeywordDefinition,
-  Options,
-  SchemaValidateFunction,
-  ValidateFunction,
-} from 'ajv';
-import type { DataValidationCxt } from 'ajv/dist/types/index.js';
+import type { Options, ValidateFunction } from 'ajv';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
 import type { Schema } from './bundle.js';
 import { itemListOf, itemsValidator } from './item-lists.js';
-import { MISSPELLED_KEYWORD, misspelledKeyword } from './misspelled-names.js';
-import { textKeyword } from './text-keyword.js';
+import {
+  isMultipleOf,
+  lowerCaseUuid,
+  MISSPELLED_KEYWORD,
+  misspelledKeyword,
+  textKeyword,
+  UUID,
+} from './keywords.js';
 
 // Fastify sets contentType for a body with several media types, but its type omits it.
 type RouteSchema = FastifyRouteSchemaDef<Schema> & { contentType?: string };
@@ -136,38 +135,6 @@ export function makeAjv(options: Options = {}): Ajv2020 {
   return ajv;
 }
 
-/** Tolerance for the rounding error of a client's own arithmetic: 0.1 + 0.2 is 0.30000000000000004. */
-const FLOAT_NOISE = 2 ** -50;
-
-/**
- * Replaces Ajv's multipleOf, which divides and compares with an absolute tolerance: a tolerance large enough for
- * 4.35 / 0.01 accepts 1e-10, and is too small for 10^10 steps. This tolerance is relative to the value.
- */
-const isMultipleOf: SchemaValidateFunction = (step: number, value: number) => {
-  const nearest = Math.round(value / step) * step;
-  if (Math.abs(value - nearest) <= Math.abs(value) * FLOAT_NOISE) return true;
-  isMultipleOf.errors = [{ keyword: 'multipleOf', params: { multipleOf: step } }];
-  return false;
-};
-
-/**
- * Converts a UUID to lower case, as PostgreSQL returns it. Ids are compared as text, authenticated with ciphertexts, and
- * used in lock names and paths, so handlers must see only one spelling.
- */
-const lowerCaseUuid: FuncKeywordDefinition = {
-  keyword: 'x-lower-case-uuid',
-  type: 'string',
-  modifying: true,
-  errors: false,
-  validate(_schema: unknown, text: string, _parent?: AnySchemaObject, at?: DataValidationCxt): boolean {
-    if (!at || !UUID.test(text)) return true;
-    // The parent of a value is an array or an object.
-    const parent = at.parentData as Record<string | number, unknown>;
-    parent[at.parentDataProperty] = text.toLowerCase();
-    return true;
-  },
-};
-
 /** Returns the schema with that keyword added wherever it has `format: uuid`, and with the declared names of each object. */
 function mark<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
@@ -185,10 +152,11 @@ type ObjectSchema = { type: 'object'; properties: object; [keyword: string]: unk
 const isObjectSchema = (part: Record<string, unknown>): part is ObjectSchema =>
   part['type'] === 'object' && typeof part['properties'] === 'object';
 
-/** A UUID of any version, in either case. */
-export const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
 /** Returns whether a text is an existing date as YYYY-MM-DD. Year 0 is rejected because PostgreSQL has none. */
+/** Returns whether the text is an existing date and time in the format `YYYY-MM-DD HH:MM:SS`. */
+export const isDateTime = (text: string): boolean =>
+  isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));
+
 export function isCalendarDate(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)?.map(Number) ?? [];
   if (!year || !month || !day) return false;

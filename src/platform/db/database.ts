@@ -3,6 +3,7 @@ import type { ModelClients } from './models/model-clients.js';
 import type { Span } from '../tracing/span.js';
 import type { ConnectionShares } from '../limits/connection-shares.js';
 import type { DatabaseHealth } from './health.js';
+import { readValues } from './connections/rows.js';
 import type { Replica } from './connections/replica.js';
 import type { SystemCaller } from '../identity/callers.js';
 
@@ -29,6 +30,6 @@ export const withSpan = (db: Db, span: Span | undefined): Db => (span ? { ...db,
 
 /** Returns one system caller per tenant, for background jobs that process all tenants. */
 export async function systemCallers(db: Db): Promise<SystemCaller[]> {
-  const { rows } = await db.pool.query<{ id: string }>('select id from all_tenants() as id');
-  return rows.map(({ id }) => ({ kind: 'system', tenantId: id }));
+  const ids = await readValues<string>(db.pool, 'select id from all_tenants() as id');
+  return ids.map((tenantId) => ({ kind: 'system', tenantId }));
 }

@@ -1,5 +1,5 @@
 import type { UserCaller } from '../identity/callers.js';
-import { raw, sql, type Sql } from './statements.js';
+import { join, raw, sql, type Sql } from './statements.js';
 
 /** A request context is one. */
 export type FilterScope<Who> = { caller: Who; applicationFilters: boolean };
@@ -26,7 +26,29 @@ export function tenantRows(
   return applicationFilters ? sql`${raw(alias)}.tenant_id = ${caller.tenantId}::uuid` : sql`true`;
 }
 
+/** Joins the conditions that apply, of those that may be left out. */
+export const allOf = (...conditions: (Sql | '' | false | undefined)[]): Sql =>
+  join(
+    conditions.filter((condition) => typeof condition === 'object'),
+    ' and ',
+  );
+
+/** A time on this day or later. Days are those of UTC. */
+export const fromDay = (column: Sql, day: string): Sql =>
+  sql`${column} >= ${day}::date::timestamp at time zone 'UTC'`;
+
+/** A time before the end of this day. */
+export const untilDay = (column: Sql, day: string): Sql =>
+  sql`${column} < (${day}::date + 1)::timestamp at time zone 'UTC'`;
+
 /** Returns an ILIKE pattern for values that contain `text`, with its `%`, `_` and `\` escaped. */
 export function containsPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
+
+/** Whether one of the columns contains the text, in any case of its letters. */
+export const containsText = (text: string, columns: readonly string[]): Sql =>
+  sql`(${join(
+    columns.map((column) => sql`${raw(column)} ilike ${containsPattern(text)}`),
+    ' or ',
+  )})`;

@@ -4,19 +4,7 @@ import { END_STALE_SESSION } from './connections/stale-sessions.js';
 import { meaningOfError, sqlStateOf } from './violations.js';
 
 /** What errors have shown about a database. */
-export type DatabaseHealth = {
-  /** Notes an error of a request or a job. */
-  note(error: unknown): void;
-  /**
-   * Returns why the database stores nothing, or undefined. After a write has failed, it tries to write, at most once per
-   * second, until that succeeds. So the database needs no restart of the service.
-   */
-  findWriteFailure(): Promise<WriteFailure | undefined>;
-  /** The last known reason, without a trial. */
-  writeFailure(): WriteFailure | undefined;
-  /** How often stored data could not be read. */
-  damageCount(): number;
-};
+export type DatabaseHealth = ReturnType<typeof watchHealth>;
 
 type WriteFailure = keyof typeof REASONS;
 
@@ -29,7 +17,7 @@ export const REASONS = {
 
 const CACHE_MS = 1_000;
 
-export function watchHealth(pool: pg.Pool): DatabaseHealth {
+export function watchHealth(pool: pg.Pool) {
   let failure: WriteFailure | undefined;
   let damages = 0;
   let trial: Promise<void> | undefined;
@@ -48,17 +36,24 @@ export function watchHealth(pool: pg.Pool): DatabaseHealth {
   });
 
   return {
-    note(error) {
+    /** Notes an error of a request or a job. */
+    note(error: unknown): void {
       if (meaningOfError(error) === 'damaged') damages += 1;
       failure = failureOf(error) ?? failure;
     },
-    async findWriteFailure() {
+    /**
+     * Returns why the database stores nothing, or undefined. After a write has failed, it tries to write, at most once per
+     * second, until that succeeds. So the database needs no restart of the service.
+     */
+    async findWriteFailure(): Promise<WriteFailure | undefined> {
       // Concurrent calls share a trial.
       if (failure && performance.now() > triedAtMs + CACHE_MS) await (trial ??= tryAgain());
       return failure;
     },
-    writeFailure: () => failure,
-    damageCount: () => damages,
+    /** The last known reason, without a trial. */
+    writeFailure: (): WriteFailure | undefined => failure,
+    /** How often stored data could not be read. */
+    damageCount: (): number => damages,
   };
 }
 

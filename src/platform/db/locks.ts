@@ -31,7 +31,7 @@ export const lockParcel = (tenantId: string, trackingKey: string): Sql =>
     alone('parcels', [trackingKey]),
   );
 
-/** The same for several parcels, or for a parcel with several keys. */
+/** Locks several parcels like `lockParcel`, or one parcel that has several keys. */
 export function lockParcels(tenantId: string, trackingKeys: readonly string[]): Sql {
   const [key, another] = trackingKeys;
   if (key !== undefined && another === undefined) return lockParcel(tenantId, key);
@@ -61,8 +61,8 @@ export const stopCorrections = (tenantId: string): Sql =>
 export type Announced = { trackingKey: string; userCode: string };
 
 /**
- * The same for a new pre-alert. It waits for the transactions that have locked the parcel, but not for other new pre-alerts:
- * the unique constraint refuses a second one of a number. Also keeps the user code, see `keepUserCode`.
+ * Locks the user code of a new pre-alert (see `keepUserCode`), and its parcel in shared mode. So it waits for the transactions that have
+ * called `lockParcel`, but not for other new pre-alerts: the unique constraint refuses a second one of a number.
  */
 export const lockAnnouncement = (tenantId: string, { trackingKey, userCode }: Announced): Sql =>
   taking(
@@ -72,28 +72,41 @@ export const lockAnnouncement = (tenantId: string, { trackingKey, userCode }: An
     shared('parcels', [trackingKey]),
   );
 
-/** The same for several new pre-alerts. */
-export function lockAnnouncements(tenantId: string, announced: readonly Announced[]): Sql {
-  const [one, another] = announced;
-  if (one && !another) return lockAnnouncement(tenantId, one);
-  const userCodes = announced.map(({ userCode }) => userCode);
-  const trackingKeys = announced.map(({ trackingKey }) => trackingKey);
-  const statement = once`with locks as materialized (
-      select 1 as step, ${userCodesOf(tenantId)} as kind, ${userCodeLockOf(sql`code`)} as lock
-        from unnest(${userCodes}::text[]) as code
-      union
-      select 2, ${parcelsOf(tenantId)}, ${lockOf(sql`key`)} from unnest(${trackingKeys}::text[]) as key
-      order by step, lock)
-    select pg_advisory_xact_lock_shared(kind, lock)::text from locks`;
-  return taking(statement, shared('user codes', userCodes), shared('parcels', trackingKeys));
-}
+/** @param owner selects the courier, as `courier_id` */
+const batchesOf = (tenantId: string, owner: Sql): Sql =>
+  sql`select hashtextextended(${`batches ${tenantId} `} || owner.courier_id, 0) as lock from (${owner}) as owner`;
+
+/** Taken by a batch of a courier's pre-alerts before it writes them. It locks their parcels afterwards, so see `awaitBatches`. */
+export const joinBatches = (tenantId: string, owner: Sql): Sql =>
+  taking(
+    once`select pg_advisory_xact_lock_shared(batches.lock)::text from (${batchesOf(tenantId, owner)}) as batches`,
+    shared('batches', ['']),
+  );
+
+/**
+ * Waits for the courier's batches that have begun. Taken by whoever locks a parcel alone and then gives its number to a pre-alert: a batch
+ * that has written the number waits for that parcel, and the two would deadlock (decision 0112).
+ */
+export const awaitBatches = (tenantId: string, owner: Sql): Sql =>
+  taking(
+    once`select pg_advisory_xact_lock(batches.lock)::text from (${batchesOf(tenantId, owner)}) as batches`,
+    alone('batches', ['']),
+  );
+
+/** The parcels of new pre-alerts that are written already. Take it after `keepUserCodes`, and settle the pre-alerts afterwards. */
+export const lockAnnouncedParcels = (tenantId: string, trackingKeys: readonly string[]): Sql =>
+  taking(
+    once`with locks as materialized (${locksOf(trackingKeys)})
+      select pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, lock)::text from locks`,
+    shared('parcels', trackingKeys),
+  );
 
 /** The locks that the transaction has got, for `hasBoth`. */
 const GOT = sql`'crossdock.announced'`;
 
 /**
- * The same for pre-alerts that are written together. Unless it `waits`, it leaves out the user codes and parcels that another
- * transaction has locked: `hasBoth` tells them in the statements that follow.
+ * Takes the locks of `lockAnnouncement` for several pre-alerts that are written together. Unless it `waits`, it leaves out the user
+ * codes and parcels that another transaction has locked. `hasBoth` tells the statements that follow which it has got.
  */
 export function lockTogether(tenantId: string, announced: readonly Announced[], waits: boolean): Sql {
   const [one, another] = announced;

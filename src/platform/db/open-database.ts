@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import { createPool, type PoolOptions } from './connections/pool.js';
+import { APP_ROLE } from './connections/roles.js';
+import { readValue } from './connections/rows.js';
 import { makeConnectionShares } from '../limits/connection-shares.js';
 import { isAway } from './violations.js';
 import { watchHealth } from './health.js';
@@ -10,13 +12,15 @@ import { makeModelClients } from './models/model-clients.js';
 export type DbOptions = PoolOptions & {
   /** A standby that serves reports. Its connections assume the same role. */
   replica?: Pick<ReplicaOptions, 'url' | 'maxLagMs' | 'onChange'> | undefined;
+  /** Whether it serves requests, which are refused soon while their queue stands (decision 0107). */
+  shedsLoad?: boolean;
 };
 
 /** Opens the database with one pool, whose transactions run SQL statements and Prisma's models. */
 export function openDb(options: DbOptions): Db & { close(): Promise<void> } {
   const pool = createPool(options);
   const models = makeModelClients();
-  const { size, assumeRole } = options;
+  const { size, assumeRole, shedsLoad } = options;
   const shares = { size, countTenants: () => countTenants(pool), isAway };
   const replica =
     options.replica && openReplica({ ...shares, ...(assumeRole ? { assumeRole } : {}), ...options.replica });
@@ -25,7 +29,7 @@ export function openDb(options: DbOptions): Db & { close(): Promise<void> } {
     models,
     replica,
     health: watchHealth(pool),
-    connectionShares: makeConnectionShares(shares),
+    connectionShares: makeConnectionShares({ ...shares, shedsLoad }),
     applicationFilters: true,
     isBehindPooler: options.isBehindPooler ?? false,
     async close() {
@@ -35,7 +39,18 @@ export function openDb(options: DbOptions): Db & { close(): Promise<void> } {
   };
 }
 
-async function countTenants(pool: pg.Pool): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>('select count(*)::int as count from all_tenants()');
-  return rows[0]?.count ?? 0;
+/** Runs `work` with the rights of the service, for a command that has the URL of the owner. */
+export async function withServiceRole<Result>(
+  url: string,
+  work: (db: Db) => Promise<Result>,
+): Promise<Result> {
+  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => undefined });
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
 }
+
+const countTenants = (pool: pg.Pool): Promise<number> =>
+  readValue(pool, 'select count(*)::int from all_tenants()');

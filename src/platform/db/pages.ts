@@ -11,6 +11,10 @@ export const isCommonLimit = (limit: number): boolean => COMMON_LIMITS.has(limit
 /** Whether this is a first page of a common size. Unless something filters its rows, it is prepared (decision 0056). */
 export const isCommonPage = ({ page, limit }: PageQuery): boolean => page === 1 && isCommonLimit(limit);
 
+/** The order of a list: columns of a table, all in one direction. */
+export const orderBy = (alias: string, columns: readonly string[], direction: 'ASC' | 'DESC'): Sql =>
+  sql`order by ${raw(columns.map((column) => `${alias}.${column} ${direction}`).join(', '))}`;
+
 /**
  * Limits a statement to the rows of one page. A common page has its size in the text: a prepared statement is planned without
  * values, and PostgreSQL would assume that a tenth of all rows is read.
@@ -20,6 +24,6 @@ export const limitTo = (query: PageQuery): Sql =>
     ? raw(`limit ${query.limit}`)
     : sql`limit ${query.limit}::int offset (${query.page}::bigint - 1) * ${query.limit}::bigint`;
 
-/** The same for pages that begin after a row: one row more, to detect a next page. */
+/** Limits a statement to a page that begins after a row, and one row more, which shows that there is a next page. */
 export const limitPast = (limit: number): Sql =>
   isCommonLimit(limit) ? raw(`limit ${limit + 1}`) : sql`limit ${limit}::int + 1`;

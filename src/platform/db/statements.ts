@@ -14,6 +14,7 @@ export type LockKind =
   | 'rates'
   | 'security settings'
   | 'uploads'
+  | 'batches'
   | 'user codes'
   | 'warehouses';
 
@@ -33,8 +34,9 @@ type Tag = <Row = unknown>(strings: readonly string[], ...values: readonly unkno
 export const sql: Tag = (strings, ...values) => Prisma.sql(strings, ...values);
 
 /**
- * Makes a statement of a fixed text, whose plan suits every value: a row by its id, a page without filters, an insert. It is
- * prepared by name, and planned once per connection. Its texts must be few, because a connection keeps each (decision 0056).
+ * Makes a statement that PostgreSQL plans once per connection, and executes any number of times with this plan. For a fixed text whose
+ * plan suits every value: a row by its id, a page without filters, an insert. It is prepared by name. Its texts must be few, because a
+ * connection keeps each (decision 0056).
  */
 export const once: Tag = (strings, ...values) =>
   Object.assign(Prisma.sql(strings, ...values), { isFixed: true });
@@ -54,3 +56,6 @@ export type RowsOf<Statements extends readonly Sql[]> = {
 
 /** The rows of one statement, or those that a list of columns has. */
 export type RowOf<Statement extends Sql> = Statement extends Sql<infer Row> ? Row : never;
+
+/** A row of a left join. */
+export type OrNull<Row> = { [Name in keyof Row]: Row[Name] | null };

@@ -106,16 +106,13 @@ type ErrorDetails = { code: string | undefined; constraint: string | undefined }
 function readErrorDetails(error: unknown): ErrorDetails {
   const found: ErrorDetails = { code: undefined, constraint: undefined };
   const seen = new Set<unknown>();
-  const queue: unknown[] = [error];
-  while (queue.length > 0) {
-    const node = queue.shift();
-    if (typeof node !== 'object' || node === null || seen.has(node)) continue;
+  for (let node = error; typeof node === 'object' && node !== null && !seen.has(node);) {
     seen.add(node);
     const fields = node as Record<string, unknown>;
     const { code } = fields;
     if (typeof code === 'string' && (!found.code || isSqlState(code))) found.code = code;
     found.constraint ??= constraintOf(fields);
-    queue.push(fields['cause']);
+    node = fields['cause'];
   }
   return found;
 }

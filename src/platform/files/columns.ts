@@ -60,18 +60,21 @@ const MAX_HEADER_CELLS = 200;
 
 const plainNames = (cells: string[]): string[] => cells.slice(0, MAX_HEADER_CELLS).map(plainName);
 
-/** Returns how many columns a row names. */
-export function countNames<Column extends string>(table: ColumnTable<Column>, cells: string[]): number {
+/** Returns a function that returns whether a row names a column. */
+function naming<Column extends string>(table: ColumnTable<Column>, cells: string[]) {
   const names = new Set(plainNames(cells));
-  return columnsOf(table).filter((column) => table[column].names.some((name) => names.has(name))).length;
+  return (column: Column): boolean => table[column].names.some((name) => names.has(name));
 }
+
+/** Returns how many columns a row names. */
+export const countNames = <Column extends string>(table: ColumnTable<Column>, cells: string[]): number =>
+  columnsOf(table).filter(naming(table, cells)).length;
 
 /** Returns whether a row names all columns that a file must have. */
 export function isHeader<Column extends string>(table: ColumnTable<Column>, cells: string[]): boolean {
-  const names = new Set(plainNames(cells));
-  const isNamed = (column: Column) => table[column].names.some((name) => names.has(name));
+  const isNamed = naming(table, cells);
   const replaced = new Set(
-    columnsOf(table).flatMap((column) => (isNamed(column) ? replacedBy(table, column) : [])),
+    columnsOf(table).flatMap((column) => (isNamed(column) ? (table[column].replaces ?? []) : [])),
   );
   return columnsOf(table)
     .filter((column) => table[column].isRequired)
@@ -92,9 +95,6 @@ export function minCellsOf<Column extends string>(
   );
   return Math.min(minCells, Math.max(1, ...needed));
 }
-
-const replacedBy = <Column extends string>(table: ColumnTable<Column>, column: Column): string[] =>
-  table[column].replaces ?? [];
 
 /** Names of columns that lists of customers have and uploads do not read. They are never read by their position. */
 const OTHER_NAMES = new Set([
@@ -186,7 +186,7 @@ function readableColumns<Column extends string>(table: ColumnTable<Column>, name
     own.some((name) => names.includes(name) && !partial.includes(name));
   const replaced = new Set(
     used.flatMap((column) =>
-      replacedBy(table, column).filter((part) => isWhole(table[column]) || !isNamed(part)),
+      (table[column].replaces ?? []).filter((part) => isWhole(table[column]) || !isNamed(part)),
     ),
   );
   return used.filter((column) => !replaced.has(column));

@@ -1,5 +1,5 @@
 // Our own, not Papa.unparse: Papa quotes more cells, which would change the published bytes, and takes twice the CPU time (21 ms instead of 10 ms for 10,000 rows).
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pause } from '../concurrency/pause-when-due.js';
 
 export type Cell = string | number;
 
@@ -20,7 +20,7 @@ export async function writeCsvLines<Row>(rows: Row[], toCells: (row: Row) => Cel
   const chunks: Buffer[] = [];
   for (let start = 0; start < rows.length; start += LINES_A_TURN) {
     // Also before the first batch, which would otherwise follow the parsing of the rows in the same turn.
-    await nextTurn();
+    await pause();
     const lines = rows.slice(start, start + LINES_A_TURN).map((row) => toLine(toCells(row)));
     chunks.push(Buffer.from(lines.join('')));
   }

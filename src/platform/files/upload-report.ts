@@ -21,93 +21,66 @@ export type LetterExample = { row: number; text: string };
 /** A warning names no more rows. */
 export const MAX_NAMED_ROWS = 100;
 
+type Code = Warning['code'];
+
+/** Returns the warning about these rows, or none without rows. */
+const warningOf = (code: Code, rows: number[], message: string): Warning[] =>
+  rows.length === 0 ? [] : [{ code, message, rows: rows.slice(0, MAX_NAMED_ROWS) }];
+
 export function encodingWarning(encoding: Encoding, example: LetterExample | undefined): Warning[] {
   if (encoding !== 'Windows-1252') return [];
   const shown = example ? ` Row ${example.row} has "${example.text}".` : '';
-  return [
-    {
-      code: 'encoding_guessed',
-      message: `The file is not UTF-8 and was read as Windows-1252.${shown} If letters are wrong, save the file as CSV UTF-8 and upload it again.`,
-      rows: example ? [example.row] : [],
-    },
-  ];
+  const message = `The file is not UTF-8 and was read as Windows-1252.${shown} If letters are wrong, save the file as CSV UTF-8 and upload it again.`;
+  return [{ code: 'encoding_guessed', message, rows: example ? [example.row] : [] }];
 }
 
-export function titleWarning(rows: number[]): Warning[] {
-  if (rows.length === 0) return [];
-  return [
-    { code: 'rows_above_header', message: 'The rows above the header were not read.', rows: firstOf(rows) },
-  ];
-}
+export const titleWarning = (rows: number[]): Warning[] =>
+  warningOf('rows_above_header', rows, 'The rows above the header were not read.');
 
-export function roundedWarning(rows: number[]): Warning[] {
-  if (rows.length === 0) return [];
-  return [
-    {
-      code: 'number_rounded',
-      message:
-        'Numbers of more than 15 digits end with zeros, as spreadsheets leave them. Compare them with the originals. Format the column as text before you enter them.',
-      rows: firstOf(rows),
-    },
-  ];
-}
+export const roundedWarning = (rows: number[]): Warning[] =>
+  warningOf(
+    'number_rounded',
+    rows,
+    'Numbers of more than 15 digits end with zeros, as spreadsheets leave them. Compare them with the originals. Format the column as text before you enter them.',
+  );
 
 export function dateWarning(found: { row: number; text: string }[]): Warning[] {
   const [first] = found;
-  if (!first) return [];
-  return [
-    {
-      code: 'like_date',
-      message: `Codes look like dates, for example "${first.text}" in row ${first.row}. Spreadsheets change codes such as JAN-3 and 1-3 to dates. Compare them with the originals. Format the column as text before you enter them.`,
-      rows: firstOf([...new Set(found.map(({ row }) => row))]),
-    },
-  ];
+  return warningOf(
+    'like_date',
+    [...new Set(found.map(({ row }) => row))],
+    `Codes look like dates, for example "${first?.text}" in row ${first?.row}. Spreadsheets change codes such as JAN-3 and 1-3 to dates. Compare them with the originals. Format the column as text before you enter them.`,
+  );
 }
 
 /** @param unknown the columns that were read by their position, whose names in the header are unknown */
-export function orderWarning(headerRow: number, unknown: string[], hasNames: boolean): Warning[] {
-  if (unknown.length === 0) return [];
-  return [
-    {
-      code: 'columns_in_order',
-      message: hasNames
-        ? `The header has unknown names, so these columns were read by their position: ${unknown.join(', ')}. Check them.`
-        : `The header names no known column, so the columns were read in their order. Row ${headerRow} was taken for the header and not stored. If it is a customer, add a header above it.`,
-      rows: [headerRow],
-    },
-  ];
-}
+export const orderWarning = (headerRow: number, unknown: string[], hasNames: boolean): Warning[] =>
+  warningOf(
+    'columns_in_order',
+    unknown.length > 0 ? [headerRow] : [],
+    hasNames
+      ? `The header has unknown names, so these columns were read by their position: ${unknown.join(', ')}. Check them.`
+      : `The header names no known column, so the columns were read in their order. Row ${headerRow} was taken for the header and not stored. If it is a customer, add a header above it.`,
+  );
 
-export function shortRowWarning(rows: number[], minCells: number): Warning[] {
-  if (rows.length === 0) return [];
-  return [
-    {
-      code: 'rows_skipped',
-      message: `Rows with fewer than ${minCells} cells were skipped, although they are not blank: ${rows.length}. Complete them and upload the file again.`,
-      rows: firstOf(rows),
-    },
-  ];
-}
+export const shortRowWarning = (rows: number[], minCells: number): Warning[] =>
+  warningOf(
+    'rows_skipped',
+    rows,
+    `Rows with fewer than ${minCells} cells were skipped, although they are not blank: ${rows.length}. Complete them and upload the file again.`,
+  );
 
-export function likeNumberWarning(rows: number[]): Warning[] {
-  if (rows.length === 0) return [];
-  return [
-    {
-      code: 'like_tracking_number',
-      message:
-        'User codes have the form of a tracking number. A scan of one may be taken for a parcel, and a parcel with this number is received only if staff enter its owner. Use other codes if possible.',
-      rows: firstOf(rows),
-    },
-  ];
-}
-
-export function unlikelyNumberWarning(rows: number[], example: string | undefined): Warning[] {
-  return example === undefined ? [] : [{ code: 'unlikely_number', message: example, rows: firstOf(rows) }];
-}
+export const likeNumberWarning = (rows: number[]): Warning[] =>
+  warningOf(
+    'like_tracking_number',
+    rows,
+    'User codes have the form of a tracking number. A scan of one may be taken for a parcel, and a parcel with this number is received only if staff enter its owner. Use other codes if possible.',
+  );
 
 /** @param example describes one of the rows */
-export function leadingZerosWarning(rows: number[], example: string | undefined): Warning[] {
-  return example === undefined ? [] : [{ code: 'leading_zeros', message: example, rows: firstOf(rows) }];
-}
+export const unlikelyNumberWarning = (rows: number[], example = ''): Warning[] =>
+  warningOf('unlikely_number', rows, example);
 
-const firstOf = (rows: number[]) => rows.slice(0, MAX_NAMED_ROWS);
+/** @param example describes one of the rows */
+export const leadingZerosWarning = (rows: number[], example = ''): Warning[] =>
+  warningOf('leading_zeros', rows, example);

@@ -19,8 +19,10 @@ import { linesTooLarge, type SentLines } from './bodies/lines.js';
 import { MULTIPART, readForm, sentMediaType } from './bodies/forms.js';
 import { HEALTH_CHECKS } from '../values/health-checks.js';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
+import type { LoopGuard } from '../limits/overload/loop-guard.js';
 import type { RequestLimit } from '../limits/request-rate.js';
 import type { Tenants } from './tenant-by-host.js';
+import { whenClosed } from './connections/when-closed.js';
 import { assertDecodableQuery, assertStorableText } from './bodies/text.js';
 import { assertKnownParameters } from './bodies/unknown-parameters.js';
 import { assertActionDeclared } from './bodies/undeclared-action.js';
@@ -44,6 +46,7 @@ export type HookDeps = {
   tokens: Tokens;
   secrets: Secrets;
   limit: RequestLimit;
+  guard: LoopGuard;
 };
 
 const TENANTLESS = new Set<string>([
@@ -56,20 +59,34 @@ const TENANTLESS = new Set<string>([
  * read, in the order of failures that the contract defines.
  */
 export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
-  return async (request: FastifyRequest): Promise<void> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (!TENANTLESS.has(operation.id))
       ({ tenantId: request.tenantId, db: request.db } = await deps.tenants.ofHost(request.headers.host));
-    // Set after the tenant: https_required and unknown_host are not declared per operation.
+    // Set only now: the error handler words failures as the operation declares them, and no operation declares those of
+    // ofHost (https_required, unknown_host).
     request.operation = operation;
     assertAcceptableBody(request, operation);
     request.caller = authenticate(request, operation, request.tenantId ?? '', deps);
     const db = withSpan(request.db ?? deps.db, request.span);
     request.context = makeContext(db, request.caller ?? systemCaller(request), request.id);
     await deps.limit.count(request);
+    if (request.tenantId !== undefined) assertNotOverloaded(request, reply, request.context, db, deps);
     // After the rate limit, because a refusal makes the error handler check the account.
     assertPermitted(request.caller, operation);
     await admitBeforeLargeBody(request);
   };
+}
+
+/** Refuses what could not be served in time, before it costs more. @throws ApiError overloaded */
+function assertNotOverloaded(
+  { clientAddress }: FastifyRequest,
+  reply: FastifyReply,
+  { caller }: RequestContext,
+  db: Db,
+  { guard }: HookDeps,
+): void {
+  db.connectionShares.assertMayWait(caller);
+  whenClosed(reply, guard.admit(caller, clientAddress));
 }
 
 const systemCaller = ({ tenantId = '' }: FastifyRequest) => ({ kind: 'system' as const, tenantId });

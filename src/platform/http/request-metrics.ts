@@ -4,19 +4,13 @@ import { NDJSON } from '../contract/types.js';
 import { LINES, NO_OPERATION, type RequestMetrics } from '../metrics/requests.js';
 import { sentMediaType } from './bodies/forms.js';
 
-export type RequestMeter = {
-  /** Counts every request that reaches Fastify. Call it before any other hook, because a hook that throws skips the rest. */
-  watch(app: FastifyInstance): void;
-  /** Counts a response that was written to the socket directly, for the socket's open request if there is one. */
-  recordSocketResponse(status: number, socket: Duplex): void;
-};
-
 type OpenRequest = { socketStatus?: number };
 
-export function makeRequestMeter(metrics: RequestMetrics): RequestMeter {
+export function makeRequestMeter(metrics: RequestMetrics) {
   const openRequests = new WeakMap<Duplex, OpenRequest>();
   return {
-    watch(app) {
+    /** Counts every request that reaches Fastify. Call it before any other hook, because a hook that throws skips the rest. */
+    watch(app: FastifyInstance): void {
       app.addHook('onRequest', (request, { raw }, done) => {
         const end = metrics.requestStarted();
         const { socket } = request.raw;
@@ -30,7 +24,8 @@ export function makeRequestMeter(metrics: RequestMetrics): RequestMeter {
         done();
       });
     },
-    recordSocketResponse(status, socket) {
+    /** Counts a response that was written to the socket directly, for the socket's open request if there is one. */
+    recordSocketResponse(status: number, socket: Duplex): void {
       const request = openRequests.get(socket);
       if (request) request.socketStatus = status;
       else metrics.requestRefused(status);

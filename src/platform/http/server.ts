@@ -6,8 +6,10 @@ import type { RequestMetrics } from '../metrics/requests.js';
 import { makeValidatorCompiler } from '../contract/validator.js';
 import { JSON_BODY_BYTES } from './bodies/body-limits.js';
 import { respondToRouterError } from './replies/error-handler.js';
+import { registerParser } from './bodies/body-parsers.js';
+import { limitHeldBodies } from './bodies/limit-held-bodies.js';
 import { registerForms } from './bodies/forms.js';
-import { registerLines, withLines } from './bodies/lines.js';
+import { withLines } from './bodies/lines.js';
 import { decorateRequests, makeForwarding } from './connections/forwarded-headers.js';
 import { makeListener, type Timeouts } from './connections/listener.js';
 import { traceRequests } from './trace-requests.js';
@@ -20,6 +22,8 @@ import { assertOneHost } from './connections/request-target.js';
 import { parseJson } from './bodies/text.js';
 import { closeUnreadConnections, type UnreadReplies } from './connections/unread-replies.js';
 import { rejectBeforeReading } from './bodies/reject-before-reading.js';
+import { makeOwnLimits, type SharedLimits } from '../limits/shared/shared-limits.js';
+import { openDisk } from '../limits/spool-space.js';
 import { ApiError } from '../errors/errors.js';
 import { isHealthCheck } from '../values/health-checks.js';
 import { IncomingMessage, ServerResponse } from 'node:http';
@@ -31,12 +35,13 @@ type ServerOptions = {
   timeouts?: Timeouts | undefined;
   metrics?: RequestMetrics | undefined;
   tracer?: Tracer | undefined;
+  limits?: SharedLimits | undefined;
 };
 
 /** Returns Fastify with limits, parsers, logging and headers, and without routes. */
 export async function makeServer(
   config: Config,
-  { timeouts, metrics, tracer }: ServerOptions = {},
+  { timeouts, metrics, tracer, limits = makeOwnLimits() }: ServerOptions = {},
 ): Promise<Server> {
   const meter = metrics && makeRequestMeter(metrics);
   const forwarding = makeForwarding(config.trustProxy);
@@ -44,6 +49,7 @@ export async function makeServer(
   const app: FastifyInstance = Fastify({
     serverFactory: makeListener({
       config,
+      limits,
       timeouts,
       forwarding,
       unread,
@@ -76,18 +82,14 @@ export async function makeServer(
   decorateRequests(app, forwarding);
   if (tracer) traceRequests(app, tracer);
   attributeRequests(app);
+  limitHeldBodies(app);
   rejectBeforeReading(app);
   app.setValidatorCompiler(withLines(makeValidatorCompiler()));
   // Plain JSON.stringify: a serializer compiled from the schema would hide undeclared fields (decision 0002).
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, bytes: Buffer) => (bytes.length === 0 ? undefined : parseJson(bytes)),
-  );
-  registerLines(app);
-  await registerForms(app);
+  registerParser(app, 'application/json', parseJson);
+  await registerForms(app, openDisk(limits));
   const headers = commonHeaders(config);
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(headers);

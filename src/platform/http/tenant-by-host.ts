@@ -3,10 +3,7 @@ import { findTenant, type Cell, type LocatedTenant } from '../db/cells.js';
 import type { Db } from '../db/database.js';
 import { ApiError } from '../errors/errors.js';
 
-export type Tenants = {
-  /** Returns the host's tenant and its database. @throws ApiError unknown_host */
-  ofHost(host: string | undefined): Promise<LocatedTenant>;
-};
+export type Tenants = ReturnType<typeof openTenants>;
 
 // A new tenant or host is served after this time at the latest. Without the cache every request would need a round trip.
 const CACHE_MS = 10_000;
@@ -15,7 +12,7 @@ const CACHE_OF_CELLS_MS = 500;
 const MAX_CACHED_HOSTS = 1_000;
 
 /** @param others the other cells. `home` is the only database without them. */
-export function openTenants(home: Db, others: Cell[] = []): Tenants {
+export function openTenants(home: Db, others: Cell[] = []) {
   const cells: Cell[] = [{ name: 'home', open: () => Promise.resolve(home) }, ...others];
   const lookUp = others.length === 0 ? lookUpIn(home) : (host: string) => findTenant(cells, host);
   // Clients can send arbitrary hosts, so the cache must be bounded.
@@ -25,7 +22,8 @@ export function openTenants(home: Db, others: Cell[] = []): Tenants {
   });
 
   return {
-    async ofHost(header) {
+    /** Returns the host's tenant and its database. @throws ApiError unknown_host */
+    async ofHost(header: string | undefined): Promise<LocatedTenant> {
       const host = hostName(header);
       const lookup = cache.get(host) ?? remember(host);
       const tenant = await lookup.catch((error: unknown) => {

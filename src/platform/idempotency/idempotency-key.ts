@@ -21,7 +21,7 @@ export type IdempotencyKey = { keyHash: string; requestHash: string };
 const HEADER = 'idempotency-key';
 
 /**
- * Returns the hashes that identify a request. Two requests are the same if their operation (on either of its paths), query and fields are equal,
+ * Returns the hashes that identify a request. Two requests are the same if their operation (an operation may have two paths), query and fields are equal,
  * in any order and notation. The credential is not compared. A file is compared by its content, because clients may name it
  * differently in each attempt. Lines are compared as they were sent. The request is hashed before defaults are filled in, because a later version of the service
  * may have other defaults.

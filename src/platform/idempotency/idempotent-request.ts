@@ -11,9 +11,10 @@ import { findStored, store, type KeyedRequest } from './stored-response.js';
 import { findStoredResponse, tryLockKey } from './stored-response-queries.js';
 
 /**
- * Executes a request at most once, also when it is repeated concurrently. The response is stored in the transaction of
- * the handler's writes, and the next request with the same key gets it (decision 0020). A handler that writes nothing, or whose
- * transaction is rolled back, has no effect to duplicate, so it runs again.
+ * Executes a request with an Idempotency-Key at most once, also when it is repeated concurrently. The response is stored in the
+ * transaction of the handler's writes, and the next request with the same key gets it (decision 0020). Nothing is stored if the
+ * handler has opened no transaction for writing, or it was rolled back: a repetition then runs the handler again, which duplicates
+ * nothing.
  *
  * @throws ApiError idempotency_key_reused, idempotency_in_progress, and what the handler throws
  */

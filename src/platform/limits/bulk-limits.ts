@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { UserCaller } from '../identity/callers.js';
-import { makeKeyedLimiter } from './keyed-limiter.js';
+import type { KeyCaller, UserCaller } from '../identity/callers.js';
+import type { GiveWay } from './queues/keyed-limiter.js';
+import { makeOwnLimits } from './shared/shared-limits.js';
 import type { Pressure } from './pressure.js';
 
 /**
- * The limits of bulk work in one process (decision 0048). Such work uses a connection and a processor of the database for seconds.
+ * The limits of bulk work in one server (decision 0048). Such work uses a connection and a processor of the database for seconds.
  * Uploads have a limit of their own, because they take longest and reports would wait for them. While light requests wait, uploads
  * wait between their pieces, but never for long, so that they always make progress.
  *
@@ -13,26 +14,44 @@ import type { Pressure } from './pressure.js';
 export type BulkLimits = {
   /**
    * Limits an upload of rows: one at a time per courier, because a second one would only wait for the first one's locks, with a
-   * connection and its rows in memory.
+   * connection and its rows in memory. Users take turns.
    */
-  limitUpload<Result>(tenantId: string, courierId: string, work: () => Promise<Result>): Promise<Result>;
+  limitUpload<Result>(caller: UserCaller, courierId: string, work: () => Promise<Result>): Promise<Result>;
   /**
    * Limits work that reads up to 100,000 rows: exports, bills as files, previews, drafts and reconciliations. One at a time for
-   * all users of a courier, and for each member of the staff.
+   * all users of a courier, who take turns, and for each member of the staff.
    */
   limitReport<Result>(caller: UserCaller, work: () => Promise<Result>): Promise<Result>;
   /**
-   * Limits a large batch of scans: one at a time per tenant, because each holds the locks of most parcels, and all others wait
-   * for each of them.
+   * Limits a step of reading a body of lines, which needs no connection: one body at a time per API key, because all loops of the process
+   * share its time. Each step has a queue of its own, so that a body that is parsed is read before the next one has been parsed.
    */
-  limitBatch<Result>(tenantId: string, work: () => Promise<Result>): Promise<Result>;
+  limitLines<Result>(caller: KeyCaller, step: LineStep, work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Limits a batch of scans: per tenant one small and one large batch at a time, because two of a size nearly always wait for each
+   * other's parcels, with a connection each that others miss. A small one never waits for a large one. A single scan is not limited.
+   * Users take turns, also between the pieces of a batch. See decisions 0096 and 0098.
+   */
+  limitBatch<Result>(
+    caller: UserCaller,
+    scans: number,
+    work: (giveWay: GiveWay) => Promise<Result>,
+  ): Promise<Result>;
   /** Runs a piece of bulk work, and waits after it while light requests wait. */
   runPiece<Result>(piece: () => Promise<Result>): Promise<Result>;
 };
 
+/** A body is parsed and validated, and then its numbers are read. */
+export type LineStep = 'parse' | 'read';
+
 /** The share of the connections that uploads may use. Reports may use the same. */
 const SHARE = 0.2;
 const QUEUE = { maxWaiting: 32, maxWaitMs: 30_000, retryAfterSeconds: 5 };
+/** For work that ends within a second or a part of it, and of which a courier or the stations of a warehouse may send much at once. */
+const LONG_QUEUE = { ...QUEUE, maxWaiting: 128 };
+
+/** Stations send what was scanned in some seconds. */
+const MAX_SMALL_BATCH = 10;
 
 /** The longest wait after a piece, as a multiple of the time that the piece took: under pressure it has a fifth of the time. */
 const MAX_PAUSE = 4;
@@ -40,19 +59,36 @@ const MAX_PAUSE = 4;
 const MAX_PAUSE_MS = 10_000;
 const STEP_MS = 50;
 
-/** @param poolSize the number of the process's connections */
-export function makeBulkLimits(poolSize: number, pressure: Pick<Pressure, 'isHigh'>): BulkLimits {
+/** @param poolSize the number of the server's connections */
+export function makeBulkLimits(
+  poolSize: number,
+  pressure: Pick<Pressure, 'isHigh'>,
+  limits = makeOwnLimits(),
+): BulkLimits {
   // With only one, a courier's slow report would delay all other couriers.
   const concurrency = Math.max(2, Math.floor(poolSize * SHARE));
-  const uploads = makeKeyedLimiter({ concurrency, ...QUEUE });
-  const reports = makeKeyedLimiter({ concurrency, ...QUEUE });
-  const batches = makeKeyedLimiter({ concurrency, ...QUEUE });
+  const uploads = limits.keyedLimiter('uploads', { concurrency, ...QUEUE });
+  const reports = limits.keyedLimiter('reports', { concurrency, ...QUEUE });
+  const lines = {
+    parse: limits.keyedLimiter('parsed lines', { concurrency, ...LONG_QUEUE }),
+    read: limits.keyedLimiter('read lines', { concurrency, ...LONG_QUEUE }),
+  };
+  const smallBatches = limits.keyedLimiter('small batches', {
+    concurrency: Math.max(2, Math.floor(poolSize / 2)),
+    ...LONG_QUEUE,
+  });
+  const largeBatches = limits.keyedLimiter('large batches', { concurrency, ...LONG_QUEUE });
 
   return {
-    limitUpload: (tenantId, courierId, work) => uploads.run(`${tenantId} ${courierId}`, work),
+    limitUpload: ({ tenantId, userId }, courierId, work) =>
+      uploads.run(`${tenantId} ${courierId}`, work, userId),
     limitReport: ({ tenantId, courierId, userId }, work) =>
-      reports.run(`${tenantId} ${courierId ?? userId}`, work),
-    limitBatch: (tenantId, work) => batches.run(tenantId, work),
+      reports.run(`${tenantId} ${courierId ?? userId}`, work, userId),
+    limitLines: ({ tenantId, keyHash }, step, work) => lines[step].run(`${tenantId} ${keyHash}`, work),
+    limitBatch({ tenantId, userId }, scans, work) {
+      if (scans <= 1) return work(() => Promise.resolve());
+      return (scans <= MAX_SMALL_BATCH ? smallBatches : largeBatches).run(tenantId, work, userId);
+    },
     async runPiece(piece) {
       const startedMs = performance.now();
       const result = await piece();

@@ -1,17 +1,33 @@
 import type { Caller } from '../identity/callers.js';
-import { ApiError } from '../errors/errors.js';
+import { TENANT_SHARE } from './shared/amounts.js';
+import { makeControlledDelay, type ControlledDelay } from './overload/controlled-delay.js';
+import { makeTenantLines } from './overload/tenant-lines.js';
+import { flowKey } from './overload/waiting-line.js';
 
 /**
  * Limits how many of a pool's connections one courier and one tenant may use (decision 0030), so that slow queries of one
  * courier or tenant leave connections for the others. A transaction acquires its share before it takes a connection.
  */
 export type ConnectionShares = {
-  /** Takes a part of the caller's share, for one connection. @throws ApiError overloaded when none became free in time */
-  acquire(caller: Caller): Promise<Permit>;
+  /**
+   * Takes a part of the caller's share, for one connection.
+   *
+   * @param isContinued whether the request has had a transaction, which a refusal would waste
+   * @throws ApiError overloaded when none became free in time
+   */
+  acquire(caller: Caller, isContinued?: boolean): Promise<Permit>;
   /** Runs the work within the caller's share. @throws ApiError overloaded, as `acquire` */
-  run<Result>(caller: Caller, work: () => Promise<Result>): Promise<Result>;
+  run<Result>(caller: Caller, work: () => Promise<Result>, isContinued?: boolean): Promise<Result>;
+  /** Refuses a request before it costs anything, if it could not start in time. @throws ApiError overloaded */
+  assertMayWait(caller: Caller): void;
+  /** Adds another queue of requests that `assertMayWait` asks. */
+  addGate(gate: Gate): void;
+  /** Undefined if nothing is refused because a queue stands. */
+  delay: ControlledDelay | undefined;
   /** Records the courier of an API key, so that all of a courier's callers count against the same share. */
   recordKeyOwner(keyHash: string, courierId: string): void;
+  /** Undefined until the courier of the key is recorded. */
+  courierOfKey(keyHash: string): string | undefined;
   /** Returns the number of transactions that wait for their share. */
   countWaiting(): number;
   /** Returns the number of transactions since the process began. */
@@ -19,6 +35,8 @@ export type ConnectionShares = {
   /** Calls `record` with the waiting time of every transaction that starts from now on. */
   recordWaits(record: (waitedMs: number) => void): void;
 };
+
+export type Gate = Pick<ConnectionShares, 'assertMayWait'>;
 
 /** A part of a caller's share. */
 type Permit = {
@@ -33,36 +51,32 @@ export type ConnectionShareOptions = {
   countTenants: () => Promise<number>;
   /** Whether work failed because the database could not be reached. */
   isAway: (error: unknown) => boolean;
+  /** Whether requests that arrive at a standing queue are refused soon. Jobs wait as long as they must. */
+  shedsLoad?: boolean | undefined;
 };
 
 const COURIER_SHARE = 0.4;
-const TENANT_SHARE = 0.8;
-/** Rejects what waits if none of the caller's transactions has ended for this time, as when all wait for a lock. */
-const STALLED_MS = 2_000;
-/** Together with a second transaction of the same request, the wait is within the 30 seconds that clients wait. */
-const MAX_WAIT_MS = 14_000;
-/** Bounds the memory of waiting requests. */
-const MAX_WAITING = 1_000;
-const RETRY_AFTER_SECONDS = 2;
 const RECOUNT_MS = 60_000;
 const MAX_KNOWN_KEYS = 10_000;
 
-/** `courier` is undefined for staff and for the service itself, which only have their tenant's limit. */
-type ShareRequest = { tenant: string; courier: string | undefined; isSystem: boolean };
-type Waiter = { request: ShareRequest; start(): void };
-/** What waits under one key, and when a transaction of the key last ended in a way that shows that the database works. */
-type Queue = { waiters: Waiter[]; progressAtMs: number };
+/**
+ * `courier` is undefined for staff and for the service itself, which only have their tenant's limit. `key` names the queue: of the
+ * courier, or of the tenant for staff. The service itself has a queue of its own in each tenant, so that staff do not wait behind a
+ * flood of logins.
+ */
+type ShareRequest = { tenant: string; courier: string | undefined; key: string };
 
 export function makeConnectionShares({
   size,
   countTenants,
   isAway,
+  shedsLoad = false,
 }: ConnectionShareOptions): ConnectionShares {
   const courierLimit = Math.max(1, Math.floor(size * COURIER_SHARE));
   const used = new Map<string, number>();
-  // Keyed by courier, or by tenant for staff. The service itself has a queue of its own in each tenant, so that staff do not wait
-  // behind a flood of logins. Insertion order is the order in which keys are served.
-  const queues = new Map<string, Queue>();
+  const delay = shedsLoad ? makeControlledDelay() : undefined;
+  const lines = makeTenantLines<ShareRequest>(delay, size);
+  const gates = new Set<Gate>();
   const keyOwners = new Map<string, string>();
   const tenants = cacheCount(countTenants);
   let totalInUse = 0;
@@ -73,10 +87,12 @@ export function makeConnectionShares({
 
   function shareRequestOf(caller: Caller): ShareRequest {
     const tenant = caller.tenantId;
-    const isSystem = caller.kind === 'system';
-    if (isSystem) return { tenant, isSystem, courier: undefined };
-    if (caller.kind === 'user') return { tenant, isSystem, courier: caller.courierId ?? undefined };
-    return { tenant, isSystem, courier: keyOwners.get(caller.keyHash) ?? caller.keyHash };
+    if (caller.kind === 'system') return { tenant, courier: undefined, key: `${tenant} system` };
+    const courier =
+      caller.kind === 'user'
+        ? (caller.courierId ?? undefined)
+        : (keyOwners.get(caller.keyHash) ?? caller.keyHash);
+    return { tenant, courier, key: courier ?? tenant };
   }
 
   function isFree({ tenant, courier }: ShareRequest): boolean {
@@ -103,84 +119,36 @@ export function makeConnectionShares({
     if (courier !== undefined) add(courier, step);
   }
 
-  /** Starts the next waiter within its limits. One connection became free, so at most one waiter starts. */
-  function startNext(): void {
-    for (const [key, queue] of queues) {
-      const [first] = queue.waiters;
-      if (!first || !isFree(first.request)) continue;
-      queue.waiters.shift();
-      queues.delete(key);
-      if (queue.waiters.length > 0) queues.set(key, queue);
-      first.start();
-      return;
-    }
-  }
+  const countIn = ({ tenant, key }: ShareRequest) => lines.find(tenant, key)?.size() ?? 0;
 
-  function remove(key: string, queue: Queue, waiter: Waiter): void {
-    queue.waiters = queue.waiters.filter((other) => other !== waiter);
-    if (queue.waiters.length === 0 && queues.get(key) === queue) queues.delete(key);
-  }
-
-  /** Waits while transactions of the key end. A fixed time would reject the last of many that are served one after the other. */
-  function wait(request: ShareRequest, key: string): Promise<void> {
-    const queue = queues.get(key) ?? { waiters: [], progressAtMs: 0 };
-    if (queue.waiters.length >= MAX_WAITING) return Promise.reject(overloaded());
-    queues.set(key, queue);
-    const sinceMs = performance.now();
-    const remainingMs = () =>
-      Math.min(Math.max(sinceMs, queue.progressAtMs) + STALLED_MS, sinceMs + MAX_WAIT_MS) - performance.now();
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
-        request,
-        start() {
-          clearTimeout(timer);
-          start(request);
-          resolve();
-        },
-      };
-      const rejectIfLate = (): void => {
-        const leftMs = remainingMs();
-        if (leftMs > 0) {
-          timer = setTimeout(rejectIfLate, leftMs);
-          return;
-        }
-        remove(key, queue, waiter);
-        reject(overloaded());
-      };
-      let timer = setTimeout(rejectIfLate, STALLED_MS);
-      queue.waiters.push(waiter);
-    });
-  }
-
-  function noteProgress(key: string): void {
-    const queue = queues.get(key);
-    if (queue) queue.progressAtMs = performance.now();
-  }
-
-  async function acquire(caller: Caller): Promise<Permit> {
+  async function acquire(caller: Caller, isContinued = false): Promise<Permit> {
     const request = shareRequestOf(caller);
-    const key = request.courier ?? (request.isSystem ? `${request.tenant} system` : request.tenant);
-    if (queues.has(key) || !isFree(request)) {
+    const { tenant, key } = request;
+    if (countIn(request) > 0 || !isFree(request)) {
       const startedMs = performance.now();
-      await wait(request, key).finally(() => recordWait(performance.now() - startedMs));
+      const arrival = { work: request, owner: ownerOf(caller), isContinued };
+      await lines.wait(tenant, key, arrival).finally(() => recordWait(performance.now() - startedMs));
     } else {
       start(request);
+      delay?.noteEmpty(flowKey(key, ownerOf(caller)));
       recordWait(0);
     }
     return {
       release(failure) {
         // A refused request is progress too. One that found no database is not: what waits then fails soon.
-        if (failure === undefined || !isAway(failure)) noteProgress(key);
+        if (failure === undefined || !isAway(failure)) lines.find(tenant, key)?.noteProgress();
         adjustUsage(request, -1);
-        startNext();
+        // One connection became free, so at most one request starts.
+        const next = lines.startNext(isFree);
+        if (next) start(next);
       },
     };
   }
 
   return {
     acquire,
-    async run(caller, work) {
-      const permit = await acquire(caller);
+    async run(caller, work, isContinued) {
+      const permit = await acquire(caller, isContinued);
       try {
         const result = await work();
         permit.release();
@@ -190,13 +158,21 @@ export function makeConnectionShares({
         throw error;
       }
     },
+    assertMayWait(caller) {
+      const { tenant, key } = shareRequestOf(caller);
+      lines.find(tenant, key)?.assertMayWait(ownerOf(caller));
+      for (const gate of gates) gate.assertMayWait(caller);
+    },
+    addGate: (gate) => void gates.add(gate),
     recordKeyOwner(keyHash, courierId) {
       if (keyOwners.get(keyHash) === courierId) return;
       // Couriers replace their keys: bound the map, which still contains the old ones.
       if (keyOwners.size >= MAX_KNOWN_KEYS) keyOwners.clear();
       keyOwners.set(keyHash, courierId);
     },
-    countWaiting: () => [...queues.values()].reduce((sum, { waiters }) => sum + waiters.length, 0),
+    courierOfKey: (keyHash) => keyOwners.get(keyHash),
+    delay,
+    countWaiting: lines.size,
     countStarted: () => started,
     recordWaits(record) {
       recordWait = record;
@@ -204,7 +180,10 @@ export function makeConnectionShares({
   };
 }
 
-const overloaded = () => new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+function ownerOf(caller: Caller): string {
+  if (caller.kind === 'user') return caller.userId;
+  return caller.kind === 'key' ? caller.keyHash : '';
+}
 
 /** Caches a number and refreshes it in the background. Until the first read it returns 2, the stricter assumption. */
 function cacheCount(read: () => Promise<number>): { current(): number } {

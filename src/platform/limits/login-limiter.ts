@@ -1,10 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { ApiError } from '../errors/errors.js';
 import type { RateLimit } from './headers/rate-limits.js';
-import { optionsOf } from './request-rate.js';
 import { networkOf } from '../values/network-address.js';
-import { makeKeyedLimiter } from './keyed-limiter.js';
+import { makeOwnLimits } from './shared/shared-limits.js';
 
 type LimitedContext = { tenantId: string; noteRateLimit(limit: RateLimit): void };
 
@@ -13,7 +11,7 @@ export type LoginLimiter = {
   assertMayTry(ctx: LimitedContext, address: string): Promise<void>;
   countFailure(tenantId: string, address: string): Promise<void>;
   /** @throws ApiError overloaded when the queue of `withLimit` is full */
-  assertSpace(tenantId: string, username: string): void;
+  assertSpace(tenantId: string, username: string): Promise<void>;
   /**
    * Runs a password attempt within the concurrency limit: at most one per user name, round-robin between user names.
    *
@@ -33,13 +31,13 @@ const DEFAULT_CONCURRENCY = Math.max(1, availableParallelism() - 1);
 const QUEUE = { maxWaiting: 16, maxWaitMs: 3_000, retryAfterSeconds: 2 };
 
 /**
- * Limits login attempts within one process. The limits that hold across replicas are in login-throttle.ts.
+ * Limits login attempts within one server. The limits that hold across servers are in login-throttle.ts.
  *
  * @param concurrency the number of password attempts that run at the same time
  */
-export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY): LoginLimiter {
-  const failures = new RateLimiterMemory(optionsOf(FAILURES_PER_ADDRESS));
-  const limiter = makeKeyedLimiter({ concurrency, ...QUEUE });
+export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY, limits = makeOwnLimits()): LoginLimiter {
+  const failures = limits.rateLimiter(FAILURES_PER_ADDRESS);
+  const limiter = limits.keyedLimiter('logins', { concurrency, ...QUEUE });
 
   return {
     async assertMayTry(ctx, address) {
@@ -53,7 +51,7 @@ export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY): LoginLimite
     },
 
     async countFailure(tenantId, address) {
-      await failures.penalty(limiterKeyOf(tenantId, address));
+      await failures.penalty(limiterKeyOf(tenantId, address), 1);
     },
 
     assertSpace: (tenantId, username) => limiter.assertSpace(nameKeyOf(tenantId, username)),

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors/errors.js';
 import type { RateLimit, RateLimitUsage } from './headers/rate-limits.js';
+import { makeOwnLimits, type Counted, type RateLimiter } from './shared/shared-limits.js';
 import { networkOf } from '../values/network-address.js';
 
 export type RequestLimit = {
@@ -15,12 +15,12 @@ const LINES_PER_REQUEST = 10;
 
 /**
  * The operator's request rate limit: requests per minute for each API key or user, or for each address where the
- * request has neither. Each replica counts separately. There is no limit if `perMinute` is undefined.
+ * request has neither. Each server counts separately, with all of its processes. There is no limit if `perMinute` is undefined.
  */
-export function makeRequestLimit(perMinute: number | undefined): RequestLimit {
+export function makeRequestLimit(perMinute: number | undefined, limits = makeOwnLimits()): RequestLimit {
   if (perMinute === undefined) return { count: async () => {}, countLines: async () => {} };
   const limit = { policy: 'requests', quota: perMinute, windowSeconds: 60 };
-  const limiter = new RateLimiterMemory(optionsOf(limit));
+  const limiter = limits.rateLimiter(limit);
   return {
     async count(request) {
       const isServiceOperation = request.tenantId === undefined;
@@ -47,8 +47,8 @@ const KEY_FAILURES: RateLimit = { policy: 'invalid-keys-per-address', quota: 300
  * has sent too many invalid keys, otherwise the error it was given. A valid key from the same address still works,
  * because several couriers may share an address.
  */
-export function makeKeyFailureLimit(): KeyFailureLimit {
-  const limiter = new RateLimiterMemory(optionsOf(KEY_FAILURES));
+export function makeKeyFailureLimit(limits = makeOwnLimits()): KeyFailureLimit {
+  const limiter = limits.rateLimiter(KEY_FAILURES);
   return {
     async countFailure(error, { tenantId, clientAddress, context }) {
       if (error.code !== 'key_invalid') return error;
@@ -65,28 +65,20 @@ export function makeKeyFailureLimit(): KeyFailureLimit {
   };
 }
 
-/** The limiter's options for a limit. */
-export const optionsOf = ({ quota, windowSeconds }: RateLimit) => ({
-  points: quota,
-  duration: windowSeconds,
-});
-
 /** Counts once and returns what is left. @throws ApiError with `code` and Retry-After when the key has no points left */
 export async function consume(
-  limiter: RateLimiterMemory,
+  limiter: RateLimiter,
   limit: RateLimit,
   key: string,
   code: 'rate_limited' | 'too_many_attempts',
 ): Promise<RateLimitUsage> {
-  try {
-    return usageOf(await limiter.consume(key));
-  } catch (rejection) {
-    if (!(rejection instanceof RateLimiterRes)) throw rejection;
-    throw new ApiError(code, { retryAfterSeconds: toSeconds(rejection.msBeforeNext), limit });
-  }
+  const counted = await limiter.consume(key);
+  if (counted.isRefused)
+    throw new ApiError(code, { retryAfterSeconds: toSeconds(counted.msBeforeNext), limit });
+  return usageOf(counted);
 }
 
-const usageOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes): RateLimitUsage => ({
+const usageOf = ({ remainingPoints, msBeforeNext }: Counted): RateLimitUsage => ({
   remaining: Math.max(0, remainingPoints),
   resetSeconds: toSeconds(msBeforeNext),
 });

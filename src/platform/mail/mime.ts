@@ -2,7 +2,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { oneLine } from './plain-text.js';
 
 export type Message = {
-  /** The same for every attempt to send the message. It is part of the Message-ID. */
+  /** Equal in every attempt to send the message. It is part of the Message-ID. */
   id: string;
   /** The display name of the sender's address. */
   senderName: string;

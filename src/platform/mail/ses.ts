@@ -1,18 +1,17 @@
 import type { SESClient } from '@aws-sdk/client-ses';
-import { silenceSdkWarning, type SesConfig } from '../../config/config.js';
+import type { SesConfig } from '../../config/config.js';
+import { silenceSdkWarning } from '../../config/environments.js';
 import { oneLine } from './plain-text.js';
 import type { SendResult } from './send-result.js';
 
 /** The envelope and the content. SES uses the envelope's addresses, not those in the content's headers. */
 type SesMail = { source: string; destination: string; bytes: Buffer };
 
-export type Ses = { send(mail: SesMail): Promise<SendResult>; close(): void };
-
 /** Opens Amazon SES. Without credentials in the settings, the SDK finds them itself: a profile, or the role of the machine. */
-export function openSes(config: SesConfig, timeoutMs: number): Ses {
+export function openSes(config: SesConfig, timeoutMs: number) {
   let client: Promise<SESClient> | undefined;
   return {
-    async send(mail) {
+    async send(mail: SesMail): Promise<SendResult> {
       try {
         client ??= openClient(config);
         return await sendRaw(await client, mail, timeoutMs);
@@ -20,7 +19,7 @@ export function openSes(config: SesConfig, timeoutMs: number): Ses {
         return toFailure(error, timeoutMs);
       }
     },
-    close: () => void client?.then((opened) => opened.destroy()),
+    close: (): void => void client?.then((opened) => opened.destroy()),
   };
 }
 

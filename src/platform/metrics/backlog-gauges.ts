@@ -1,43 +1,43 @@
-import { Gauge, Registry } from 'prom-client';
+import { Registry, type Gauge } from 'prom-client';
 import type { BacklogRow } from './backlog-queries.js';
+import { instrumentsOf } from './instruments.js';
 
 const JOB_STATES = ['ready', 'blocked', 'scheduled', 'running', 'failed'] as const;
 
-/** Renders the backlog in the Prometheus text format. */
-export type BacklogGauges = { render(backlog: BacklogRow): Promise<string> };
-
 /** These gauges have their own registry, so that they are omitted while the database is unavailable and values would be stale. */
-export function makeBacklogGauges(): BacklogGauges {
+export function makeBacklogGauges() {
   const registry = new Registry();
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name: `crossdock_${name}`, help, labelNames, registers: [registry] });
-
-  const jobs = gauge('queue_jobs', 'Jobs in the queue.', ['kind', 'state']);
+  const { gauge } = instrumentsOf(registry);
+  const jobs = gauge('queue_jobs', 'Jobs in the queue.', { labelNames: ['kind', 'state'] });
+  const ofKind = { labelNames: ['kind'] };
   const oldestReady = gauge(
     'queue_oldest_ready_seconds',
     'Age of the oldest job that a worker could take now.',
-    ['kind'],
+    ofKind,
   );
   const longestRunning = gauge(
     'queue_longest_running_seconds',
     'Time since the start of the longest running job.',
-    ['kind'],
+    ofKind,
   );
   const workerPools = gauge('worker_pools', 'Worker pools with a heartbeat in the last 45 s.');
   const paused = gauge('outbound_paused', '1 while outbound work is paused.');
-  const background = {
-    rows_done: gauge('background_migration_rows_done', 'Rows that a background migration has processed.', [
-      'migration',
-    ]),
-    rows_total: gauge(
-      'background_migration_rows_total',
-      'Rows that a background migration has to process, estimated at its start.',
-      ['migration'],
-    ),
-    is_finished: gauge('background_migration_finished', '1 if the background migration has finished.', [
-      'migration',
-    ]),
-  };
+  const ofMigration = { labelNames: ['migration'] };
+  const rowsDone = gauge(
+    'background_migration_rows_done',
+    'Rows that a background migration has processed.',
+    ofMigration,
+  );
+  const rowsTotal = gauge(
+    'background_migration_rows_total',
+    'Rows that a background migration has to process, estimated at its start.',
+    ofMigration,
+  );
+  const finished = gauge(
+    'background_migration_finished',
+    '1 if the background migration has finished.',
+    ofMigration,
+  );
   const outbound = {
     pending_deliveries: gauge(
       'webhook_deliveries_pending',
@@ -69,7 +69,8 @@ export function makeBacklogGauges(): BacklogGauges {
   } satisfies Record<keyof BacklogRow['labels'], Gauge>;
 
   return {
-    render(backlog) {
+    /** Renders the backlog in the Prometheus text format. */
+    render(backlog: BacklogRow): Promise<string> {
       for (const labelled of [jobs, oldestReady, longestRunning]) labelled.reset();
       for (const row of backlog.queue) {
         const { kind } = row;
@@ -80,16 +81,18 @@ export function makeBacklogGauges(): BacklogGauges {
       workerPools.set(backlog.worker_pools);
       paused.set(Number(backlog.is_outbound_paused));
       for (const { name: migration, rows_done, rows_total, is_finished } of backlog.background_migrations) {
-        background.rows_done.set({ migration }, rows_done);
-        background.rows_total.set({ migration }, rows_total);
-        background.is_finished.set({ migration }, is_finished ? 1 : 0);
+        rowsDone.set({ migration }, rows_done);
+        rowsTotal.set({ migration }, rows_total);
+        finished.set({ migration }, is_finished ? 1 : 0);
       }
-      // `satisfies` above ensures that the gauges have the rows' keys.
-      for (const name of Object.keys(outbound) as (keyof typeof outbound)[])
-        outbound[name].set(backlog.outbound[name]);
-      for (const name of Object.keys(labels) as (keyof typeof labels)[])
-        labels[name].set(backlog.labels[name]);
+      setAll(outbound, backlog.outbound);
+      setAll(labels, backlog.labels);
       return registry.metrics();
     },
   };
+}
+
+function setAll<Name extends string>(gauges: Record<Name, Gauge>, values: Record<Name, number>): void {
+  // Object.keys() returns the keys of the gauges.
+  for (const name of Object.keys(gauges) as Name[]) gauges[name].set(values[name]);
 }

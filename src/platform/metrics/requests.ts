@@ -1,11 +1,7 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { instrumentsOf } from './instruments.js';
 
-export type RequestMetrics = {
-  /** Counts a request. Call the returned function at its end, with the status or `aborted` if the client disconnected. */
-  requestStarted(): (operation: string, status: number | 'aborted') => void;
-  /** Counts the response to a request that Node's parser or the router rejected. */
-  requestRefused(status: number): void;
-};
+export type RequestMetrics = ReturnType<typeof countRequests>;
 
 /** Follows the operation in the label of a request with many lines. */
 export const LINES = ':lines';
@@ -13,29 +9,25 @@ export const LINES = ':lines';
 /** Label for requests without an operation: unknown paths and the API reference. */
 export const NO_OPERATION = 'none';
 
-export function countRequests(registry: Registry): RequestMetrics {
-  const registers = [registry];
-  const total = new Counter({
-    name: 'crossdock_http_requests_total',
-    help: 'Completed requests.',
+export function countRequests(registry: Registry) {
+  const { counter, gauge, histogram } = instrumentsOf(registry);
+  const total = counter('http_requests_total', 'Completed requests.', {
     labelNames: ['operation', 'status'],
-    registers,
   });
-  const seconds = new Histogram({
-    name: 'crossdock_http_request_duration_seconds',
-    help: 'Time from the end of the request headers to the last byte of the response.',
-    labelNames: ['operation'],
-    // 0.3 is the limit of the service level objective in deploy/prometheus/alerts.yaml.
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.3, 0.5, 1, 2.5, 5, 10],
-    registers,
-  });
-  const inFlight = new Gauge({
-    name: 'crossdock_http_requests_in_flight',
-    help: 'Requests in progress.',
-    registers,
-  });
+  const seconds = histogram(
+    'http_request_duration_seconds',
+    'Time from the end of the request headers to the last byte of the response.',
+    {
+      labelNames: ['operation'],
+      // 0.3 is the limit of the service level objective in deploy/prometheus/alerts.yaml.
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.3, 0.5, 1, 2.5, 5, 10],
+    },
+  );
+  const inFlight = gauge('http_requests_in_flight', 'Requests in progress.');
+  const ofLoop = counter('loop_refused_total', 'Requests that were refused because the event loop is late.');
   return {
-    requestStarted() {
+    /** Counts a request. Call the returned function at its end, with the status or `aborted` if the client disconnected. */
+    requestStarted(): (operation: string, status: number | 'aborted') => void {
       const startMs = performance.now();
       inFlight.inc();
       return (operation, status) => {
@@ -44,6 +36,9 @@ export function countRequests(registry: Registry): RequestMetrics {
         seconds.observe({ operation }, (performance.now() - startMs) / 1000);
       };
     },
-    requestRefused: (status) => total.inc({ operation: NO_OPERATION, status }),
+    /** Counts the response to a request that Node's parser or the router rejected. */
+    requestRefused: (status: number): void => total.inc({ operation: NO_OPERATION, status }),
+    /** Counts a request that was refused because the event loop is late. */
+    loopRefused: (): void => ofLoop.inc(),
   };
 }

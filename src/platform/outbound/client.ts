@@ -4,21 +4,15 @@ import type { OutboundConfig } from '../../config/config.js';
 import { makeAddressRateLimiter } from '../limits/address-rate-limit.js';
 import { makeOpenSocket } from './connect.js';
 import { makeConnections } from './connections.js';
-export type { OutboundReply, OutboundRequest } from './messages.js';
-import { exchange, type ExchangeResult } from './exchange.js';
-import type { OutboundReply, OutboundRequest } from './messages.js';
+import { exchange, type ExchangeResult, type OutboundReply, type OutboundRequest } from './exchange.js';
 import { makeResolver } from './resolve.js';
 import { isListedHost, validateUrl } from './urls.js';
 import { describeProblem } from '../errors/errors.js';
 
+export type { OutboundReply, OutboundRequest };
+
 /** SSRF-safe client for courier URLs. A failure of the target is an outcome, not an exception. It never follows redirects. */
-export type OutboundClient = {
-  send(request: OutboundRequest): Promise<OutboundReply>;
-  /** Waits for requests in progress. */
-  close(): Promise<void>;
-  /** Aborts requests in progress; their outcome is `unreachable`. */
-  destroy(): Promise<void>;
-};
+export type OutboundClient = ReturnType<typeof makeOutboundClient>;
 
 /**
  * Creates the client that docs/decisions/0015 describes.
@@ -28,7 +22,7 @@ export type OutboundClient = {
 export function makeOutboundClient(
   { allowLoopback, dnsServers, ports, hosts, requestsPerSecond }: OutboundConfig,
   tls: ConnectionOptions = {},
-): OutboundClient {
+) {
   const resolver = makeResolver(dnsServers);
   const rateLimiter = makeAddressRateLimiter(requestsPerSecond);
   const open = makeOpenSocket({ allowLoopback, resolve: resolver.resolve, tls, rateLimiter });
@@ -57,16 +51,18 @@ export function makeOutboundClient(
   }
 
   return {
-    async send(request) {
+    async send(request: OutboundRequest): Promise<OutboundReply> {
       const startedAt = performance.now();
       const ended = await attempt(withTraceparent(request));
       return { ...ended, durationMs: performance.now() - startedAt };
     },
-    close() {
+    /** Waits for requests in progress. */
+    close(): Promise<void> {
       closing ??= connections.close().then(() => resolver.cancel());
       return closing;
     },
-    async destroy() {
+    /** Aborts requests in progress; their outcome is `unreachable`. */
+    async destroy(): Promise<void> {
       await connections.destroy();
       resolver.cancel();
     },

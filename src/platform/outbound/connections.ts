@@ -5,11 +5,8 @@ import type { OpenSocket } from './connect.js';
 import { postponed } from './failures.js';
 import { skipContinue } from './interim-responses.js';
 
-/** A request, the signal that aborts it, and the callback for a request that is not sent because of the rate limit. */
-type StoppableRequest = Dispatcher.DispatchOptions & {
-  signal: AbortSignal;
-  reject(error: Error): void;
-};
+/** A request, and the signal that aborts it. */
+type StoppableRequest = Dispatcher.DispatchOptions & { signal: AbortSignal };
 
 export type Connections = {
   dispatch(request: StoppableRequest, handler: Dispatcher.DispatchHandler): boolean;
@@ -79,10 +76,8 @@ function makeConnection(
     // `open` counts the request of a new connection.
     const retryAfterMs =
       openSocket && !openSocket.destroyed ? rateLimiter.take(openSocket.remoteAddress ?? '') : 0;
-    if (retryAfterMs > 0) {
-      request.reject(postponed(retryAfterMs));
-      return true;
-    }
+    // undici reports an error of `dispatch` to the handler.
+    if (retryAfterMs > 0) throw postponed(retryAfterMs);
     signal = request.signal;
     expectResponse();
     return dispatch(request, handler);

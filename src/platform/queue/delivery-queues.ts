@@ -19,7 +19,8 @@ export const wakeDeliveryQueues = (ctx: Waker, queues: Sql): Sql =>
   addDeliveryJobs(ctx, sql`select queue.*, now() as due from (${queues}) as queue`, false);
 
 /**
- * The same for a later time, which ends the trace of the job. A job that is already waiting keeps its time.
+ * Returns the statement that queues delivery jobs for a later time, which ends the trace of the job. A job that is already waiting keeps
+ * its time.
  *
  * @param queues selects courier_id, endpoint and due; rows with a null due are ignored
  */

@@ -1,3 +1,4 @@
+import { readRow, readRows, type Queryable } from '../db/connections/rows.js';
 import { SERVER } from '../db/connections/server-identity.js';
 import type { Jobs } from './jobs.js';
 
@@ -18,16 +19,13 @@ export const withoutOutbound = <Tasks extends Record<string, unknown>>(tasks: Ta
 
 export type OutboundPause = { since: Date; reason: string };
 
-/** A connection or a pool. */
-type Queryable = { query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }> };
-
 /** Returns the pause of outbound work, or undefined if there is none. */
 export async function readPause(client: Queryable): Promise<OutboundPause | undefined> {
-  const { rows } = await client.query(
+  const [pause] = await readRows<OutboundPause>(
+    client,
     'select paused_at as since, paused_because as reason from installation.outbound where paused_at is not null',
   );
-  // The statement selects exactly these columns.
-  return rows[0] as OutboundPause | undefined;
+  return pause;
 }
 
 /** Pauses outbound work. A pause that exists keeps its time and reason. */
@@ -49,13 +47,21 @@ export const RESTORED =
   'The database is on another server or timeline than before, as after a restore. See docs/restore.md.';
 
 /** What a running worker remembers: the server, whether outbound work was paused there, and a position of its WAL. */
-export type SeenServer = { server: string; isPaused: boolean; position: string };
+export type SeenServer = {
+  server: string;
+  isPaused: boolean;
+  position: string;
+  /** The position up to which the server has written its WAL to disk. A crash does not take it back. */
+  flushed?: string;
+};
 
 type Standing = SeenServer & {
   /** The server on which outbound work last ran. Null before the first start and after a pause has been ended by hand. */
   recorded: string | null;
   /** Whether the server, before it was promoted, replayed the position that the worker remembers. */
   has_replayed: boolean;
+  /** Whether the server has less WAL than the worker remembers. */
+  is_behind: boolean;
 };
 
 /**
@@ -66,9 +72,12 @@ type Standing = SeenServer & {
  * @returns what it has seen before it changed anything
  */
 export async function followServer(client: Queryable, seen?: SeenServer): Promise<SeenServer> {
-  const now = await readStanding(client, seen?.position);
+  const now = await readStanding(client, seen);
   const { server, recorded } = now;
-  if (recorded === server) return now;
+  if (recorded === server) {
+    if (seen && isOlder(now, seen)) await pauseOn(client, recorded);
+    return now;
+  }
   if (recorded === null) await recordServer(client, now, false);
   else if (seen && isPromoted(now, seen)) await recordServer(client, now, !seen.isPaused);
   else await pauseOn(client, recorded);
@@ -97,16 +106,26 @@ async function pauseOn(client: Queryable, recorded: string): Promise<void> {
   );
 }
 
-async function readStanding(client: Queryable, seenPosition?: string): Promise<Standing> {
-  const { rows } = await client.query(
+/** The table has one row. */
+const readStanding = (client: Queryable, seen?: SeenServer): Promise<Standing> =>
+  readRow(
+    client,
     `select ${SERVER} as server, o.server as recorded, o.paused_at is not null as "isPaused",
-       pg_current_wal_insert_lsn()::text as position,
-       coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as has_replayed
+       pg_current_wal_insert_lsn()::text as position, pg_current_wal_flush_lsn()::text as flushed,
+       coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as has_replayed,
+       coalesce(pg_current_wal_insert_lsn() < $2::pg_lsn, false) as is_behind
      from installation.outbound o`,
-    [seenPosition ?? null],
+    [seen?.position ?? null, seen?.flushed ?? null],
   );
-  // The statement selects exactly these columns, and the table has one row.
-  return rows[0] as Standing;
+
+/**
+ * Whether the database is older than the one that the worker saw, although its rows come from the server that it runs on: somebody has
+ * started an old data folder or a snapshot of it. Another worker may have recorded a promoted standby, whose timeline is later.
+ */
+function isOlder({ server, is_behind: isBehind }: Standing, seen: SeenServer): boolean {
+  const [before, now] = [toTimeline(seen.server), toTimeline(server)];
+  if (before.system !== now.system) return true;
+  return now.timeline < before.timeline || (now.timeline === before.timeline && isBehind);
 }
 
 /**

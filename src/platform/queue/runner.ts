@@ -23,16 +23,6 @@ export type QueueOptions = {
   log: (line: QueueLine) => void;
 };
 
-export type RunningQueue = {
-  /**
-   * Takes no more jobs and waits until the running ones have ended, at most `withinMs`. May be called again, to wait longer.
-   *
-   * @returns whether all jobs have ended. If false, running jobs stay locked and the heartbeat continues until they or the
-   *   process end. Other workers recover the jobs after three missed heartbeats.
-   */
-  stop(withinMs: number): Promise<boolean>;
-};
-
 // Cron schedules, in UTC. Exactly one replica runs each job.
 const CRON_ITEMS = parseCronItems([
   { task: 'sweep', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
@@ -52,7 +42,7 @@ const RESTART_MS = 1_000;
  * Runs jobs until stopped. The library's runner ends when it cannot record the end of a job, for example when the database is
  * unavailable; then it is restarted.
  */
-export function runQueue(options: QueueOptions): RunningQueue {
+export function runQueue(options: QueueOptions) {
   const stopping = new AbortController();
   const state: State = {
     poolId: undefined,
@@ -64,7 +54,13 @@ export function runQueue(options: QueueOptions): RunningQueue {
   const heartbeat = startHeartbeat(options, state);
   const ended = keepRunning(options, state, stopping.signal).finally(() => clearInterval(heartbeat));
   return {
-    async stop(withinMs) {
+    /**
+     * Takes no more jobs and waits until the running ones have ended, at most `withinMs`. May be called again, to wait longer.
+     *
+     * @returns whether all jobs have ended. If false, running jobs stay locked and the heartbeat continues until they or the
+     *   process end. Other workers recover the jobs after three missed heartbeats.
+     */
+    async stop(withinMs: number): Promise<boolean> {
       stopping.abort();
       const limit = sleep(withinMs, false, { ref: false });
       return Promise.race([ended.then(() => true), limit]);

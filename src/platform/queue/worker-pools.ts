@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readValues } from '../db/connections/rows.js';
 
 /** A worker pool counts as crashed after this number of missed heartbeats. */
 const MISSED_HEARTBEATS = 3;
@@ -16,8 +17,9 @@ export async function recordHeartbeat(pg: pg.Pool, poolId: string): Promise<void
  * and no heartbeat for three intervals, by the database's clock. The library itself would wait for four hours.
  */
 export async function recoverJobs(pg: pg.Pool, heartbeatSeconds: number): Promise<number> {
-  const { rows } = await pg.query<{ crashed: string[] | null }>(
-    `select array_agg(distinct locked.locked_by) as crashed
+  const crashed = await readValues<string>(
+    pg,
+    `select distinct locked.locked_by
      from (
        select locked_by, locked_at from graphile_worker._private_jobs where locked_at is not null
        union all
@@ -28,7 +30,6 @@ export async function recoverJobs(pg: pg.Pool, heartbeatSeconds: number): Promis
        where alive.id = locked.locked_by and alive.seen_at > now() - make_interval(secs => $1))`,
     [heartbeatSeconds * MISSED_HEARTBEATS],
   );
-  const crashed = rows[0]?.crashed ?? [];
   if (crashed.length > 0) await releaseJobs(pg, crashed);
   return crashed.length;
 }

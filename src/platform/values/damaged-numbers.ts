@@ -46,7 +46,7 @@ const DATE = new RegExp(
 /** How all of them begin, for a quick check. */
 const SUSPECT = /^(?:[#='+-]|\d+[.,'’/E]|\d{4}-|NaN$|Infinity$|Err:)/i;
 
-// The same among words: ="UPS "&A1 is UPS 9.4E+21, and ="IEX-"&A1 is IEX-1.23457E+11. Only what no code and no text of a label has.
+// Such numbers among words: ="UPS "&A1 is UPS 9.4E+21, and ="IEX-"&A1 is IEX-1.23457E+11. Only what no code and no text of a label has.
 // A date or a number with separators can be there beside a number.
 
 const START = String.raw`(?<![\p{L}\p{N}.,+])`;

@@ -1,26 +1,23 @@
 import { checkAuditChains } from './checks/audit.js';
 import { checkConnections } from './checks/connections.js';
 import { checkDeployments, checkOther, checkPublished } from './checks/deployments.js';
-import { checkFolders } from './checks/folders.js';
-import { checkMail } from './checks/mail.js';
+import { checkFolders } from '../shared-checks/folders.js';
+import { checkMail, checkOutbound, checkRecipients } from './checks/mail.js';
 import { checkMigrations } from './checks/migrations.js';
 import { checkPooler } from './checks/pooler.js';
 import { checkRights } from './checks/rights.js';
 import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZone } from './checks/server.js';
 import { checkSecrets, checkSettings } from './checks/settings.js';
-import { checkTls } from './checks/tls.js';
+import { checkTls } from '../shared-checks/tls.js';
 import { checkBacklog, checkBackground, checkMoves, checkPause, checkWorkers } from './checks/work.js';
-import { checkDurability } from './durability.js';
-import { checkEncryption } from './encryption.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 import { checkHostNames } from './host-names.js';
-import { checkOutbound, checkRecipients } from './outbound.js';
 import { checkOwner } from './owner.js';
 import { checkReplica } from './replica.js';
-import { checkStorage } from './storage.js';
-import { checkStoredTexts } from './stored-texts.js';
+import { checkDurability, checkStorage } from './storage.js';
+import { checkEncryption, checkStoredTexts } from './stored-fields.js';
 import { checkSchema } from '../../platform/db/schema-check/check-schema.js';
-import { orOk, problem, warning, type Finding } from './checks/finding.js';
+import { orOk, problem, warning, type Finding } from '../shared-checks/finding.js';
 
 /** These need no database. */
 export const LOCAL: Check<Subject>[] = [

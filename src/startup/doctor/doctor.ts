@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { startEmbeddedPostgres } from '../../development/embedded-postgres/embedded-server.js';
 import { serviceUrl, withClient } from '../../platform/db/connections/roles.js';
 import { listPending } from '../../platform/db/migrations/history.js';
@@ -5,10 +6,13 @@ import { MIGRATIONS } from '../../platform/db/migrations/migration-files.js';
 import { packageVersion } from '../../config/project-root.js';
 import { describeDeployment } from '../deployment.js';
 import { ANYWHERE, LOCAL, MIGRATED } from './checks.js';
-import { messageOf, ok, problem, warning, type Finding } from './checks/finding.js';
+import { messageOf, ok, problem, warning, type Finding } from '../shared-checks/finding.js';
 import { hasEmbeddedCluster } from './missing-settings.js';
 import { redact, type Report, type ReportLine } from './report.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
+
+/** The types of node-postgres lack its time limit of a statement, in milliseconds. */
+const FIRST: pg.QueryConfig & { query_timeout: number } = { text: 'select', query_timeout: 10_000 };
 
 const REPEAT = 'Correct the other problems first, and repeat.';
 
@@ -22,15 +26,15 @@ export async function examine(subject: Subject): Promise<Report> {
 async function runChecks<What>(checks: Check<What>[], subject: What): Promise<ReportLine[]> {
   const lines: ReportLine[] = [];
   for (const { name, run } of checks) {
-    const findings = await runCheck(run, subject);
-    lines.push(...findings.map((finding) => ({ check: name, ...finding })));
+    const found = await runCheck(run, subject);
+    lines.push(...found.map((finding) => ({ check: name, ...finding })));
   }
   return lines;
 }
 
 async function runCheck<What>(run: Check<What>['run'], subject: What): Promise<Finding[]> {
   try {
-    return await run(subject);
+    return [await run(subject)].flat();
   } catch (error) {
     return [problem(`This could not be examined: ${messageOf(error)}.`, REPEAT)];
   }
@@ -58,6 +62,8 @@ async function examineUrl(subject: Subject, url: string): Promise<ReportLine[]> 
   try {
     return await withClient(url, async (client) => {
       const reachable = line(ok('The database of DATABASE_URL is reachable.'));
+      // A pooler admits clients without its server, and lets each statement wait for minutes.
+      await client.query(FIRST);
       return [reachable, ...others, ...(await examineConnected({ ...subject, url, client }))];
     });
   } catch (error) {

@@ -1,11 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:tls';
 import { tenantRows } from '../../platform/db/filters.js';
 import { sql } from '../../platform/db/statements.js';
-import { messageOf, orOk, problem, type Finding } from './checks/finding.js';
+import { messageOf, ok, orOk, problem, type Finding } from '../shared-checks/finding.js';
 import type { Connected, Subject } from './checks/subject.js';
-import { chainOf, checkValidity } from './checks/tls.js';
+import { chainOf, checkValidity } from '../shared-checks/tls.js';
 import { forEachTenant } from './scope/tenants.js';
 
 const TIMEOUT_MS = 5_000;
@@ -17,6 +18,7 @@ const RENEW = 'Renew it for every host name of a tenant, as "Certificates" in do
  */
 export async function checkHostNames(subject: Connected): Promise<Finding[]> {
   const hosts = (await listHosts(subject)).filter((host) => host !== '*');
+  if (hosts.length === 0) return [ok('No tenant has a host name to compare with a certificate.')];
   const own = await readOwnCertificate(subject);
   const findings = own ? hosts.flatMap((host) => compare('The certificate in TLS_CERT_FILE', own, host)) : [];
   const ofProxy: Finding[] = [];
@@ -26,8 +28,8 @@ export async function checkHostNames(subject: Connected): Promise<Finding[]> {
   return orOk(
     [...findings, ...ofProxy],
     examined.length > 0
-      ? `The certificates of ${examined.join(' and ')} have the ${hosts.length} host names of the tenants.`
-      : `The tenants have ${hosts.length} host names. Only --proxy HOST:PORT compares them with the certificates of a proxy.`,
+      ? `The certificates of ${examined.join(' and ')} have the host names of the tenants: ${hosts.length}.`
+      : `Host names of the tenants: ${hosts.length}. Only --proxy HOST:PORT compares them with the certificates of a proxy.`,
   );
 }
 
@@ -61,11 +63,9 @@ const compare = (name: string, certificate: X509Certificate, host: string): Find
 
 type Presented = { certificate: X509Certificate; distrust: string | undefined };
 
-async function examineProxy(
-  proxy: NonNullable<Subject['proxy']>,
-  host: string,
-  now: Date,
-): Promise<Finding[]> {
+type Proxy = NonNullable<Subject['proxy']>;
+
+async function examineProxy(proxy: Proxy, host: string, now: Date): Promise<Finding[]> {
   const address = `${proxy.host}:${proxy.port}`;
   try {
     const { certificate, distrust } = await present(proxy, host);
@@ -73,39 +73,28 @@ async function examineProxy(
     const named = [...compare(name, certificate, host), ...checkValidity(name, certificate, now)];
     // A certificate that has expired is not trusted either.
     if (named.length > 0 || distrust === undefined) return named;
-    return [
-      problem(
-        `${name} is not trusted: ${distrust}.`,
-        'The proxy must present the server\'s certificate and each issuer except the root. See "Certificates" in docs/operations.md.',
-      ),
-    ];
+    const remedy =
+      'The proxy must present the server\'s certificate and each issuer except the root. See "Certificates" in docs/operations.md.';
+    return [problem(`${name} is not trusted: ${distrust}.`, remedy)];
   } catch (error) {
-    return [
-      problem(
-        `The proxy at ${address} presents no certificate for ${host}: ${messageOf(error)}.`,
-        'Correct --proxy, or start the proxy and allow connections to it.',
-      ),
-    ];
+    const message = `The proxy at ${address} presents no certificate for ${host}: ${messageOf(error)}.`;
+    return [problem(message, 'Correct --proxy, or start the proxy and allow connections to it.')];
   }
 }
 
 /** Opens a TLS connection with the name of a host, as its clients do, and closes it. */
-function present({ host, port, ca }: NonNullable<Subject['proxy']>, name: string): Promise<Presented> {
-  return new Promise((resolve, reject) => {
-    const trusted = ca === undefined ? {} : { ca };
-    const socket = connect({ host, port, servername: name, rejectUnauthorized: false, ...trusted }, () => {
-      const certificate = socket.getPeerX509Certificate();
-      // The type says Error, but Node sets the code as text. The name is compared above.
-      const distrust = socket.authorized ? '' : String(socket.authorizationError);
-      socket.destroy();
-      if (!certificate) reject(new Error('no certificate'));
-      else
-        resolve({
-          certificate,
-          distrust: distrust === '' || distrust.includes('ALTNAME') ? undefined : distrust,
-        });
-    });
-    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no response')));
-    socket.once('error', reject);
-  });
+async function present({ host, port, ca }: Proxy, name: string): Promise<Presented> {
+  const trusted = ca === undefined ? {} : { ca };
+  const socket = connect({ host, port, servername: name, rejectUnauthorized: false, ...trusted });
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no response')));
+  try {
+    await once(socket, 'secureConnect');
+    const certificate = socket.getPeerX509Certificate();
+    if (!certificate) throw new Error('no certificate');
+    // The type says Error, but Node sets the code as text. The name is compared above.
+    const distrust = socket.authorized ? '' : String(socket.authorizationError);
+    return { certificate, distrust: distrust.includes('ALTNAME') ? undefined : distrust || undefined };
+  } finally {
+    socket.destroy();
+  }
 }

@@ -8,7 +8,7 @@ import {
   readTablesOwner,
   type OwnerFault,
 } from '../../platform/db/owner-check/check-owner.js';
-import { orOk, problem, type Finding } from './checks/finding.js';
+import { orOk, problem, type Finding } from '../shared-checks/finding.js';
 import type { Connected } from './checks/subject.js';
 
 /** Examines whether the owner of the tables can apply the migrations of the next upgrade. */

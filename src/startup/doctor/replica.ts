@@ -1,12 +1,12 @@
-import type pg from 'pg';
 import {
   awaitReplay,
   POSITION,
   readReplayDelay,
   type WalPosition,
 } from '../../platform/db/connections/replay.js';
+import { readRow } from '../../platform/db/connections/rows.js';
 import { createPool } from '../../platform/db/connections/pool.js';
-import { messageOf, ok, problem, warning, type Finding } from './checks/finding.js';
+import { messageOf, ok, problem, warning, type Finding } from '../shared-checks/finding.js';
 import type { Connected } from './checks/subject.js';
 
 const REMEDY = 'See docs/failover.md. Until then the primary serves reports.';
@@ -18,7 +18,7 @@ export async function checkReplica({
 }: Pick<Connected, 'config' | 'client'>): Promise<Finding[]> {
   const { databaseReplica: replica } = config;
   if (!replica) return [ok('There is no replica: the primary serves reports.')];
-  const position = await readPosition(client).catch((error: unknown) => messageOf(error));
+  const position = await readRow<WalPosition>(client, `select ${POSITION}`).catch(messageOf);
   if (typeof position === 'string')
     return [problem(`The login may not read the position of the primary: ${position}.`, REMEDY)];
   const pool = createPool({ url: replica.url, size: 1, onError: () => undefined, acceptsReadOnly: true });
@@ -36,11 +36,4 @@ export async function checkReplica({
   } finally {
     await pool.end();
   }
-}
-
-async function readPosition(client: pg.Client): Promise<WalPosition> {
-  const { rows } = await client.query<WalPosition>(`select ${POSITION}`);
-  const [position] = rows;
-  if (!position) throw new Error('The statement returned no row.');
-  return position;
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { findMigrationFaults } from './owner.js';
+import { packageVersion } from '../../config/project-root.js';
 import { withClient } from '../../platform/db/connections/roles.js';
 import { checkSearchPath } from '../../platform/db/login-check/settings.js';
 import { readBackgroundMigrations } from '../../platform/db/migrations/background-rows.js';
@@ -19,6 +20,7 @@ import {
  * @throws when there is no database to inspect
  */
 export async function examineUpgrade(config: Config, from: string | undefined): Promise<UpgradeVerdict> {
+  if (from === packageVersion()) return SAME_VERSION;
   const shipped = await readMigrations(MIGRATIONS);
   const releases = await readReleases();
   if (from === undefined) return judgeUpgrade(await readInstallation(config), shipped, releases);
@@ -27,6 +29,12 @@ export async function examineUpgrade(config: Config, from: string | undefined): 
   const history = migrationsOf(release, shipped).map(({ name }) => ({ name, finishedAt: new Date(0) }));
   return judgeUpgrade({ history, background: [] }, shipped, releases);
 }
+
+const SAME_VERSION: UpgradeVerdict = {
+  verdict: 'rolling',
+  reasons: ['This is that version.'],
+  next: 'There is nothing to upgrade.',
+};
 
 const describeUnknown = (from: string, { versions }: Releases): UpgradeVerdict => ({
   verdict: 'unsupported',

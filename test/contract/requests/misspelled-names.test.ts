@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
+import { bundle, describeOperation, operationIds, operationOf } from '../../support/service/contract.js';
 import { startService, type Call, type Service } from '../../support/service/service.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 
@@ -71,4 +72,17 @@ test('a filter is taken if another spelling is sent beside it', async () => {
   const body = { trackingNumber: 'zzz', tracking_number: 'other' };
   const reply = await service.call('listPackages', { ...iex, body });
   expect([reply.status, reply.body['data']]).toEqual([200, []]);
+});
+
+test('the contract names exactly the operations that refuse another spelling', () => {
+  const { description } = bundle.info;
+  const [, names = ''] =
+    /would otherwise select every package\. These are (.*?)\. Everywhere else/s.exec(description) ?? [];
+  const named = [...names.matchAll(/`([\w.]+)`/g)].map(([, name]) => name);
+  const refusing = operationIds
+    .filter((id) =>
+      JSON.stringify(describeOperation(id).requestBody ?? {}).includes('"x-refuses-misspelling":true'),
+    )
+    .map((id) => operationOf(id).path.split('/').at(-1));
+  expect([...new Set(refusing)].sort()).toEqual(named.sort());
 });

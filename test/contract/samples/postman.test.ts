@@ -33,6 +33,14 @@ collection.forEachItem((item: Item) => items.push(item));
 /** The first folder has requests of its own. */
 const START = built.item[0]?.item?.length ?? 0;
 
+test('no request follows a redirect, which would send its credential to another host', () => {
+  const requestsOf = (item: PostmanItem): PostmanItem[] => item.item?.flatMap(requestsOf) ?? [item];
+  const following = built.item
+    .flatMap(requestsOf)
+    .filter(({ protocolProfileBehavior }) => protocolProfileBehavior?.followRedirects !== false);
+  expect(following).toEqual([]);
+});
+
 /** Each item with the sample that it was made from. */
 const requests = sampleRequests(bundle);
 const calls = items.slice(START).map((item) => {

@@ -6,26 +6,7 @@ import type { Source } from '../../support/architecture/source.js';
 import { findSplitTexts } from '../../support/architecture/split-texts.js';
 import { findSpreadLiterals } from '../../support/architecture/spread-literals.js';
 
-/** Folders of test/modules whose tests do not use the typed fixture yet. Remove a folder when it is converted. */
-const NOT_CONVERTED = ['test/modules/scans/', 'test/modules/webhooks/'];
-
-/** Files with a call of which the operation is a variable. The typed fixture has no form for it yet. Only remove files. */
-const UNTYPED_CALLS = [
-  'test/modules/couriers/plain-operations.test.ts',
-  'test/modules/customers/spreadsheet-files.test.ts',
-  'test/modules/manifests/manifests.test.ts',
-  'test/modules/packages/label-jobs.test.ts',
-  'test/modules/packages/package-export.test.ts',
-  'test/modules/prealerts/announced-labels.test.ts',
-  'test/modules/prealerts/prealert-batch.test.ts',
-  'test/modules/security-settings.test.ts',
-  'test/modules/sessions.test.ts',
-  'test/modules/users.test.ts',
-];
-
-const converted = filesUnder('test/modules').filter(
-  ({ path }) => !NOT_CONVERTED.some((folder) => path.startsWith(folder)),
-);
+const tests = filesUnder('test/modules');
 
 function filesUnder(folder: string): Source[] {
   return readdirSync(join(projectRoot, folder), { withFileTypes: true, recursive: true })
@@ -34,26 +15,40 @@ function filesUnder(folder: string): Source[] {
     .map((path) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') }));
 }
 
+test('tests of modules are files of fewer than 300 lines', () => {
+  const long = tests.filter(({ text }) => text.split('\n').length > 300);
+  expect(long.map(({ path }) => path)).toEqual([]);
+});
+
 describe('tests of modules that use the typed fixture', () => {
   test('are most of them', () => {
-    expect(converted.length).toBeGreaterThan(80);
+    expect(tests.length).toBeGreaterThan(80);
   });
 
   test('spread no literal and split no text only to fit a line', () => {
-    expect([...converted.flatMap(findSpreadLiterals), ...converted.flatMap(findSplitTexts)]).toEqual([]);
+    expect([...tests.flatMap(findSpreadLiterals), ...tests.flatMap(findSplitTexts)]).toEqual([]);
   });
 
   test('name no type any', () => {
-    const named = converted.filter(({ text }) =>
-      /(: |<|as )any\b(?!\()/.test(text.replace(/'[^'\n]*'/g, '')),
-    );
+    const named = tests.filter(({ text }) => /(: |<|as )any\b(?!\()/.test(text.replace(/'[^'\n]*'/g, '')));
     expect(named.map(({ path }) => path)).toEqual([]);
   });
 
-  test('call the service of withService through the typed API', () => {
-    const untyped = converted.filter(({ text }) => /\bservice\(\)\.call\(/.test(text));
-    expect(untyped.map(({ path }) => path).sort()).toEqual(UNTYPED_CALLS);
+  test('call services through the typed API', () => {
+    const untyped = tests.filter(({ text }) => /\bservice\(\)\.call\(|\.call\('\w+', /.test(text));
+    expect(untyped.map(({ path }) => path)).toEqual([]);
   });
+});
+
+test('modules of test/support, which are loaded once per worker, take hooks and tests from jestOfFile', () => {
+  const importsOf = (text: string) =>
+    [...text.matchAll(/^import \{([^}]*)\} from '@jest\/globals'/gm)].flatMap(([, names = '']) =>
+      names.split(',').map((name) => name.trim()),
+    );
+  expect(importsOf("import { beforeAll, expect } from '@jest/globals';")).toEqual(['beforeAll', 'expect']);
+  const support = filesUnder('test/support').map(({ path, text }) => ({ path, names: importsOf(text) }));
+  const allowed = new Set(['expect', 'type test as jestTest', '']);
+  expect(support.filter(({ names }) => !names.every((name) => allowed.has(name)))).toEqual([]);
 });
 
 test.each([

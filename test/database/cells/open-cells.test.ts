@@ -25,7 +25,7 @@ const settings = (cells: string, env: Record<string, string> = {}) =>
 test('a cell that is unavailable at the start is used as soon as it is there', async () => {
   const later = `${nameOf(database.ownerUrl)}_later`;
   const url = Object.assign(new URL(database.ownerUrl), { pathname: `/${later}` }).href;
-  const opened = openCells({ config: settings(`cell-b=${url}`) });
+  const opened = openCells({ config: settings(`cell-b=${url}`), poolSize: 10 });
   const [cell] = opened.cells;
   expect(cell?.name).toBe('cell-b');
   await expect(cell?.open()).rejects.toThrow(ConfigError);
@@ -43,7 +43,7 @@ test('a cell that is unavailable at the start is used as soon as it is there', a
 
 test('a cell that refuses the login fails at once, because requests of other cells wait for it', async () => {
   const url = Object.assign(new URL(database.ownerUrl), { username: 'nobody', password: 'wrong' }).href;
-  const opened = openCells({ config: settings(`cell-b=${url}`) });
+  const opened = openCells({ config: settings(`cell-b=${url}`), poolSize: 10 });
   const startMs = performance.now();
   await expect(opened.cells[0]?.open()).rejects.toThrow('DATABASE_CELLS (cell-b)');
   expect(performance.now() - startMs).toBeLessThan(5_000);
@@ -63,7 +63,7 @@ test('a cell whose login bypasses row-level security is not used in production',
     TRUST_PROXY: '127.0.0.1',
     ...secrets,
   });
-  const opened = openCells({ config });
+  const opened = openCells({ config, poolSize: config.poolSize });
   await expect(opened.cells[0]?.open()).rejects.toThrow(
     'DATABASE_CELLS (cell-b) must not be able to bypass row-level security',
   );

@@ -33,10 +33,7 @@ const stop = locks.stopCorrections(tenantId);
 const parcel = locks.lockParcel(tenantId, 'P');
 const parcels = locks.lockParcels(tenantId, ['P', 'Q']);
 const announce = locks.lockAnnouncement(tenantId, { trackingKey: 'P', userCode: 'A' });
-const announceAll = locks.lockAnnouncements(tenantId, [
-  { trackingKey: 'P', userCode: 'A' },
-  { trackingKey: 'Q', userCode: 'B' },
-]);
+const announceAll = locks.lockAnnouncedParcels(tenantId, ['P', 'Q']);
 
 test.each([
   ['a correction', [keep, join, parcels]],
@@ -44,7 +41,7 @@ test.each([
   ['locks that are held', [keepOthers, parcels, keep, parcel]],
   ['shared locks that are held alone', [rename, keep]],
   ['an announcement of a held parcel', [keep, parcels, announce]],
-  ['announcements', [announceAll, announce, keep]],
+  ['announcements', [keepOthers, announceAll, keep]],
 ])('admits %s', async (_name, taken) => {
   await expect(takeAll(...taken)).resolves.toBeUndefined();
 });
@@ -134,9 +131,12 @@ describe('a rollback to a savepoint', () => {
 
 test('each function of locks.ts returns a statement that names its locks', () => {
   const announced = { trackingKey: 'P', userCode: 'A' };
+  const owner = sql`select 1 as courier_id`;
   const argumentsOf: Partial<Record<string, unknown[]>> = {
     lockAnnouncement: [announced],
-    lockAnnouncements: [[announced, announced]],
+    lockAnnouncedParcels: [['P', 'Q']],
+    joinBatches: [owner],
+    awaitBatches: [owner],
     lockTogether: [[announced, announced], true],
     lockParcels: [['P', 'Q']],
     keepUserCodes: [['A', 'B']],

@@ -175,8 +175,8 @@ describe('fixed statements are planned for all values, and others with their own
 
   const WAYS: Record<string, (statements: Sql<Mode>[]) => Promise<Mode[][]>> = {
     read: (statements) => context().read(statements),
-    'a write in one flush': (statements) => context().write(statements),
-    'one flush of a transaction': (statements) => context().write((tx) => tx.query(statements)),
+    'a write in one round trip': (statements) => context().write(statements),
+    'one query of a transaction': (statements) => context().write((tx) => tx.query(statements)),
     'a transaction, one by one': (statements) =>
       context().write(async (tx) => {
         const rows: Mode[][] = [];

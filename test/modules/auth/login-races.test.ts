@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import bcrypt from 'bcrypt';
 import { expect, test } from '@jest/globals';
 import { makeLoginLimiter } from '../../../src/platform/limits/login-limiter.js';
@@ -11,8 +11,10 @@ import { rounds } from '../../support/harness/effort.js';
 import { changeMeanwhile } from '../../support/harness/meanwhile.js';
 import { until } from '../../support/service/processes.js';
 import { startService, type Reply } from '../../support/service/service.js';
+import { makeApi } from '../../support/fixture/api.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { unchecked } from '../../support/fixture/sent.js';
+import { makeAuthenticator } from '../../support/sign-in/authenticator.js';
 
 const CALLERS = rounds(60, 200);
 
@@ -52,17 +54,7 @@ async function resetGuarded(): Promise<void> {
   await service().owner.query('update users set totp_last_step = null where id = $1', [DEMO.users.guarded]);
 }
 
-/** The current code per RFC 6238. DEMO's secret is `Testsecret` twice, in base 32. */
-async function codeOfNow(): Promise<string> {
-  const { rows } = await service().owner.query(
-    'select floor(extract(epoch from now()) / 30)::bigint as step',
-  );
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(rows[0].step));
-  const digest = createHmac('sha1', 'TestSecretTestSecret').update(counter).digest();
-  const word = digest.readUInt32BE((digest.at(-1) ?? 0) & 15) & 0x7fffffff;
-  return String(word % 1_000_000).padStart(6, '0');
-}
+const { codeOf: codeOfNow } = makeAuthenticator(service);
 
 test(`of ${CALLERS} callers with one preauth token and the right code, one is logged in`, async () => {
   await resetGuarded();
@@ -220,7 +212,9 @@ test('a flood that the queue refuses starts no transactions', async () => {
     const attempt = async () => {
       const username = randomBytes(8).toString('hex');
       const headers = { 'x-forwarded-for': randomAddress() };
-      return slow.call('login', { body: { action: 'login', username, password: 'wrong' }, headers });
+      return makeApi(() => slow)
+        .anonymous.login({ action: 'login', username, password: 'wrong' }, { headers })
+        .answer();
     };
     let isFull = false;
     const first = times(40, async () => {

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { createApp, type App } from '../../../src/app.js';
-import { developmentConfig } from '../../support/staging/development.js';
-import { openDb } from '../../../src/platform/db/open-database.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { ask, type Answer } from '../../support/service/client.js';
@@ -10,6 +7,7 @@ import { endProcesses, startReplica as startProcess } from '../../support/servic
 import { untilAdmitted, type Reply } from '../../support/service/service.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { multipart, urlencoded } from '../../support/fixture/sent.js';
+import { startSecondServer } from '../../support/fixture/second-server.js';
 
 const { api, service } = withService();
 let serial = 0;
@@ -117,20 +115,11 @@ test('keys and tokens do not appear in the log at any level', async () => {
 });
 
 describe('on another replica', () => {
-  let replica: App;
   let url: string;
   let close: () => Promise<void>;
 
   beforeAll(async () => {
-    const databaseUrl = String((service().owner.options as pg.PoolConfig).connectionString);
-    const config = developmentConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: databaseUrl });
-    const db = openDb({ url: databaseUrl, size: 10, assumeRole: 'crossdock_app', onError: () => {} });
-    replica = await createApp({ config, db });
-    url = await replica.server.listen({ host: '127.0.0.1', port: 0 });
-    close = async () => {
-      await replica.server.close();
-      await db.close();
-    };
+    ({ url, close } = await startSecondServer(service(), 10));
   });
 
   afterAll(() => close());

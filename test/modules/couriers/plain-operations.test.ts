@@ -1,57 +1,44 @@
 import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { png } from '../../support/readers/pictures.js';
-import { type Reply } from '../../support/service/service.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { unchecked, multipart } from '../../support/fixture/sent.js';
 
 const { IEX, HRB } = DEMO.couriers;
 
-const { api, service } = withService();
+const { api, db } = withService();
 
 const settingsOf = async (as: string) => (await api.as(as).getCourierSettings().ok()).data;
 
 const submit = (key: string, TrackingNumber: string) =>
   api.withKey(key).submitPrealert({ UserCode: 'IEX-1001', TrackingNumber });
 
-async function lastAudit(courierId: string): Promise<object | undefined> {
-  const { rows } = await service().owner.query<object>(
-    'select action, actor_id, before, after from audit_entries where entity_id = $1 order by id desc limit 1',
-    [courierId],
-  );
-  return rows[0];
-}
+const lastAudit = async (courierId: string) => (await db.auditOf(courierId)).at(-1);
 
-const CHANGES = [
-  ['regenerateApiKey', (courier_id?: string) => ({ body: { courier_id } })],
-  ['rotateWebhookSecret', (courier_id?: string) => ({ body: { courier_id } })],
-  ['endPreviousWebhookSecret', (courier_id?: string) => ({ body: { courier_id } })],
-  ['deleteLogo', (courier_id?: string) => ({ body: { courier_id } })],
-  [
-    'uploadLogo',
-    (courier_id?: string) => ({ form: { logo: { file: png() }, ...(courier_id ? { courier_id } : {}) } }),
-  ],
-] as const;
+const inJson = (courier_id?: string) => unchecked({ courier_id });
+const inForm = (courier_id?: string) =>
+  multipart({ logo: { file: png() }, ...(courier_id ? { courier_id } : {}) });
 
-describe.each(CHANGES)('%s', (id, callFor) => {
+describe.each([
+  ['regenerateApiKey', inJson],
+  ['rotateWebhookSecret', inJson],
+  ['endPreviousWebhookSecret', inJson],
+  ['deleteLogo', inJson],
+  ['uploadLogo', inForm],
+] as const)('%s', (id, bodyFor) => {
   test('refuses staff who name no courier, an unknown courier, and callers without the permission', async () => {
-    expect(await service().call(id, { as: 'manager', ...callFor() })).toMatchObject({
-      status: 400,
-      body: { errors: [{ field: 'courier_id', code: 'required' }] },
-    });
-    expect(await service().call(id, { as: 'manager', ...callFor(DEMO.users.admin) })).toMatchObject({
-      status: 404,
-      body: { code: 'courier_not_found' },
-    });
-    expect(await service().call(id, { as: 'warehouse', ...callFor(IEX) })).toMatchObject({ status: 403 });
-    expect(await service().call(id, callFor(IEX))).toMatchObject({ status: 401 });
+    const manager = api.as('manager');
+    const { errors } = await manager.call(id, bodyFor()).refused(400, 'validation_failed');
+    expect(errors).toMatchObject([{ field: 'courier_id', code: 'required' }]);
+    await manager.call(id, bodyFor(DEMO.users.admin)).refused(404, 'courier_not_found');
+    await api.as('warehouse').call(id, bodyFor(IEX)).refused(403, 'permission_denied');
+    await api.anonymous.call(id, bodyFor(IEX)).refused(401, 'token_missing');
   });
 
   test('changes the account of the courier that calls it, whatever courier_id says', async () => {
-    const { rows: before } = await service().owner.query('select * from couriers where id = $1', [HRB]);
-    expect((await service().call(id, { as: 'iex', ...callFor(HRB) })).status).toBe(200);
-    const { rows: after } = await service().owner.query('select * from couriers where id = $1', [HRB]);
-    expect(after).toEqual(before);
+    const before = await db.courier(HRB);
+    await api.as('iex').call(id, bodyFor(HRB)).ok();
+    expect(await db.courier(HRB)).toEqual(before);
     expect(await lastAudit(IEX)).toMatchObject({ actor_id: DEMO.users.iex });
   });
 });
@@ -79,14 +66,11 @@ describe('regenerateApiKey', () => {
       body: { courier_id: IEX },
       headers: { 'idempotency-key': 'plain-key-0001' },
     };
-    const keyOf = ({ body }: Reply): string => body['data'].api_key;
-    const [first, again] = [
-      await api.with(call).regenerateApiKey().answer(),
-      await api.with(call).regenerateApiKey().answer(),
-    ];
+    const first = await api.with(call).regenerateApiKey().ok();
+    const again = await api.with(call).regenerateApiKey().ok();
     expect(again.headers.get('idempotency-replayed')).toBe('true');
-    expect(keyOf(again)).toBe(keyOf(first));
-    expect((await settingsOf('iex')).api_key).toBe(keyOf(first));
+    expect(again.data.api_key).toBe(first.data.api_key);
+    expect((await settingsOf('iex')).api_key).toBe(first.data.api_key);
   });
 
   // PHP's curl names this media type for a POST without fields.
@@ -97,8 +81,7 @@ describe('regenerateApiKey', () => {
 });
 
 test('rotateWebhookSecret replaces the secret, and the old one keeps signing for a day', async () => {
-  const { data } = await api.as('iex').rotateWebhookSecret().answer();
-  const first: string = data.webhook_secret;
+  const { webhook_secret: first } = (await api.as('iex').rotateWebhookSecret().ok()).data;
   const again = await api.as('manager').rotateWebhookSecret({ courier_id: IEX }).ok();
   expect(again.message).toBe('New secret created. The previous secret also signs for 24 hours.');
   const { webhook_secret: current, webhook_secret_rotated_at: rotatedAt } = await settingsOf('iex');
@@ -119,7 +102,7 @@ describe('the logo', () => {
       .as('iex')
       .uploadLogo(multipart({ logo: { file: png() } }))
       .ok();
-    const path: string = stored.data.path;
+    const { path } = stored.data;
     expect((await settingsOf('iex')).logo_path).toBe(path);
     await show(path).ok();
     expect(await lastAudit(IEX)).toMatchObject({
@@ -127,36 +110,30 @@ describe('the logo', () => {
       after: { logo_path: path },
     });
 
-    const deleted = await api.as('manager').deleteLogo({ courier_id: IEX }).answer();
-    expect([deleted.status, deleted.message]).toEqual([200, 'Logo deleted.']);
+    const deleted = await api.as('manager').deleteLogo({ courier_id: IEX }).ok();
+    expect(deleted.message).toBe('Logo deleted.');
     expect((await settingsOf('iex')).logo_path).toBeNull();
     expect(await show(path).status()).toBe(404);
     const entry = { action: 'courier.logo_deleted', before: { logo_path: path }, after: { logo_path: null } };
     expect(await lastAudit(IEX)).toMatchObject(entry);
 
-    const again = await api.as('iex').deleteLogo().answer();
-    expect([again.status, again.message]).toEqual([200, 'There is no logo. Nothing was changed.']);
+    const again = await api.as('iex').deleteLogo().ok();
+    expect(again.message).toBe('There is no logo. Nothing was changed.');
     expect(await lastAudit(IEX)).toMatchObject(entry);
   });
 
   test('is refused by uploadLogo if courier_id cannot be stored as text', async () => {
     const form = { logo: { file: png() }, courier_id: 'a\0b' };
-    expect(await api.as('manager').uploadLogo(multipart(form)).answer()).toMatchObject({
-      status: 400,
-      body: { code: 'invalid_encoding', errors: [{ field: 'courier_id' }] },
-    });
+    const { errors } = await api.as('manager').uploadLogo(multipart(form)).refused(400, 'invalid_encoding');
+    expect(errors).toMatchObject([{ field: 'courier_id' }]);
   });
 
   test('is refused by uploadLogo if it is missing or no picture', async () => {
-    expect(
-      await api
-        .as('manager')
-        .uploadLogo(multipart({ courier_id: IEX }))
-        .answer(),
-    ).toMatchObject({
-      status: 400,
-      body: { errors: [{ field: 'logo', code: 'required' }] },
-    });
+    const { errors } = await api
+      .as('manager')
+      .uploadLogo(multipart({ courier_id: IEX }))
+      .refused(400, 'validation_failed');
+    expect(errors).toMatchObject([{ field: 'logo', code: 'required' }]);
     const form = { logo: { file: 'GIF89a' } };
     await api.as('iex').uploadLogo(multipart(form)).refused(400, 'logo_not_acceptable');
   });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createApp } from '../../../src/app.js';
 import { developmentConfig } from '../../support/staging/development.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
-import { makeKeyedLimiter } from '../../../src/platform/limits/keyed-limiter.js';
+import { makeKeyedLimiter } from '../../../src/platform/limits/queues/keyed-limiter.js';
 import { codeOf, logIn } from '../../support/service/client.js';
 import { demoDatabase } from '../../support/service/database.js';
 import { rounds } from '../../support/harness/effort.js';

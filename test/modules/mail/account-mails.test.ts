@@ -1,57 +1,23 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import bcrypt from 'bcrypt';
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
-import { newId } from '../../../src/platform/values/ids.js';
-import { openOutbox, type Outbox } from '../../support/builders/outbox.js';
 import { until } from '../../support/service/processes.js';
 import { type Reply } from '../../support/service/service.js';
 import { matching } from '../../support/assertions/matching.js';
-import { withService } from '../../support/fixture/with-service.js';
 import { unchecked } from '../../support/fixture/sent.js';
-
-let outbox: Outbox;
-let cheapHash: string;
-
-beforeAll(async () => {
-  cheapHash = await bcrypt.hash(DEMO.password, 4);
-  outbox = await openOutbox();
-}, 60_000);
-const { api, service } = withService(() => ({
-  worker: true,
-  env: { TRUST_PROXY: '127.0.0.1', MAIL_OUTBOX: outbox.folder },
-}));
-afterAll(async () => {
-  await outbox.remove();
-});
+import { makeAuthenticator } from '../../support/sign-in/authenticator.js';
+import { withOutbox } from '../../support/fixture/with-outbox.js';
+import { insertMailedUser, type MailedUser } from '../../support/builders/users.js';
 
 type Fields = Record<string, unknown>;
-type User = { id: string; username: string; email: string };
 
-async function makeUser(fields: Fields = {}): Promise<User> {
-  const username = `m-${randomBytes(4).toString('hex')}`;
-  const row: Fields = {
-    id: newId(),
-    tenant_id: DEMO.tenants.demo,
-    username,
-    full_name: 'Mailed User',
-    email: `${username}@example.com`,
-    role: 'manager',
-    password_hash: cheapHash,
-    ...fields,
-  };
-  const columns = Object.keys(row);
-  await service().owner.query(
-    `insert into users (${columns.join(', ')}) values (${columns.map((_, n) => `$${n + 1}`).join(', ')})`,
-    Object.values(row),
-  );
-  return { id: String(row['id']), username, email: String(row['email']) };
-}
-
+const { api, service, outbox } = withOutbox({ TRUST_PROXY: '127.0.0.1' });
+const makeUser = (fields: Fields = {}) =>
+  insertMailedUser(service().owner, 'm', { full_name: 'Mailed User', ...fields });
 const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
 const manage = (body: Fields) => api.as('admin').manageUsers(unchecked(body));
 const logInFrom = (
-  { username }: User,
+  { username }: MailedUser,
   address: string,
   agent = 'Desk/1.0',
   password: string = DEMO.password,
@@ -62,7 +28,7 @@ const logInFrom = (
   );
 const subjectsTo = async (email: string) => (await outbox.to(email)).map(({ subject }) => subject);
 
-async function kindsOf({ id }: User): Promise<string[]> {
+async function kindsOf({ id }: MailedUser): Promise<string[]> {
   const { rows } = await service().owner.query<{ kind: string }>(
     'select kind from account_mails where user_id = $1 order by created_at, id',
     [id],
@@ -127,21 +93,7 @@ describe('login from a new network', () => {
 });
 
 describe('account changes', () => {
-  const BASE_32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-
-  /** An implementation of RFC 6238 that is independent of the library under test. */
-  async function codeOf(secret: string, stepsAhead: number): Promise<string> {
-    const { rows } = await service().owner.query('select floor(extract(epoch from now()) / 30)::int as step');
-    const bits = Array.from(secret, (letter) => BASE_32.indexOf(letter).toString(2).padStart(5, '0')).join(
-      '',
-    );
-    const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));
-    const counter = Buffer.alloc(8);
-    counter.writeBigUInt64BE(BigInt(rows[0].step + stepsAhead));
-    const digest = createHmac('sha1', key).update(counter).digest();
-    const word = digest.readUInt32BE((digest.at(-1) ?? 0) & 15) & 0x7fffffff;
-    return String(word % 1_000_000).padStart(6, '0');
-  }
+  const { codeOf } = makeAuthenticator(service);
 
   test('mails the user once about each change of password, second factor and backup codes', async () => {
     const user = await makeUser();

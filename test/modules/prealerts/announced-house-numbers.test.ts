@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
-import { deviceScan, sendScans } from '../../support/scans/device-scans.js';
+import { deviceScan, sendScan } from '../../support/scans/device-scans.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { unchecked, multipart } from '../../support/fixture/sent.js';
 
@@ -94,10 +94,8 @@ test('a scan of a house number shows the owner of its package, and no courier th
       user_code: 'IEX-1001',
     });
   }
-  const { results } = await sendScans(service(), [
-    deviceScan('locate', houseNumber, 10, { location: 'Shelf A' }),
-  ]);
-  expect(results[0]).toMatchObject({ result: 'done', parcel: { package_id: packageId, flagged: false } });
+  const located = await sendScan(api, deviceScan('locate', houseNumber, 10, { location: 'Shelf A' }));
+  expect(located).toMatchObject({ result: 'done', parcel: { package_id: packageId, flagged: false } });
 });
 
 test('a scan with a house number and another number does not show a courier that announced the house number', async () => {

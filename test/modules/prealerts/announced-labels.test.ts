@@ -2,15 +2,17 @@ import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { readScan } from '../../../src/modules/tracking-numbers/read-scan.js';
 import { rounds } from '../../support/harness/effort.js';
-import { deviceScan, sendScans } from '../../support/scans/device-scans.js';
-import { type Service } from '../../support/service/service.js';
+import { deviceScan, sendScan } from '../../support/scans/device-scans.js';
 import { publishedVectors } from '../tracking-numbers/data-set.js';
+import { multipart, unchecked } from '../../support/fixture/sent.js';
 import { withService } from '../../support/fixture/with-service.js';
+import { makeScanCalls } from '../../support/scans/scan-calls.js';
 
 // A courier announces a label or the number inside it, and the warehouse scans the other one. Whichever comes first, the outcome is
 // the one of equal numbers.
 
-const { service } = withService();
+const { api, db } = withService();
+const scans = makeScanCalls(api);
 
 const FEDEX = '1001921334250001800354779017972697';
 
@@ -51,63 +53,67 @@ test('a label and the number inside it look up the keys of each other', () => {
 /** With a right check digit, as 14 digits after 13 too. The two have different keys. */
 const FEDEX_12 = '986578788855';
 
-type Announce = (courier: 'IEX' | 'HRB', number: string) => Promise<unknown>;
+type Courier = 'IEX' | 'HRB';
+type Announce = (courier: Courier, number: string) => Promise<unknown>;
 
 const OWNERS = { IEX: 'IEX-1001', HRB: 'HRB-2001' };
 
-const call = async (operation: Parameters<Service['call']>[0], options: object) => {
-  const { status, body } = await service().call(operation, options);
-  expect([200, 201]).toContain(status);
-  return body['data'];
-};
-
-const create = (courier: 'IEX' | 'HRB', tracking_number: string, as = courier.toLowerCase()) => {
-  const body = { user_code: OWNERS[courier], tracking_number, vendor: 'Shop' };
-  return call('createPrealert', {
-    as,
-    body: as === 'warehouse' ? { ...body, courier_id: DEMO.couriers[courier] } : body,
-  });
-};
+const submission = (courier: Courier, number: string) => ({
+  UserCode: OWNERS[courier],
+  TrackingNumber: number,
+});
 
 const WAYS = Object.entries<Announce>({
   json: (courier, number) =>
-    call('submitPrealert', {
-      key: DEMO.apiKeys[courier],
-      body: { UserCode: OWNERS[courier], TrackingNumber: number },
-    }),
+    api.withKey(DEMO.apiKeys[courier]).submitPrealert(submission(courier, number)).created(),
   lines: (courier, number) =>
-    call('submitPrealert', {
-      key: DEMO.apiKeys[courier],
-      headers: { 'content-type': 'application/x-ndjson' },
-      body: JSON.stringify({ UserCode: OWNERS[courier], TrackingNumber: number }),
-    }),
-  file: (courier, number) =>
-    call('uploadPrealerts', {
-      as: courier.toLowerCase(),
-      form: { file: { file: `tracking_number,user_code\n"${number}",${OWNERS[courier]}` } },
-    }),
-  form: (courier, number) => create(courier, number),
-  'form of staff': (courier, number) => create(courier, number, 'warehouse'),
-  replacement: async (courier, number) => {
-    const { prealert_id } = await create(courier, `OLD-${Math.random()}`);
-    const body = { prealert_id, user_code: OWNERS[courier], tracking_number: number, vendor: 'Shop' };
-    return call('replacePrealert', { as: courier.toLowerCase(), body });
+    api
+      .withKey(DEMO.apiKeys[courier])
+      .submitPrealert(unchecked(JSON.stringify(submission(courier, number))), {
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+      .ok(),
+  file: (courier, number) => {
+    const file = `tracking_number,user_code\n"${number}",${OWNERS[courier]}`;
+    return api
+      .as(courier.toLowerCase())
+      .uploadPrealerts(multipart({ file: { file } }))
+      .ok();
+  },
+  form: (courier, number) => scans.announce(number, OWNERS[courier]),
+  'form of staff': (courier, tracking_number) => {
+    const named = { user_code: OWNERS[courier], courier_id: DEMO.couriers[courier] };
+    return api
+      .as('warehouse')
+      .createPrealert({ ...named, tracking_number, vendor: 'Shop' })
+      .created();
+  },
+  replacement: async (courier, tracking_number) => {
+    const prealert_id = await scans.announce(`OLD-${Math.random()}`, OWNERS[courier]);
+    return api
+      .as(courier.toLowerCase())
+      .replacePrealert({ prealert_id, user_code: OWNERS[courier], tracking_number, vendor: 'Shop' })
+      .ok();
   },
 });
 
 /** Gives the rows of a round other keys, so that the next round begins without them. */
 const forget = () =>
-  service().owner.query(
+  db.query(
     `with gone as (update packages set tracking_number = id::text, tracking_key = id::text),
        flags as (delete from prealert_flags), held as (delete from scans), places as (delete from parcel_positions)
      update prealerts set tracking_number = id::text, tracking_key = id::text, announced_key = null`,
   );
 
-const receive = (tracking_number: string, fields: object = {}) =>
-  call('receivePackage', { as: 'warehouse', body: { tracking_number, weight: 1, ...fields } });
+const receive = async (...receipt: Parameters<typeof scans.receive>) =>
+  (await scans.receive(...receipt).succeeded()).data;
+
+/** The id of the pre-alert of IEX. */
+const prealertOf = async (tracking_number: string): Promise<string> =>
+  (await db.one('prealerts', { courier_id: DEMO.couriers.IEX, tracking_number })).id;
 
 const statuses = async (): Promise<string[]> => {
-  const { rows } = await service().owner.query(
+  const rows = await db.query<{ status: string }>(
     `select c.code || ' ' || a.status as status from prealerts a join couriers c on c.id = a.courier_id
      where a.tracking_number <> a.id::text order by 1`,
   );
@@ -115,16 +121,14 @@ const statuses = async (): Promise<string[]> => {
 };
 
 /** What each scan of the parcel shows and does. */
-async function scanAll(scans: string[]) {
+async function scanAll(texts: string[]) {
   const seen: unknown[] = [];
-  for (const scan of scans) {
-    const { kind, owner, next, matches } = await call('resolveScan', { as: 'warehouse', body: { scan } });
-    const claims = matches.prealerts.map(
-      (row: { user_code: string; status: string }) => `${row.user_code} ${row.status}`,
-    );
+  for (const scan of texts) {
+    const { kind, owner, next, matches } = await scans.resolve(scan);
+    const claims = matches.prealerts.map((row) => `${row.user_code} ${row.status}`);
     const { matched_by, duplicate, flagged, user_code } = await receive(scan);
-    const { results } = await sendScans(service(), [deviceScan('locate', scan, 10, { location: 'A1' })]);
-    const batch = [results[0].result, results[0].parcel.flagged];
+    const located = await sendScan(api, deviceScan('locate', scan, 10, { location: 'A1' }));
+    const batch = [located.result, located.parcel?.flagged];
     const shown = { kind: kind === 'house_number' ? 'parcel' : kind, owner: owner?.user_code, next };
     seen.push({ ...shown, claims: claims.sort(), matched_by, duplicate, flagged, user_code, batch });
   }
@@ -162,13 +166,15 @@ const STORIES: Record<string, Story> = {
     await announce('HRB', received);
     const { house_number } = await receive(received);
     const disputed = [await statuses(), await scanAll([...both, house_number])];
-    const { rows } = await service().owner.query(
-      `select id from prealerts where courier_id = $1 and tracking_number = $2`,
-      [DEMO.couriers.IEX, announced],
-    );
-    const body = { prealert_id: rows[0]?.id, reason: 'Looked.', assign: true };
-    const { status, assigned } = await call('reviewPrealert', { as: 'warehouse', body });
-    return [...disputed, status, assigned, await statuses(), await scanAll([...both, house_number])];
+    const review = { prealert_id: await prealertOf(announced), reason: 'Looked.', assign: true };
+    const { data } = await api.as('warehouse').reviewPrealert(review).ok();
+    return [
+      ...disputed,
+      data.status,
+      data.assigned,
+      await statuses(),
+      await scanAll([...both, house_number]),
+    ];
   },
   'received without an owner, announced, then given to the customer': async (
     announce,
@@ -178,7 +184,7 @@ const STORIES: Record<string, Story> = {
   ) => {
     const { package_id, house_number } = await receive(received);
     await announce('IEX', announced);
-    await call('updatePackage', { as: 'warehouse', body: { package_id, user_code: OWNERS.IEX } });
+    await api.as('warehouse').updatePackage({ package_id, user_code: OWNERS.IEX }).ok();
     return [await statuses(), await scanAll([...both, house_number])];
   },
   'announced, then received under a wrong number that is corrected twice': async (
@@ -188,24 +194,21 @@ const STORIES: Record<string, Story> = {
     both,
   ) => {
     await announce('IEX', announced);
-    const renumber = (package_id: string, tracking_number: string) =>
-      call('updatePackage', { as: 'warehouse', body: { package_id, tracking_number } });
     const { package_id, house_number } = await receive('WRONG-1', { user_code: OWNERS.IEX });
     const before = await statuses();
-    await renumber(package_id, received);
+    await scans.renumber(package_id, received).ok();
     const corrected = [await statuses(), await scanAll([...both, house_number])];
-    await renumber(package_id, 'WRONG-1');
+    await scans.renumber(package_id, 'WRONG-1').ok();
     return [before, ...corrected, await statuses(), await scanAll(['WRONG-1', house_number])];
   },
   'flagged, deleted by the courier, then announced again': async (announce, announced, received) => {
     await announce('IEX', announced);
     await announce('HRB', announced);
     await receive(announced);
-    const { rows } = await service().owner.query(
-      `select id from prealerts where courier_id = $1 and tracking_number = $2`,
-      [DEMO.couriers.IEX, announced],
-    );
-    await call('deletePrealert', { as: 'iex', body: { prealert_id: rows[0]?.id } });
+    await api
+      .as('iex')
+      .deletePrealert({ prealert_id: await prealertOf(announced) })
+      .ok();
     await announce('IEX', received);
     return statuses();
   },
@@ -252,6 +255,6 @@ describe.each(Object.entries(STORIES).map(([name, tell], story) => [name, tell, 
 test('a number of 12 digits finds the package that was received with 14 digits that end in it', async () => {
   await forget();
   await receive(`13${FEDEX_12}`, { user_code: OWNERS.IEX });
-  await create('IEX', FEDEX_12);
+  await scans.announce(FEDEX_12);
   expect(await statuses()).toEqual(['IEX received']);
 });

@@ -6,6 +6,7 @@ import { CUSTOMERS, type CourierCode } from '../../support/builders/parcels.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';
 import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import { countWaiting } from '../../support/harness/meanwhile.js';
 import { withService } from '../../support/fixture/with-service.js';
 
 const { api, service } = withService();
@@ -52,7 +53,7 @@ const CALLERS = rounds(100, 400);
 test(`${CALLERS} callers of two keys at once need fewer transactions than requests, none of which is for both couriers`, async () => {
   await lockParcels();
   const sent = Array.from({ length: CALLERS }, (_, n) => submit(n % 2 ? 'IEX' : 'HRB', `TOGETHER-${n}`));
-  await until(async () => (await countLockWaits()) >= 2);
+  await until(async () => (await countWaiting(service().owner)) >= 2);
   await unlock?.();
   const replies = await Promise.all(sent);
   expect(replies.map(({ status }) => status)).toEqual(Array<number>(CALLERS).fill(201));
@@ -81,7 +82,7 @@ test('each of the requests that share a transaction gets its own response, id an
     submit('IEX', 'OWN-D', 'IEX-9999'),
     submit('IEX', 'OWN-E', CUSTOMERS.HRB),
   ];
-  await until(async () => (await countLockWaits()) >= 2);
+  await until(async () => (await countWaiting(service().owner)) >= 2);
   await unlock?.();
   const replies = await Promise.all(waiting);
   expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 400, 400, 409]);
@@ -117,14 +118,6 @@ test('each of the requests that share a transaction gets its own response, id an
 
 const codeOf = ({ body }: Reply): string | undefined => body['code'];
 
-async function countLockWaits(): Promise<number> {
-  const { rows } = await service().owner.query<{ count: number }>(
-    `select count(*)::int as count from pg_stat_activity
-     where datname = current_database() and application_name = 'crossdock' and wait_event_type = 'Lock'`,
-  );
-  return rows[0]?.count ?? 0;
-}
-
 test('while one transaction waits for a lock, others of the key start beside it', async () => {
   const client = await service().owner.connect();
   await client.query('begin');
@@ -134,13 +127,13 @@ test('while one transaction waits for a lock, others of the key start beside it'
     'SLOW1',
   ]);
   const slow = submit('IEX', 'SLOW1');
-  await until(async () => (await countLockWaits()) === 1);
+  await until(async () => (await countWaiting(service().owner)) === 1);
   const { rows } = await service().owner.query<{ number: string }>(
     `select 'FREE' || n as number from generate_series(1, 40) n where hashtext('FREE' || n) & 127 <> hashtext('SLOW1') & 127`,
   );
   const free = await Promise.all(rows.map(({ number }) => submit('IEX', number)));
   expect(new Set(free.map(({ status }) => status))).toEqual(new Set([201]));
-  expect(await countLockWaits()).toBe(1);
+  expect(await countWaiting(service().owner)).toBe(1);
   await client.query('rollback');
   client.release();
   expect((await slow).status).toBe(201);

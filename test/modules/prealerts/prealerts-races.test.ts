@@ -37,6 +37,18 @@ test(
   SUBMIT_LIMIT_MS,
 );
 
+test('the database alone refuses a second pre-alert of a courier with one number', async () => {
+  await api
+    .withKey(DEMO.apiKeys.IEX)
+    .submitPrealert({ UserCode: 'IEX-1001', TrackingNumber: 'ONCE-1' })
+    .created();
+  const repeated = service().owner.query(
+    `insert into prealerts select (jsonb_populate_record(p, jsonb_build_object('id', new_id()))).*
+     from prealerts p where tracking_number = 'ONCE-1'`,
+  );
+  await expect(repeated).rejects.toThrow('prealerts_tenant_id_courier_id_tracking_number_key');
+});
+
 test(`of a POST and a PUT that race for one number, one succeeds, in ${MOVE_ROUNDS} rounds`, async () => {
   for (let round = 0; round < MOVE_ROUNDS; round += 1) {
     const made = await api

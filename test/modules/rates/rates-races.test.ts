@@ -4,6 +4,7 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';
 import { untilAdmitted, type Reply } from '../../support/service/service.js';
+import { countWaiting } from '../../support/harness/meanwhile.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { unchecked } from '../../support/fixture/sent.js';
 
@@ -103,20 +104,13 @@ async function startTogether(calls: (() => Promise<Reply>)[]): Promise<Reply[]> 
     // Readers do not wait for this lock.
     await holder.query('lock table rate_tiers in share row exclusive mode');
     const replies = Promise.all(calls.map((call) => call()));
-    await until(async () => (await waitingSessions()) === calls.length);
+    await until(async () => (await countWaiting(service().owner)) === calls.length);
     await holder.query('commit');
     return await replies;
   } finally {
     // Closing the connection ends the transaction if it is still open.
     holder.release(true);
   }
-}
-
-async function waitingSessions(): Promise<number> {
-  const { rows } = await service().owner.query(
-    `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows[0].n;
 }
 
 test(`the audit log of ${CALLERS} callers who update the same rows by id forms a chain without gaps`, async () => {

@@ -31,14 +31,12 @@ function makeServer(facts: StatusFact[] = [], assigned: string | null = null) {
       const folded = fold();
       if (folded.status !== null) status ??= facts.at(-1)?.status ?? 'received';
       const parcel = {
-        ...{
-          keys: ['key'],
-          key: 'key',
-          events: [],
-          positions: [],
-          receivedBy: 'scan',
-          appliedReceipt: undefined,
-        },
+        keys: ['key'],
+        key: 'key',
+        events: [],
+        positions: [],
+        receivedBy: 'scan',
+        appliedReceipt: undefined,
         package: status && {
           id: 'package',
           trackingKey: 'key',
@@ -72,15 +70,15 @@ const START_MS = Date.parse('2026-11-21T08:00:00.000Z');
 const at = (ms: number) => new Date(START_MS + ms).toISOString();
 
 const toScan = (scan: DayScan, id: string): ParcelScan => ({
-  ...{
-    id,
-    kind: scan.kind,
-    scannedAt: at(scan.timeMs),
-    arrivedAt: at(20 * 3_600_000),
-    station: `${scan.station}`,
-  },
+  id,
+  kind: scan.kind,
+  scannedAt: at(scan.timeMs),
+  arrivedAt: at(20 * 3_600_000),
+  station: `${scan.station}`,
   manifestId: scan.kind === 'load' || scan.kind === 'unload' ? (MANIFESTS[scan.manifest] ?? null) : null,
-  ...{ isAdmitted: true, location: scan.kind === 'locate' ? scan.location : null, outcome: null },
+  isAdmitted: true,
+  location: scan.kind === 'locate' ? scan.location : null,
+  outcome: null,
 });
 
 const FACTS: StatusFact[][] = [
@@ -123,8 +121,16 @@ describe('the fold', () => {
     hours: number,
     fields: Partial<ParcelScan> = {},
   ): ParcelScan => ({
-    ...{ id, kind, scannedAt: at(hours * 3_600_000), arrivedAt: at(20 * 3_600_000), station: 'Dock' },
-    ...{ manifestId: null, isAdmitted: true, location: null, outcome: null, ...fields },
+    id,
+    kind,
+    scannedAt: at(hours * 3_600_000),
+    arrivedAt: at(20 * 3_600_000),
+    station: 'Dock',
+    manifestId: null,
+    isAdmitted: true,
+    location: null,
+    outcome: null,
+    ...fields,
   });
   const received = (...scans: ParcelScan[]) => {
     const server = makeServer();

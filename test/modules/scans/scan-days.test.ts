@@ -1,44 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { randomBatches, randomDay, seededRandom, type DayScan } from '../../support/scans/floor-days.js';
 import { sendScans, type DeviceScan } from '../../support/scans/device-scans.js';
+import { makeManifests } from '../../support/manifests/manifest-calls.js';
+import { makeScanCalls } from '../../support/scans/scan-calls.js';
+import { withService } from '../../support/fixture/with-service.js';
 import { rounds } from '../../support/harness/effort.js';
-import { startService, type Service } from '../../support/service/service.js';
 
 const DAYS = rounds(6, 1_000);
 const DAY_LIMIT_MS = 10_000;
 const PARCELS = 4;
 const DAY_START_MS = Date.now() - 20 * 3_600_000;
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-  await service.tokenOf('warehouse');
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
-const call = async (operation: 'createManifest' | 'manageManifest' | 'receivePackage', body: object) => {
-  const reply = await service.call(operation, { as: 'warehouse', body });
-  expect(reply.status).toBeLessThan(300);
-  return reply.body['data'];
-};
+const { api, db } = withService();
+const { receive } = makeScanCalls(api);
+const { ready } = makeManifests(api);
 
 /** A copy of a day: its parcels and manifests. The last parcel was received by ReceivePackage and is on the first manifest. */
 async function openDay(name: string) {
   const numbers = Array.from({ length: PARCELS }, (_, n) => `DAY-${name}-${n}-0O1IL`);
-  const aboard = await call('receivePackage', { tracking_number: numbers.at(-1), weight: 3 });
-  const manifests: string[] = [];
-  for (const ids of [[aboard.package_id], []]) {
-    const { manifest_id } = await call('createManifest', {});
-    if (ids.length > 0)
-      await call('manageManifest', { action: 'add_packages', manifest_id, package_ids: ids });
-    await call('manageManifest', { action: 'update_meta', manifest_id, status: 'ready' });
-    manifests.push(manifest_id);
-  }
+  const { package_id } = (await receive(numbers.at(-1) ?? '', { weight: 3 }).created()).data;
+  const manifests = [(await ready([package_id])).id, (await ready()).id];
   return { numbers, manifests };
 }
 
@@ -65,7 +47,7 @@ function toDeviceScan(day: DayScan, n: number, { numbers, manifests }: Opened): 
 }
 
 async function stateOf({ numbers, manifests }: Opened, scans: DeviceScan[]) {
-  const { rows: parcels } = await service.owner.query(
+  const parcels = await db.query(
     `select p.weight_lb::text as weight, p.status, p.shipper, o.location, array_position($2::uuid[], o.manifest_id) as loaded
      from unnest($1::text[]) with ordinality as n (number, place)
      left join packages p on p.tracking_number = n.number
@@ -73,10 +55,9 @@ async function stateOf({ numbers, manifests }: Opened, scans: DeviceScan[]) {
      order by n.place`,
     [numbers, manifests],
   );
-  const { rows: outcomes } = await service.owner.query(
-    'select outcome, reason from scans where id = any($1) order by id',
-    [scans.map(({ scan_id }) => scan_id)],
-  );
+  const outcomes = await db.query('select outcome, reason from scans where id = any($1) order by id', [
+    scans.map(({ scan_id }) => scan_id),
+  ]);
   return { parcels, outcomes };
 }
 
@@ -86,7 +67,7 @@ async function sendDay(batches: DeviceScan[][]): Promise<void> {
   await Promise.all(
     halves.map(async (half, station) => {
       for (const batch of half) {
-        const { refused } = await sendScans(service, batch, { station: `Dock ${station}` });
+        const { refused } = await sendScans(api, batch, { station: `Dock ${station}` });
         expect(refused).toBe(0);
       }
     }),

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readScan } from '../../../src/modules/tracking-numbers/public.js';
-import { hasFedexCheckDigit } from '../../../src/modules/tracking-numbers/tracking-key.js';
+import { hasFedexCheckDigit } from '../../../src/modules/tracking-numbers/reader/fedex.js';
 import { rounds } from '../../support/harness/effort.js';
 
 const UPS = '1Z5R89390357567127';

@@ -1,29 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { eventPackage } from '../../support/builders/deliveries.js';
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js';
 import { setEndpoints } from '../../support/receivers/webhooks.js';
 import { until } from '../../support/service/processes.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 // Many deliveries of one courier are due at once, as after a manifest of a thousand packages was shipped.
 
 const { IEX } = DEMO.couriers;
 const MAX_CONCURRENT = 16;
-let service: Service;
+const { db, service } = withService({ worker: true });
 const receivers: Receiver[] = [];
-
-beforeAll(async () => {
-  service = await startService({ worker: true });
-});
 
 afterEach(async () => {
   await Promise.all(receivers.splice(0).map((receiver) => receiver.stop()));
-  await service.owner.query('delete from webhook_deliveries');
+  await db.query('delete from webhook_deliveries');
 });
-
-afterAll(() => service.stop());
 
 /** A receiver that accepts each request after some milliseconds, and counts how many it has at once. */
 async function slowReceiver(delayMs: number): Promise<{ receiver: Receiver; most: () => number }> {
@@ -43,13 +37,13 @@ async function slowReceiver(delayMs: number): Promise<{ receiver: Receiver; most
 
 const useUrl = (receiver: Receiver) =>
   setEndpoints(
-    { owner: service.owner, secrets: service.app.secrets },
+    { owner: service().owner, secrets: service().app.secrets },
     { courierId: IEX, add: `${receiver.url}/add` },
   );
 
 /** Inserts deliveries that are due now, in one transaction, and queues their job. */
 const makeDue = (count: number) =>
-  service.owner.query(
+  db.query(
     `with made as (
        insert into events (tenant_id, id, courier_id, sequence, type, package_id, data)
        select $1, new_id(), $2, n + coalesce((select max(sequence) from events where courier_id = $2), 0),
@@ -63,13 +57,11 @@ const makeDue = (count: number) =>
     [DEMO.tenants.demo, IEX, JSON.stringify(eventPackage('01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01')), count],
   );
 
-async function settledRows() {
-  const { rows } = await service.owner.query<{ status: string; attempts: number; n: number }>(
+const settledRows = () =>
+  db.query<{ status: string; attempts: number; n: number }>(
     `select status, attempt_count::int as attempts, count(*)::int as n from webhook_deliveries
      where settled_at is not null group by 1, 2`,
   );
-  return rows;
-}
 
 const idsOf = (...from: Receiver[]) =>
   from.flatMap(({ received }) => received.map(({ headers }) => headers['webhook-id'] ?? ''));
@@ -109,8 +101,6 @@ test('a URL that never responds does not hold claims of deliveries that wait for
   await makeDue(100);
   await until(async () => receiver.received.length === MAX_CONCURRENT);
   await sleep(1_500);
-  const { rows } = await service.owner.query<{ n: number }>(
-    'select count(*)::int as n from webhook_deliveries where claimed_until is not null',
-  );
-  expect(rows[0]?.n).toBe(MAX_CONCURRENT);
+  const deliveries = await db.all('webhook_deliveries');
+  expect(deliveries.filter(({ claimed_until }) => claimed_until !== null)).toHaveLength(MAX_CONCURRENT);
 });

@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { QUOTAS } from '../../../generated/bounds.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
-import { makeParcels, newNumber } from '../../support/builders/parcels.js';
+import { newNumber } from '../../support/builders/parcels.js';
 import {
   accept,
   refuse,
@@ -11,52 +11,52 @@ import {
 } from '../../support/receivers/receiver.js';
 import { setEndpoints } from '../../support/receivers/webhooks.js';
 import { until } from '../../support/service/processes.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { unchecked } from '../../support/fixture/sent.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const { IEX, HRB } = DEMO.couriers;
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
+// A retry that waits for its time would come after the test.
+const { api, db, service } = withService({
+  worker: true,
+  env: { WEBHOOK_RETRY_SECONDS: '3600,3600,3600,3600' },
+});
 let receiver: Receiver;
 let sibling: Receiver;
-
-beforeAll(async () => {
-  // A retry that waits for its time would come after the test.
-  service = await startService({ worker: true, env: { WEBHOOK_RETRY_SECONDS: '3600,3600,3600,3600' } });
-  parcels = makeParcels(service);
-});
-
-afterAll(() => service.stop());
 
 beforeEach(async () => {
   receiver = await startReceiver(refuse(500));
   sibling = await startReceiver(refuse(500));
-  const { secrets } = service.app;
+  const { owner, app } = service();
+  const { secrets } = app;
   const urls = ({ url }: Receiver) => ({ add: `${url}/add`, update: `${url}/update` });
-  await setEndpoints({ owner: service.owner, secrets }, { courierId: IEX, ...urls(receiver) });
-  await setEndpoints({ owner: service.owner, secrets }, { courierId: HRB, ...urls(sibling) });
+  await setEndpoints({ owner, secrets }, { courierId: IEX, ...urls(receiver) });
+  await setEndpoints({ owner, secrets }, { courierId: HRB, ...urls(sibling) });
 });
 
 afterEach(async () => {
-  await service.owner.query('delete from webhook_deliveries');
-  await service.owner.query('delete from courier_quotas');
+  await db.query('delete from webhook_deliveries');
+  await db.query('delete from courier_quotas');
   await receiver.stop();
   await sibling.stop();
 });
 
 const failedOnce = (count: number) =>
   until(async () => {
-    const rows = await parcels.select(
-      `select id from webhook_deliveries where status = 'pending' and attempt_count = 1 and claimed_until is null`,
-    );
-    return rows.length === count;
+    const tried = { status: 'pending', attempt_count: 1, claimed_until: null };
+    return (await db.count('webhook_deliveries', tried)) === count;
   });
+
+async function receive(user_code: string): Promise<string> {
+  const body = { tracking_number: newNumber(), weight: 2, user_code };
+  return (await api.as('warehouse').receivePackage(body).created()).data.package_id;
+}
 
 /** Receives packages while both receivers fail. Returns those of the courier. */
 async function receiveWhileFailing(count: number): Promise<string[]> {
   const ids: string[] = [];
-  for (let n = 0; n < count; n += 1) ids.push(await parcels.receive(newNumber(), { user_code: 'IEX-1001' }));
-  await parcels.receive(newNumber(), { user_code: 'HRB-2001' });
+  for (let n = 0; n < count; n += 1) ids.push(await receive('IEX-1001'));
+  await receive('HRB-2001');
   await failedOnce(count + 1);
   receiver.answer = accept;
   return ids;
@@ -70,25 +70,25 @@ const packagesAt = (path: string) =>
     .map(packageOf)
     .filter((id) => id !== undefined);
 
-const manage = (body: object, as = 'iex') => service.call('manageWebhookDeliveries', { as, body });
+const manage = (body: object) => api.as('iex').manageWebhookDeliveries(unchecked(body));
 const SINCE = '2026-01-01 00:00:00';
 
-const ways: [name: string, path: string, recover: () => Promise<Reply>][] = [
-  ['recover_since', '/add', () => manage({ action: 'recover_since', since: SINCE })],
+const ways: [name: string, path: string, recover: () => Promise<unknown>][] = [
+  ['recover_since', '/add', () => manage({ action: 'recover_since', since: SINCE }).ok()],
   [
     'redeliver_matching',
     '/add',
-    () => manage({ action: 'redeliver_matching', from: SINCE, status: 'pending' }),
+    () => manage({ action: 'redeliver_matching', from: SINCE, status: 'pending' }).ok(),
   ],
-  ['a successful test', '/add', () => manage({ action: 'send_test', endpoint: 'add_package' })],
+  ['a successful test', '/add', () => manage({ action: 'send_test', endpoint: 'add_package' }).ok()],
   [
     'a new URL',
     '/new',
     () =>
-      service.call('updateCourierSettings', {
-        as: 'iex',
-        body: { api_url_add_package: `${receiver.url}/new` },
-      }),
+      api
+        .as('iex')
+        .updateCourierSettings({ api_url_add_package: `${receiver.url}/new` })
+        .ok(),
   ],
 ];
 
@@ -97,11 +97,11 @@ test.each(ways)(
   async (_name, path, recover) => {
     const ids = await receiveWhileFailing(3);
     const before = packagesAt(path);
-    expect((await recover()).status).toBe(200);
+    await recover();
     await until(async () => packagesAt(path).length >= before.length + 3);
     expect(packagesAt(path).slice(before.length).sort()).toEqual([...ids].sort());
     const deliveries = () =>
-      parcels.select(
+      db.query(
         `select courier_id, status, attempt_count from webhook_deliveries where origin = 'event' order by status, courier_id`,
       );
     await until(async () => (await deliveries()).filter(({ status }) => status === 'delivered').length === 3);
@@ -116,15 +116,10 @@ test.each(ways)(
 test('a failed test sends nothing that is pending', async () => {
   await receiveWhileFailing(1);
   receiver.answer = refuse(500);
-  const { body } = await manage({ action: 'send_test', endpoint: 'add_package' });
-  const id: unknown = body['data'].delivery_id;
-  await until(
-    async () =>
-      (await parcels.select("select id from webhook_deliveries where id = $1 and status = 'failed'", [id]))
-        .length === 1,
-  );
+  const { data } = await manage({ action: 'send_test', endpoint: 'add_package' }).ok();
+  await until(async () => (await db.one('webhook_deliveries', { id: data.delivery_id })).status === 'failed');
   expect(
-    await parcels.select(
+    await db.query(
       "select attempt_count from webhook_deliveries where courier_id = $1 and status = 'pending' and next_attempt_at > now()",
       [IEX],
     ),
@@ -133,19 +128,18 @@ test('a failed test sends nothing that is pending', async () => {
 
 test('pending webhooks count against the quota of recovered ones', async () => {
   await receiveWhileFailing(3);
-  await service.owner.query(
+  await db.query(
     `insert into courier_quotas (tenant_id, courier_id, kind, period_start, used)
      values ($1, $2, 'recovered_webhooks', date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', $3)`,
     [DEMO.tenants.demo, IEX, QUOTAS.recovered_webhooks.limit - 2],
   );
-  const matching = await manage({ action: 'redeliver_matching', from: SINCE });
-  expect(matching).toMatchObject({ status: 429, body: { code: 'quota_exceeded' } });
-  const { body } = await manage({ action: 'recover_since', since: SINCE });
-  expect(body['data']).toMatchObject({
+  await manage({ action: 'redeliver_matching', from: SINCE }).refused(429, 'quota_exceeded');
+  const { data } = await manage({ action: 'recover_since', since: SINCE }).ok();
+  expect(data).toMatchObject({
     has_more: true,
     endpoints: { add_package: { queued: 0, pending: 2 } },
   });
-  expect(await manage({ action: 'recover_since', since: SINCE })).toMatchObject({ status: 429 });
+  await manage({ action: 'recover_since', since: SINCE }).refused(429, 'quota_exceeded');
 });
 
 describe('redeliver_matching', () => {
@@ -153,14 +147,12 @@ describe('redeliver_matching', () => {
   async function receiveAccepted(count: number): Promise<string[]> {
     receiver.answer = accept;
     const ids: string[] = [];
-    for (let n = 0; n < count; n += 1)
-      ids.push(await parcels.receive(newNumber(), { user_code: 'IEX-1001' }));
+    for (let n = 0; n < count; n += 1) ids.push(await receive('IEX-1001'));
     await until(async () => (await settled()).length === count);
     return ids;
   }
 
-  const settled = () =>
-    parcels.select("select id from webhook_deliveries where courier_id = $1 and status = 'delivered'", [IEX]);
+  const settled = () => db.all('webhook_deliveries', { courier_id: IEX, status: 'delivered' });
 
   test.each([
     ['a package', (id: string) => ({ package_id: id }), 1],
@@ -175,8 +167,8 @@ describe('redeliver_matching', () => {
   ])('selects by %s', async (_name, filterOf, count) => {
     const ids = await receiveAccepted(2);
     const filter = filterOf(ids[0] ?? '');
-    const { body } = await manage({ action: 'redeliver_matching', from: SINCE, ...filter });
-    expect(body['data']).toMatchObject({
+    const { data } = await manage({ action: 'redeliver_matching', from: SINCE, ...filter }).ok();
+    expect(data).toMatchObject({
       endpoints: {
         add_package: { selected: count, queued: count, pending: 0 },
         update_package: { queued: 0 },
@@ -189,19 +181,19 @@ describe('redeliver_matching', () => {
 
   test('sends each event once, however many of its deliveries match, and names a paused URL', async () => {
     await receiveAccepted(1);
-    await manage({ action: 'redeliver_matching', from: SINCE });
+    await manage({ action: 'redeliver_matching', from: SINCE }).ok();
     await until(async () => (await settled()).length === 2);
-    const twice = await manage({ action: 'redeliver_matching', from: SINCE });
-    expect(twice.body['data'].endpoints.add_package).toMatchObject({ selected: 1, queued: 1 });
+    const twice = await manage({ action: 'redeliver_matching', from: SINCE }).ok();
+    expect(twice.data.endpoints.add_package).toMatchObject({ selected: 1, queued: 1 });
     await until(async () => (await settled()).length === 3);
-    await service.owner.query(
+    await db.query(
       `insert into webhook_endpoints (tenant_id, courier_id, endpoint, failing_since, failures, last_failure_at, paused_at)
        select tenant_id, id, 'add_package', now(), 40, now(), now() from couriers where id = $1
        on conflict (tenant_id, courier_id, endpoint) do update set paused_at = now()`,
       [IEX],
     );
-    const paused = await manage({ action: 'redeliver_matching', from: SINCE });
-    expect(paused.body['data'].endpoints.add_package).toEqual({
+    const paused = await manage({ action: 'redeliver_matching', from: SINCE }).ok();
+    expect(paused.data.endpoints.add_package).toEqual({
       selected: 1,
       queued: 0,
       pending: 0,
@@ -214,15 +206,16 @@ describe('redeliver_matching', () => {
     [{ to: '2026-11-21 24:00:00' }, 'to'],
     [{ from: '2026-11-21 00:00:00', to: '2026-11-20 00:00:00' }, 'to'],
   ])('rejects %j', async (times, field) => {
-    expect(await manage({ action: 'redeliver_matching', from: SINCE, ...times })).toMatchObject({
-      status: 400,
-      body: { errors: [{ field }] },
-    });
+    const { errors } = await manage({ action: 'redeliver_matching', from: SINCE, ...times }).refused(
+      400,
+      'validation_failed',
+    );
+    expect(errors).toMatchObject([{ field }]);
   });
 
   /** Inserts failed deliveries, each of its own event, and for each a pending one that is being sent if `isBeingSent`. */
   const plantFailed = (count: number, { isBeingSent = false } = {}) =>
-    service.owner.query(
+    db.query(
       `with planted as (
          insert into events (tenant_id, id, courier_id, sequence, type, package_id, data)
          select $1, new_id(), $2, n + coalesce((select max(sequence) from events where courier_id = $2), 0), 'package.created',
@@ -239,18 +232,17 @@ describe('redeliver_matching', () => {
 
   test('refuses more than 100,000 events, and sends none', async () => {
     await plantFailed(100_001);
-    const refused = await manage({ action: 'redeliver_matching', from: SINCE });
-    expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
-    expect(await parcels.select("select id from webhook_deliveries where origin = 'redelivery'")).toEqual([]);
+    await manage({ action: 'redeliver_matching', from: SINCE }).refused(400, 'validation_failed');
+    expect(await db.all('webhook_deliveries', { origin: 'redelivery' })).toEqual([]);
   }, 120_000);
 
   // The planner has no statistics of rows just inserted. A nested loop over these takes ten seconds and more.
   test('among 20,000 deliveries that are being sent, answers within 2 s and sends none twice', async () => {
     await plantFailed(20_000, { isBeingSent: true });
     const startedMs = performance.now();
-    const { body } = await manage({ action: 'redeliver_matching', from: SINCE, status: 'failed' });
+    const { data } = await manage({ action: 'redeliver_matching', from: SINCE, status: 'failed' }).ok();
     const ms = performance.now() - startedMs;
-    expect(body['data'].endpoints.add_package).toMatchObject({ selected: 20_000, queued: 0, pending: 0 });
+    expect(data.endpoints.add_package).toMatchObject({ selected: 20_000, queued: 0, pending: 0 });
     expect(ms).toBeLessThan(2_000);
   }, 120_000);
 });

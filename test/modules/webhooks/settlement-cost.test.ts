@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { settleSyncs, type AttemptResult } from '../../../src/modules/webhooks/delivery/settle-queries.js';
 import { BACKGROUND } from '../../../src/platform/audit/audit.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { sql } from '../../../src/platform/db/statements.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const SYNCS = 3_000;
 const SETTLED = 20;
 
-let service: Service;
+const { db, service } = withService();
 let results: AttemptResult[];
 
 beforeAll(async () => {
-  service = await startService();
-  const { owner } = service;
-  await owner.query('alter table packages disable trigger user');
-  await owner.query(
+  await db.query('alter table packages disable trigger user');
+  await db.query(
     `with added as (
        insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id)
        select $1, gen_random_uuid(), $2, 'SYNC-' || n, 'SYNC-' || n, 'S-' || n, 1, $3 from generate_series(1, $4::int) n
@@ -32,8 +30,8 @@ beforeAll(async () => {
      select tenant_id, gen_random_uuid(), job_id, courier_id, 'update_package', 'delivered', null, job_id, now() from synced`,
     [DEMO.tenants.demo, DEMO.couriers.IEX, DEMO.warehouses.primary, SYNCS],
   );
-  await owner.query('analyze packages, package_syncs, events, webhook_deliveries');
-  const { rows } = await owner.query<{ delivery_id: string; package_id: string }>(
+  await db.query('analyze packages, package_syncs, events, webhook_deliveries');
+  const rows = await db.query<{ delivery_id: string; package_id: string }>(
     `select d.id as delivery_id, s.package_id from webhook_deliveries d join package_syncs s on s.job_id = d.sync_job_id
      limit $1`,
     [SETTLED],
@@ -53,8 +51,6 @@ beforeAll(async () => {
   }));
 }, 60_000);
 
-afterAll(() => service.stop());
-
 type Plan = {
   'Relation Name'?: string;
   'Actual Rows': number;
@@ -67,7 +63,7 @@ type Explained = { 'QUERY PLAN': [{ Plan: Plan }] };
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 test(`settling ${SETTLED} of ${SYNCS} synchronisations reads the rows of those and no others`, async () => {
-  const ctx = makeContext(service.db, { kind: 'system', tenantId: DEMO.tenants.demo }, BACKGROUND);
+  const ctx = makeContext(service().db, { kind: 'system', tenantId: DEMO.tenants.demo }, BACKGROUND);
   const [[row]] = await ctx.write([
     sql<Explained>`explain (analyze, format json) ${settleSyncs(ctx, results)}`,
   ]);
@@ -84,8 +80,5 @@ test(`settling ${SETTLED} of ${SYNCS} synchronisations reads the rows of those a
   // A nested loop may look each of them up once per delivery.
   expect(readOf('package_syncs')).toBeLessThanOrEqual(SETTLED * SETTLED);
   expect(readOf('webhook_deliveries')).toBeLessThanOrEqual(SETTLED * SETTLED);
-  const { rows } = await service.owner.query(
-    "select count(*)::int as count from package_syncs where status = 'sent'",
-  );
-  expect(rows[0]).toEqual({ count: SETTLED });
+  expect(await db.count('package_syncs', { status: 'sent' })).toBe(SETTLED);
 });

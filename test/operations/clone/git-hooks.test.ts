@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -7,7 +16,19 @@ import { projectRoot } from '../../../src/config/project-root.js';
 import { makeTestWith } from '../../support/harness/programs.js';
 
 const LIMIT_MS = 60_000;
-const COPIED = ['package.json', '.oxfmtrc.json', '.oxlintrc.json', '.oxlintrc.staged.json', 'scripts/hooks'];
+const COPIED = [
+  'package.json',
+  'package-lock.json',
+  '.oxfmtrc.json',
+  '.oxlintrc.json',
+  '.oxlintrc.staged.json',
+  'scripts/hooks',
+  'scripts/prepare.mjs',
+  'scripts/build.mjs',
+  'scripts/build-console.mjs',
+  'scripts/fingerprint.mjs',
+  'scripts/generated-inputs.mjs',
+];
 const testWithGit = makeTestWith(test);
 
 let clone: string;
@@ -40,9 +61,17 @@ function run(command: string, args: string[], env: Record<string, string> = {}) 
 
 const git = (...args: string[]) => run('git', args);
 
+/** The first part of `npm start`, `npm test` and `npm run check`. */
+const installMissing = () =>
+  run(process.execPath, [
+    '--input-type=module',
+    '-e',
+    "const { installMissing } = await import('./scripts/prepare.mjs'); installMissing();",
+  ]);
+
 const install = (env: Record<string, string> = {}) => {
   const program = `const { installHooks } = await import('./scripts/hooks/install.mjs');
-    console.log(installHooks(process.cwd()) ?? '');`;
+    console.log(installHooks(process.cwd())?.message ?? '');`;
   return run(process.execPath, ['--input-type=module', '-e', program], env);
 };
 
@@ -67,6 +96,27 @@ describe('the hooks of a clone', () => {
       const faulty = commit('b.ts', 'export const two: any = 2;\n');
       expect(faulty).toEqual({ code: 1, output: expect.stringContaining('no-explicit-any') });
       expect(commit('b.ts', 'export const two = 2;\n').code).toBe(0);
+    },
+    LIMIT_MS,
+  );
+
+  testWithGit(
+    ['git'],
+    'are installed by the first command in a clone whose packages are installed already, and hooks of the person stay without a word',
+    () => {
+      // Installed packages are newer than the lock file. Not the link to those of the project, which npm ci would empty.
+      rmSync(join(clone, 'node_modules'));
+      mkdirSync(join(clone, 'node_modules', 'esbuild'), { recursive: true });
+      writeFileSync(join(clone, 'node_modules', '.package-lock.json'), '{}');
+      utimesSync(join(clone, 'package-lock.json'), 1, 1);
+      expect(installMissing()).toEqual({ code: 0, output: expect.stringContaining('scripts/hooks') });
+      expect(hooksPath()).toBe('scripts/hooks');
+      expect(installMissing()).toEqual({ code: 0, output: '' });
+      git('config', '--unset', 'core.hooksPath');
+      mkdirSync(join(clone, '.git', 'hooks'), { recursive: true });
+      writeFileSync(join(clone, '.git', 'hooks', 'pre-push'), '#!/bin/sh\n');
+      expect(installMissing()).toEqual({ code: 0, output: '' });
+      expect(hooksPath()).toBe('');
     },
     LIMIT_MS,
   );

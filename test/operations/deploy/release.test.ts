@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -55,6 +56,12 @@ describe('the application of a release', () => {
     const migrations = (root: string) => readdirSync(join(root, 'prisma', 'migrations')).sort();
     expect(migrations(installed)).toEqual(migrations(projectRoot));
     expect(existsSync(join(installed, 'dist', 'scripts', 'measure'))).toBe(false);
+    // Records of builds have times, and releases of one commit must not differ.
+    const built = (root: string) =>
+      readdirSync(join(root, 'dist', 'console'), { recursive: true }).filter((path) =>
+        String(path).endsWith('.built'),
+      );
+    expect([built(projectRoot).length, built(installed).length]).toEqual([1, 0]);
     const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({ gitHead: 'c0ffee', scripts: { migrate: 'node bin/crossdock migrate' } });
     expect(manifest).not.toHaveProperty('devDependencies');
@@ -112,13 +119,14 @@ describe('the application of a release', () => {
       ['rewrap'],
       ['take-over', '--from', 'x', '--database', 'x'],
       ['anonymise'],
-      ['restore-report', '--since', '2026-12-01T10:00:00Z', '--out', join(installed, 'report')],
+      ['restore-report', '--since', '2026-01-01T10:00:00Z', '--out', join(installed, 'report')],
       ['rehash'],
       ['remove-published'],
       ['reset-admin', '--tenant', 'a'],
     ];
+    // serve starts child. Started by a person, it says so, and ends.
     const programs = PROGRAMS.map((path) => basename(path, '.ts')).filter(
-      (name) => !['doctor', 'health', 'print-bridge'].includes(name),
+      (name) => !['doctor', 'health', 'print-bridge', 'child'].includes(name),
     );
     const named = commands.map(([name = '']) => (name === 'serve' ? 'main' : name));
     expect([...new Set(named)].sort()).toEqual(programs.sort());
@@ -130,6 +138,14 @@ describe('the application of a release', () => {
         expect.stringMatching(/^APP_ENV is required: [^\n]+\n$/),
       ]);
     }
+    const child = spawnSync(process.execPath, [join(installed, 'dist', 'src', 'child.js'), 'api'], {
+      encoding: 'utf8',
+      env,
+    });
+    expect([child.status, child.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^This program is a part of crossdock serve, [^\n]+\n$/),
+    ]);
     const doctor = crossdock(installed, ['doctor'], env);
     expect(await doctor.ended).toEqual({ code: 1, signal: null });
     expect(doctor.output()).toMatch(/^problem {2}settings {5}APP_ENV is required: /m);

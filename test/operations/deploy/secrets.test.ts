@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
@@ -185,6 +186,74 @@ describe('the settings that are secrets', () => {
     const message = `The library says ${values.join(' and ')}`;
     const [line] = redact([{ check: 'any', level: 'problem', message, remedy: message }], config);
     expect(values.filter((value) => JSON.stringify(line).includes(value))).toEqual([]);
+  });
+});
+
+test('a secret that cannot be read, or has a wrong form, is one line', async () => {
+  const folder = await makeFolder();
+  for (const name of ['TOKEN_KEYS', 'DATABASE_URL']) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, 'LOOKUP_KEY'), 'x');
+  const keys = { ENCRYPTION_KEYS: `1:${'0123456789abcdef'.repeat(4)}`, TRUST_PROXY: '127.0.0.1' };
+  const { faults } = surveyConfig({ APP_ENV: 'production', SECRETS_DIR: folder, ...keys });
+  expect(faults.map((fault) => fault.split(' ').slice(0, 3).join(' '))).toEqual([
+    'DATABASE_URL cannot be',
+    'TOKEN_KEYS cannot be',
+    'LOOKUP_KEY must be',
+  ]);
+});
+
+describe('a folder of secrets that cannot be read', () => {
+  const SETTINGS_OF_SERVER = {
+    APP_ENV: 'production',
+    TRUST_PROXY: '127.0.0.1',
+    DATABASE_POOLER: 'transaction',
+    DATABASE_CELL: 'home',
+  };
+
+  test('is one line, without the settings that would come from it', () => {
+    expect(surveyConfig({ ...SETTINGS_OF_SERVER, SECRETS_DIR: '/nowhere' }).faults).toEqual([
+      'SECRETS_DIR names a folder that does not exist',
+    ]);
+    expect(
+      surveyConfig({ ...SETTINGS_OF_SERVER, SECRETS_DIR: join(deploy, 'make-secrets.sh') }).faults,
+    ).toEqual(['SECRETS_DIR names a file, not a folder']);
+  });
+
+  test('does not hide the faults of other settings', () => {
+    const { faults } = surveyConfig({
+      APP_ENV: 'production',
+      SECRETS_DIR: '/nowhere',
+      PASSWORD_HASH_COST: '4',
+    });
+    expect(faults).toEqual([
+      'SECRETS_DIR names a folder that does not exist',
+      expect.stringMatching(/^TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY, are required/),
+      expect.stringMatching(/^PASSWORD_HASH_COST must be/),
+    ]);
+  });
+
+  const [title, declare] =
+    process.getuid?.() === 0 ? ['', test] : [' (needs root, to be another user)', test.skip];
+  declare(`is one line of worker and doctor if another user owns it${title}`, async () => {
+    const folder = await makeFolder();
+    chmodSync(folder, 0o700);
+    for (const command of ['worker', 'doctor']) {
+      const { status, stderr } = spawnSync(
+        process.execPath,
+        [join(projectRoot, 'bin', 'crossdock'), command],
+        {
+          encoding: 'utf8',
+          uid: 65_534,
+          gid: 65_534,
+          env: { ...SETTINGS_OF_SERVER, PATH: process.env['PATH'], SECRETS_DIR: folder },
+        },
+      );
+      expect([command, status, stderr.trim().split('\n')]).toEqual([
+        command,
+        command === 'doctor' ? 2 : 1,
+        [expect.stringMatching(/SECRETS_DIR names a folder that cannot be read: EACCES/)],
+      ]);
+    }
   });
 });
 

@@ -118,6 +118,25 @@ describe.each(SERVERS)('$title', ({ missing: missingServer, start }) => {
   );
 
   when(
+    titleWith('creating one that exists is refused, and its passwords stay', [missing]),
+    async () => {
+      // For example for the second deployment, without its name.
+      const passwords = ['owner', 'login'].flatMap((role) => ['-v', `${role}_password=another`]);
+      const file = join(deploy, 'postgres', 'roles.sql');
+      const args = ['--no-psqlrc', '--quiet', '-f', file, ...passwords, server?.urlOf('postgres') ?? ''];
+      expect(spawnSync('psql', args, { encoding: 'utf8' })).toMatchObject({
+        status: 3,
+        stderr: expect.stringContaining('role "crossdock_owner" already exists'),
+      });
+      for (const secret of ['DATABASE_URL', 'DATABASE_OWNER_URL'])
+        expect(await withClient(secretOf(folderOf('crossdock'), secret), () => Promise.resolve(true))).toBe(
+          true,
+        );
+    },
+    LIMIT_MS,
+  );
+
+  when(
     titleWith('both serve at the same time, and the doctor finds nothing about roles and schema', [missing]),
     async () => {
       const services = [];

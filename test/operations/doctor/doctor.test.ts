@@ -523,6 +523,19 @@ const INSTALLATIONS: Fault[][] = [
   ],
   [
     {
+      title: 'a typing error in the name of the deployment, in one line',
+      env: () => ({ DEPLOYMENT: 'prodution' }),
+      sees: [
+        [
+          'deployment',
+          'problem',
+          /^This database was used by the deployment production \(APP_ENV=production\)/,
+        ],
+      ],
+    },
+  ],
+  [
+    {
       title: 'a database copied from production and opened as staging, which mails nobody and calls no host',
       env: () => ({ APP_ENV: 'staging' }),
       sees: [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
-import { removeFolders } from '../../support/service/processes.js';
+import { removeFolders, until } from '../../support/service/processes.js';
 import { findingsFor, type Env } from './installation.js';
 
 const LIMIT_MS = 60_000;
@@ -61,6 +61,40 @@ test('warns of local commits only if there is a synchronous standby', async () =
     ),
   );
 });
+
+test(
+  'warns of an archive that is configured and off, is missing, or fails, and of none that works again',
+  async () => {
+    const archive = async () => (await findings('durability')).filter((line) => line.includes('rchive'));
+    const restartWith = async (settings: Record<string, string>) => {
+      await server.stop();
+      server = await startOwnServer(undefined, { fsync: 'on', full_page_writes: 'on', ...settings });
+    };
+    await change('reset synchronous_commit');
+    await change('reset synchronous_standby_names');
+    expect(await archive()).toEqual([]);
+    await change("set archive_command = 'true'");
+    expect(await archive()).toEqual([
+      expect.stringMatching(
+        /^warning: archive_mode is off although .* Run alter system set archive_mode = on/,
+      ),
+    ]);
+    await restartWith({ archive_mode: 'on' });
+    expect(await archive()).toEqual([
+      expect.stringMatching(/^warning: archive_mode is on, and neither archive_command /),
+    ]);
+    await change("set archive_command = 'false'");
+    await server.query('select pg_switch_wal()');
+    await until(async () => (await archive()).length > 0);
+    expect(await archive()).toEqual([
+      expect.stringMatching(/^warning: The archive of WAL fails: [0-9A-F]{24} could not be archived at /),
+    ]);
+    await change("set archive_command = 'true'");
+    await until(async () => (await archive()).length === 0, LIMIT_MS);
+    expect(await findings('durability')).toEqual(['ok: What is committed survives a crash of the server. ']);
+  },
+  LIMIT_MS,
+);
 
 test.each(['0.0.0.0/0', '::/0', '0.0.0.0/1,128.0.0.0/1', '0.0.0.0/4'])(
   'warns of TRUST_PROXY=%s, which trusts clients',

@@ -67,7 +67,7 @@ describe('doctor with --proxy', () => {
     );
     await copy.owner.query("insert into tenant_hosts (tenant_id, host) select id, '*' from tenants");
     expect(await findings()).toEqual([
-      'ok The certificates of the proxy have the 2 host names of the tenants.',
+      'ok The certificates of the proxy have the host names of the tenants: 2.',
     ]);
   });
 

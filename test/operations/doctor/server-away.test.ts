@@ -5,6 +5,9 @@ import { readConfig } from '../../../src/config/config.js';
 import { checkStorage } from '../../../src/startup/doctor/storage.js';
 import { checkConnections } from '../../../src/startup/doctor/checks/connections.js';
 import { KEYS } from '../../support/rehearsal/installation.js';
+import { PGBOUNCER, startPooler } from '../../support/harness/pgbouncer.js';
+import { LOCAL } from '../../../src/startup/doctor/checks.js';
+import { findingsFor } from './installation.js';
 import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
 import { removeFolders } from '../../support/service/processes.js';
 import { roleStatements } from '../../support/staging/role-statements.js';
@@ -13,6 +16,9 @@ import { roleStatements } from '../../support/staging/role-statements.js';
 
 const LIMIT_MS = 120_000;
 const LOGIN = { user: 'crossdock_login', password: 'login' };
+
+/** Those that need no database. */
+const LOCAL_CHECKS = new Set(LOCAL.map(({ name }) => name));
 
 let server: OwnServer;
 let url: string;
@@ -76,6 +82,34 @@ test(
     } finally {
       await client.end().catch(() => undefined);
       await server.restart();
+    }
+  },
+  LIMIT_MS,
+);
+
+const withPgbouncer = PGBOUNCER ? test : test.skip;
+
+withPgbouncer(
+  `a server that is away behind a pooler is one problem${PGBOUNCER ? '' : ' (skipped: pgbouncer is not installed)'}`,
+  async () => {
+    const pooler = await startPooler([url]);
+    const pooled = pooler.through(url);
+    try {
+      // The pooler knows the server from now on, and admits clients without it.
+      await withClient(pooled, (client) => client.query('select'));
+      await server.shutDown();
+      const found = await findingsFor({
+        ...settings(),
+        DATABASE_URL: pooled,
+        DATABASE_POOLER: 'transaction',
+      });
+      const database = found.filter(({ check, level }) => level !== 'ok' && !LOCAL_CHECKS.has(check));
+      expect(database).toEqual([
+        expect.objectContaining({ check: 'database', message: expect.stringMatching(/^DATABASE_URL: /) }),
+      ]);
+    } finally {
+      await server.restart();
+      await pooler.stop();
     }
   },
   LIMIT_MS,

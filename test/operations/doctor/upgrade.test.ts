@@ -1,3 +1,4 @@
+import { packageVersion } from '../../../src/config/project-root.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { readBackgroundMigrations } from '../../../src/platform/db/migrations/background-rows.js';
@@ -104,6 +105,10 @@ describe('the command', () => {
     async () => {
       const { upgradesFrom } = await readReleases();
       expect((await upgrade({}, '--from', upgradesFrom)).code).toBe(0);
+      expect(await upgrade({}, '--from', packageVersion())).toEqual({
+        code: 0,
+        output: expect.stringContaining('This is that version.'),
+      });
       const unknown = await upgrade({}, '--from', '99.0.0');
       expect([unknown.code, unknown.output]).toEqual([
         5,

@@ -163,6 +163,23 @@ describe('the service is on another server than before', () => {
     await followServer(service.owner, seen());
     expect(await readPause(service.owner)).toMatchObject({ reason: RESTORED });
   });
+
+  // Its own rows name the server that it runs on, so only a process that has seen a newer one can tell.
+  test.each([
+    ['on an earlier timeline', () => ({ ...now, server: now.server.replace(/.{8}$/, 'FFFFFFFF') })],
+    ['with less WAL', () => ({ ...now, flushed: 'FFFFFFFF/FFFFFFFF' })],
+    ['of another system', () => ({ ...now, server: now.server.replace(/^\d+/, '1') })],
+  ])('a worker that runs pauses if an old data folder %s is started', async (_what, seen) => {
+    await followServer(service.owner, seen());
+    expect(await readPause(service.owner)).toMatchObject({ reason: RESTORED });
+    expect(await recorded()).toBe(now.server);
+  });
+
+  test('a worker that runs does not pause after another one has recorded a promoted standby', async () => {
+    await followServer(service.owner, before);
+    await followServer(service.owner, now);
+    expect(await readPause(service.owner)).toBeUndefined();
+  });
 });
 
 test(

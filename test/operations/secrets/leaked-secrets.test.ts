@@ -1,113 +1,53 @@
 import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { DEVELOPMENT_SECRETS } from '../../../src/config/settings.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { findProgram, titleWith } from '../../support/harness/programs.js';
 import { ask, logIn } from '../../support/service/client.js';
-import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
-import {
-  endProcesses,
-  makeFolder,
-  removeFolders,
-  startReplica,
-  type Replica,
-} from '../../support/service/processes.js';
+import type { DocumentedDatabase } from '../../support/staging/documented-database.js';
+import { removeFolders } from '../../support/service/processes.js';
+import { BLOCKS, openInstallation, type Installation } from '../../support/staging/leaked-secrets.js';
 
 // docs/leaked-secrets.md: its commands run as they are written, against a real service and its folder of secrets.
 
 const LIMIT_MS = 120_000;
-const page = readFileSync(join(projectRoot, 'docs', 'leaked-secrets.md'), 'utf8');
-const BLOCKS = new Map(
-  [...page.matchAll(/^```sh name=(\S+)\n(.*?)^```$/gms)].map(([, name = '', text = '']) => [name, text]),
-);
 const missing = ['curl', 'psql', 'openssl'].map((name) => (findProgram(name) ? undefined : name));
 const declare = (title: string, run: () => Promise<void>) =>
   (missing.some(Boolean) ? test.skip : test)(titleWith(title, missing), run, LIMIT_MS);
 
+let installation: Installation;
 let database: DocumentedDatabase;
 let secrets: string;
-let replica: Replica;
 /** The blocks that a test has run. */
 const ran = new Set<string>();
-/** Variables that a block sets for the next one. */
-let variables: string;
 
 beforeEach(async () => {
-  database = await documentedDatabase({ demo: true });
-  secrets = await makeFolder();
-  variables = '';
-  const files = { ...DEVELOPMENT_SECRETS, ...database.urls };
-  for (const [name, value] of Object.entries(files)) writeFileSync(join(secrets, name), `${value}\n`);
-  replica = await start();
+  installation = await openInstallation();
+  ({ database, secrets } = installation);
 }, LIMIT_MS);
 
-afterEach(async () => {
-  await endProcesses();
-  await database.drop();
-}, LIMIT_MS);
+afterEach(() => installation.close(), LIMIT_MS);
 
 afterAll(removeFolders);
 
-const start = (port?: string) =>
-  startReplica({
-    APP_ENV: 'development',
-    SECRETS_DIR: secrets,
-    RUN_WORKER: 'false',
-    ...(port ? { PORT: port } : {}),
-  });
+const restart = (meanwhile?: () => unknown) => installation.restart(meanwhile);
+const base = () => installation.replica().url;
 
-async function restart(meanwhile: () => unknown = () => {}): Promise<void> {
-  const { port } = new URL(replica.url);
-  await replica.stop();
-  meanwhile();
-  replica = await start(port);
-}
-
-/** Runs blocks of the page. Returns their output. Throws if a command fails. */
+/** Runs blocks of the page. Returns their output. Throws if one fails. */
 function runBlocks(names: string[], given: Record<string, string> = {}): string {
-  const text = ['before', ...names].map((name) => BLOCKS.get(name) ?? `echo no block ${name} >&2; exit 1\n`);
   for (const name of names) ran.add(name);
-  const keep = `for v in TOKEN NEWEST LEAKED_URL LEAKED_OWNER_URL; do eval "printf '%s=%s\\n' $v \\"'\\$$v'\\""; done >"$STATE"`;
-  const { status, stdout, stderr } = spawnSync(
-    'sh',
-    ['-eu', '-c', `${variables}\n${text.join('')}\n${keep}`],
-    {
-      encoding: 'utf8',
-      env: {
-        PATH: `${join(projectRoot, 'bin')}:${process.env['PATH']}`,
-        HOME: secrets,
-        TOKEN: '',
-        NEWEST: '',
-        LEAKED_URL: '',
-        LEAKED_OWNER_URL: '',
-        STATE: join(secrets, 'state'),
-        APP_ENV: 'development',
-        SECRETS: secrets,
-        SECRETS_DIR: secrets,
-        SUPERUSER_URL: database.ownerUrl,
-        API: `${replica.url}/api`,
-        ADMIN: 'admin',
-        PASSWORD: DEMO.password,
-        COURIER_ID: DEMO.couriers.IEX,
-        COURIER_KEY: DEMO.apiKeys.IEX,
-        ...given,
-      },
-    },
-  );
-  if (status !== 0) throw new Error(`${names.join()}: ${stdout}${stderr}`);
-  variables = readFileSync(join(secrets, 'state'), 'utf8');
-  return stdout;
+  const { status, output } = installation.paste(names, given);
+  if (status !== 0) throw new Error(`${names.join()}: ${output}`);
+  return output;
 }
 
 const secretOf = (name: string) => readFileSync(join(secrets, name), 'utf8').trim();
 const sessions = async (token: string) =>
-  (await ask(replica.url, { path: '/api/Sessions.php', headers: { authorization: `Bearer ${token}` } }))
-    .status;
+  (await ask(base(), { path: '/api/Sessions.php', headers: { authorization: `Bearer ${token}` } })).status;
 
 /** The encrypted secrets that sign the webhooks of the courier. */
 const webhookSecrets = () =>
@@ -144,7 +84,7 @@ describe('docs/leaked-secrets.md', () => {
       `k2:${kept},k1:${leaked},k3:${'leaked-key-0123456'.repeat(3)}\n`,
     );
     await restart();
-    const token = await logIn(replica.url);
+    const token = await logIn(base());
     expect(await sessions(forge(token, 'k1', leaked))).toBe(200);
     runBlocks(['token-key-one-of-several']);
     expect(secretOf('TOKEN_KEYS')).toBe(`k2:${kept},k3:${'leaked-key-0123456'.repeat(3)}`);
@@ -174,8 +114,8 @@ describe('docs/leaked-secrets.md', () => {
       );
     expect(await codes()).toBeGreaterThan(0);
     // Reading the log appends its entries to the chain.
-    const admin = { authorization: `Bearer ${await logIn(replica.url)}` };
-    await ask(replica.url, { path: '/api/AuditLog.php', headers: admin });
+    const admin = { authorization: `Bearer ${await logIn(base())}` };
+    await ask(base(), { path: '/api/AuditLog.php', headers: admin });
     let output = '';
     await restart(() => (output = runBlocks(['lookup-key'])));
     expect(output).toMatch(
@@ -184,7 +124,7 @@ describe('docs/leaked-secrets.md', () => {
     expect(runBlocks(['lookup-key-proof'])).toContain(
       'Older entries were chained with a key that was replaced.',
     );
-    const verified = await ask(replica.url, {
+    const verified = await ask(base(), {
       method: 'POST',
       path: '/api/AuditLog.php',
       headers: admin,
@@ -210,7 +150,7 @@ describe('docs/leaked-secrets.md', () => {
 
   declare('API key of a courier: the old key stops at once', async () => {
     const submit = () =>
-      ask(replica.url, {
+      ask(base(), {
         method: 'POST',
         path: '/api/Prealert.php',
         headers: { 'x-api-key': DEMO.apiKeys.IEX },
@@ -238,6 +178,16 @@ describe('docs/leaked-secrets.md', () => {
     },
   );
 
+  declare('database login: a file that cannot be written is a failure, whichever of them it is', async () => {
+    writeFileSync(join(secrets, 'DATABASE_DIRECT_URL'), readFileSync(join(secrets, 'DATABASE_URL')));
+    mkdirSync(join(secrets, 'DATABASE_DIRECT_URL.new'));
+    const { status, output } = installation.paste(['database-login']);
+    expect([status, output]).toEqual([1, expect.stringMatching(/^FAILED: repeat the block/m)]);
+    expect(readdirSync(secrets)).not.toContain('userlist.txt');
+    rmdirSync(join(secrets, 'DATABASE_DIRECT_URL.new'));
+    expect(installation.paste(['database-login']).output).toMatch(/^OK: /m);
+  });
+
   declare('database login: the old password is refused, the service works with the new one', async () => {
     const leaked = secretOf('DATABASE_URL');
     runBlocks(['database-login']);
@@ -255,12 +205,15 @@ describe('docs/leaked-secrets.md', () => {
 
   declare('token key, the only one: the commands for one of several change nothing', async () => {
     writeFileSync(join(secrets, 'TOKEN_KEYS'), `k1:${'only-key-'.repeat(5)}\n`);
-    expect(runBlocks(['token-key-one-of-several'])).toContain('k1 is the only key: add k2 first.');
+    expect(installation.paste(['token-key-one-of-several'])).toEqual({
+      status: 1,
+      output: 'FAILED: k1 is the only key: add k2 first. Or it has another name, one of: k1\n',
+    });
     expect(secretOf('TOKEN_KEYS')).toBe(`k1:${'only-key-'.repeat(5)}`);
   });
 
   declare('account: its sessions end', async () => {
-    const stolen = await logIn(replica.url, 'manager');
+    const stolen = await logIn(base(), 'manager');
     const { rows } = await withClient(database.ownerUrl, (client) =>
       client.query<{ id: string }>("select id from users where username = 'manager' and tenant_id = $1", [
         DEMO.tenants.demo,

@@ -57,7 +57,8 @@ test('no message of a program of a release names npm', () => {
   ).toEqual([]);
 });
 
-const programs = PROGRAMS.filter((path) => !/^src\/(main|worker)\.ts$/.test(path)).map((path) =>
+// serve starts child, which is no command.
+const programs = PROGRAMS.filter((path) => !/^src\/(main|worker|child)\.ts$/.test(path)).map((path) =>
   basename(path, '.ts'),
 );
 

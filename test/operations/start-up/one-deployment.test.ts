@@ -113,7 +113,8 @@ describe('the table of docs/deploy.md', () => {
         .slice(2, -1)
         .map((cell) => cell.trim().replaceAll('`', '')),
     ).toEqual([...SITUATIONS]);
-    const withoutDatabase = ['health', 'print-bridge', 'doctor'];
+    // serve starts child, and checks the database before.
+    const withoutDatabase = ['health', 'print-bridge', 'doctor', 'child'];
     const commands = PROGRAMS.filter((path) => !/^src\/(main|worker)\.ts$/.test(path))
       .map((path) => basename(path, '.ts'))
       .filter((name) => !withoutDatabase.includes(name));

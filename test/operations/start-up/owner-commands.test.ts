@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { KEYS } from '../../support/rehearsal/installation.js';
 import { PGBOUNCER, startPooler } from '../../support/harness/pgbouncer.js';
 import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
@@ -38,6 +38,9 @@ const COMMANDS: [program: string, args: () => string[]][] = [
   ['rehash', () => ['--replaced-key', keyFile]],
   ['rewrap', () => []],
   ['anonymise', () => []],
+  ['outbound', () => []],
+  ['restore-report', () => ['--since', '2026-01-01T10:00:00Z', '--out', join(dirname(keyFile), 'report')]],
+  ['take-over', () => ['--from', 'staging', '--database', 'none']],
   ['migrate', () => []],
   ['migrate', () => ['--status']],
   ['migrate', () => ['--pause', 'none']],

@@ -1,10 +1,20 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { KEYS } from '../../support/rehearsal/installation.js';
 import { ask } from '../../support/service/client.js';
-import { endProcesses, freePort, removeFolders, run, until } from '../../support/service/processes.js';
+import { findProgram, titleWith } from '../../support/harness/programs.js';
+import {
+  endProcesses,
+  freePort,
+  makeFolder,
+  removeFolders,
+  run,
+  until,
+} from '../../support/service/processes.js';
 import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 
 // What a start of a deployment warns of, in one line each, and starts nevertheless.
@@ -69,6 +79,52 @@ test(
 );
 
 test(
+  'settings that the env file leaves empty on purpose give no line',
+  async () => {
+    expect(await linesOfStart({ SES_REGION: '', MAIL_FROM: '', RATE_LIMIT_PER_MINUTE: '' })).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+(findProgram('openssl') ? test : test.skip)(
+  titleWith('a certificate that ends in nine days gives the line of the doctor', [
+    findProgram('openssl') ? undefined : 'openssl',
+  ]),
+  async () => {
+    const folder = await makeFolder();
+    const files = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') };
+    const args =
+      'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 9 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1';
+    const made = spawnSync('openssl', [
+      ...args.split(' '),
+      '-out',
+      files.TLS_CERT_FILE,
+      '-keyout',
+      files.TLS_KEY_FILE,
+    ]);
+    expect(made.status).toBe(0);
+    expect(await linesOfStart({ ...COMPLETE, ...files }, 'https')).toEqual([
+      expect.stringMatching(/^Certificate 1 in TLS_CERT_FILE expires in [89] days\. Renew it/),
+    ]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a folder for mail that cannot be written gives a line where jobs run',
+  async () => {
+    const MAIL_OUTBOX = join(await makeFolder(), 'file');
+    writeFileSync(MAIL_OUTBOX, '');
+    const env = { SES_REGION: '', RATE_LIMIT_PER_MINUTE: '3000', MAIL_OUTBOX };
+    expect(await linesOfStart(env)).toEqual([]);
+    expect(await linesOfStart({ ...env, RUN_WORKER: 'true' })).toEqual([
+      expect.stringMatching(/^MAIL_OUTBOX, for mail without SES, cannot be used: .* is a file\. Set another/),
+    ]);
+  },
+  LIMIT_MS,
+);
+
+test(
   'a certificate that has expired gives a line',
   async () => {
     const receivers = join(projectRoot, 'test', 'support', 'receivers');
@@ -77,7 +133,7 @@ test(
       TLS_KEY_FILE: join(receivers, 'localhost-key.pem'),
     };
     expect(await linesOfStart({ ...COMPLETE, ...files }, 'https')).toEqual([
-      expect.stringMatching(/^The certificate in TLS_CERT_FILE expired on .* Renew it/),
+      expect.stringMatching(/^Certificate 1 in TLS_CERT_FILE expired on .* Renew it/),
     ]);
   },
   LIMIT_MS,

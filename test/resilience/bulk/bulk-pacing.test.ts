@@ -31,24 +31,6 @@ test('under lasting pressure an upload still has at least a fifth of the time', 
   expect(pieceMs).toBeLessThan(5 * 200 + 1_000);
 });
 
-test('large batches of scans run one at a time per tenant', async () => {
-  const limits = makeBulkLimits(POOL, { isHigh: () => false });
-  const started: string[] = [];
-  let end = () => {};
-  const running = new Promise<void>((resolve) => (end = resolve));
-  const batch = (tenant: string) =>
-    limits.limitBatch(tenant, () => {
-      started.push(tenant);
-      return running;
-    });
-  const all = [batch('one'), batch('one'), batch('two')];
-  await new Promise(setImmediate);
-  expect(started).toEqual(['one', 'two']);
-  end();
-  await Promise.all(all);
-  expect(started).toEqual(['one', 'two', 'one']);
-});
-
 test('an upload goes on as soon as the pressure ends', async () => {
   let isHigh = true;
   const limits = makeBulkLimits(POOL, { isHigh: () => isHigh });

@@ -46,7 +46,7 @@ async function send({ reads = 0, writes = 0 }): Promise<Record<string, number>> 
 async function setReadOnly(subject: string): Promise<void> {
   await owner.query(`alter ${subject} set default_transaction_read_only = on`);
   await owner.query(
-    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = $1',
+    'select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and usename = $1',
     [LOGIN],
   );
   await until(async () => (await send({ writes: 5 }))[503] === 5);

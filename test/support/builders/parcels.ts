@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
+import type { Api } from '../fixture/api.js';
 import type { Reply, Service } from '../service/service.js';
 
 export const CUSTOMERS = { IEX: 'IEX-1001', HRB: 'HRB-2001' } as const;
@@ -58,4 +59,18 @@ export function makeParcels(service: Service) {
       return String(reply.body['data'].package_id);
     },
   };
+}
+
+/** Creates a manifest with these packages and ships it. Returns its id and number. */
+export async function shipPackages(
+  api: Api,
+  packageIds: string[],
+): Promise<{ manifestId: string; manifestNumber: string }> {
+  const staff = api.as('warehouse');
+  const { data } = await staff.createManifest({}).ok();
+  const { manifest_id, manifest_number: manifestNumber } = data;
+  await staff.manageManifest({ action: 'add_packages', manifest_id, package_ids: packageIds }).ok();
+  for (const status of ['ready', 'shipped'] as const)
+    await staff.manageManifest({ action: 'update_meta', manifest_id, status }).ok();
+  return { manifestId: manifest_id, manifestNumber };
 }

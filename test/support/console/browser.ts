@@ -61,18 +61,28 @@ export const QUIET = `localStorage.setItem('crossdock-device', '{"labels":"off",
 
 export type Window = { context: BrowserContext; page: Page; faults: string[] };
 
+export type WindowOptions = {
+  width?: number;
+  height?: number;
+  locale?: string;
+  colorScheme?: 'light' | 'dark';
+  /** A service worker answers for the files that it has. Blocked, all of them come from the service. */
+  serviceWorkers?: 'allow' | 'block';
+  isQuiet?: boolean;
+};
+
 /** Opens a window that records errors of scripts and policies, and requests to other hosts. */
 export async function openConsole(
   browser: Browser,
   url: string,
-  options: { width: number; locale?: string; colorScheme?: 'light' | 'dark'; isQuiet?: boolean },
+  { width = 1280, height = 800, isQuiet = false, ...options }: WindowOptions,
 ): Promise<Window> {
-  const { width, locale = 'en-US', colorScheme = 'light', isQuiet = false } = options;
   const context = await browser.newContext({
-    viewport: { width, height: 800 },
-    locale,
-    colorScheme,
+    viewport: { width, height },
+    locale: 'en-US',
+    colorScheme: 'light',
     reducedMotion: 'reduce',
+    ...options,
   });
   if (isQuiet) await context.addInitScript(QUIET);
   const page = await context.newPage();
@@ -92,9 +102,9 @@ export async function openConsole(
   return { context, page, faults };
 }
 
-/** Logs in with the keyboard. */
+/** Logs in with the keyboard, in every language. */
 export async function logIn(page: Page, username: string, password: string): Promise<void> {
-  await page.getByLabel('User name').waitFor();
+  await page.locator('[autocomplete="username"]:enabled').waitFor();
   await page.keyboard.type(username);
   await page.keyboard.press('Tab');
   await page.keyboard.type(password);

@@ -20,16 +20,19 @@ export type Seen = {
   isOnReceive: boolean;
   hasDialog: boolean;
   weight: string;
+  /** Another number, scanned before the parcel had its weight. No weight is taken until the person has chosen. */
+  second: string | null;
 };
 
 const LOOK = `(() => {
-  const { parcel, measures } = JSON.parse(sessionStorage.getItem('crossdock-work') ?? '{}');
+  const { parcel, measures, second } = JSON.parse(sessionStorage.getItem('crossdock-work') ?? '{}');
   return {
     code: parcel?.scan ?? null,
     isReceived: (parcel?.resolution?.matches.packages.length ?? 0) > 0,
     isOnReceive: document.querySelector('.menu a[aria-current=page]')?.hash === '#/receive',
     hasDialog: document.querySelector('dialog[open]') !== null,
     weight: measures?.weight ?? '',
+    second: second ?? null,
   };
 })()`;
 

@@ -29,7 +29,7 @@ const WEIGHTS = ['1.5', '2,25', '3', '12.35', '47', '149.999', '0.2', '21.1'];
 /** Weights that the page refuses or asks about. Only the next scan or Enter shows it. */
 const ODD_WEIGHTS = ['0', '325', '1.2345', '.', '5 stone'];
 
-const CORRECTION = 'Correct the last parcel';
+const CORRECTION = 'Correct a parcel';
 const DIALOGS = [
   ['F1', 'Keys'],
   ['F2', CORRECTION],
@@ -96,8 +96,9 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
   };
 
   const weigh = async () => {
-    const { code, isReceived, isOnReceive, hasDialog, weight } = await look();
+    const { code, isReceived, isOnReceive, hasDialog, weight, second } = await look();
     if (!code || isReceived || !isOnReceive || hasDialog) return scanCode();
+    if (second) return pick([choose, choose, scanCode])();
     if (weight !== '') await clearWeight();
     const way = pick(['typed', 'clicked', 'scale', 'in two parts']);
     const text = pick(way !== 'scale' && random() < 0.1 ? ODD_WEIGHTS : WEIGHTS);
@@ -111,6 +112,23 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
       await type(text.slice(1));
     } else await type(text);
     return pick([enter, enter, enter, scanCode, changePage, pressReceiveTwice])();
+  };
+  /** Says which of two numbers is on the scale. */
+  const choose = async () => {
+    const { code, second, hasDialog, isOnReceive } = await look();
+    if (!code || !second || hasDialog || !isOnReceive) return;
+    const way = pick(['first', 'second', 'one', 'scan first', 'scan second']);
+    log.push(`choose ${way} of ${code} and ${second}`);
+    if (way === 'scan first') return scanCode(code);
+    if (way === 'scan second') return scanCode(second);
+    const names = { first: `${code} is on the scale`, second: `${second} is on the scale` };
+    const name = way === 'first' || way === 'second' ? names[way] : 'Two labels on one parcel';
+    await untilLastKey(page);
+    // The login may have come in front of it.
+    await page
+      .getByRole('button', { name, exact: true })
+      .click({ timeout: 2_000 })
+      .catch(() => undefined);
   };
   const clearWeight = async () => {
     const field = page.locator('[name=weight]');
@@ -256,7 +274,8 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
     );
 
   const blindDigits = async () => {
-    const { code, isOnReceive, hasDialog, isReceived } = await look();
+    const { code, isOnReceive, hasDialog, isReceived, second } = await look();
+    if (second) return choose();
     // Without a parcel, digits and Enter are a number that somebody types.
     if (hasDialog || !isOnReceive || !code || isReceived) return;
     log.push('digits without focus');
@@ -334,8 +353,14 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
 }
 
 /** The weight that Enter or the next scan stores, if the page takes it without a question. */
-function poundsOf({ code, isReceived, isOnReceive, weight }: Seen): number | undefined {
-  if (code === null || isReceived || !isOnReceive || !/^\d+[.,]?\d* ?(lb)?$/.test(weight.trim()))
+function poundsOf({ code, isReceived, isOnReceive, weight, second }: Seen): number | undefined {
+  if (
+    code === null ||
+    second !== null ||
+    isReceived ||
+    !isOnReceive ||
+    !/^\d+[.,]?\d* ?(lb)?$/.test(weight.trim())
+  )
     return undefined;
   const pounds = Number(weight.replace(',', '.').replace(/ ?lb$/, ''));
   return pounds > 0 && pounds <= 150 && !/\.\d{4}/.test(String(pounds)) ? pounds : undefined;

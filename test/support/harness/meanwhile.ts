@@ -39,3 +39,41 @@ export async function isWaitedFor(owner: pg.Pool, client: pg.PoolClient): Promis
   );
   return rows.length > 0;
 }
+
+type Unwritable = {
+  table: string;
+  /** How many sessions must wait for locks before the table is free again. */
+  waiting: number;
+  /** What is done before that. */
+  beforeRelease?: () => Promise<void>;
+};
+
+/** Runs work whose writes to a table wait for each other's, so that all have read before one has written. Returns its result. */
+export async function whileUnwritable<Result>(
+  owner: pg.Pool,
+  { table, waiting, beforeRelease }: Unwritable,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const client = await owner.connect();
+  try {
+    await client.query(`begin; lock table ${table} in share row exclusive mode`);
+    const state = { hasEnded: false };
+    const pending = work().finally(() => (state.hasEnded = true));
+    await until(async () => state.hasEnded || (await countWaiting(owner)) >= waiting);
+    if (state.hasEnded) throw new Error(`The work ended without waiting for ${table}.`);
+    await beforeRelease?.();
+    await client.query('rollback');
+    return await pending;
+  } finally {
+    // Closing the connection ends the transaction if it is still open.
+    client.release(true);
+  }
+}
+
+/** The number of sessions that wait for a lock. */
+export async function countWaiting(owner: pg.Pool): Promise<number> {
+  const { rows } = await owner.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.count ?? 0;
+}

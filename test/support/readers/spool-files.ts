@@ -8,12 +8,9 @@ const isOurs = (name: string): boolean => name.startsWith(`crossdock-${process.p
 /** Returns the names of the files of uploads that are on disk. */
 export const spoolFiles = (): string[] => readdirSync(tmpdir()).filter(isOurs);
 
-/** Returns the size of all these files. */
-export const spooledBytes = (): number =>
-  spoolFiles().reduce(
-    (sum, name) => sum + (statSync(join(tmpdir(), name), { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  );
+/** Returns the sizes of these files. */
+export const spooledSizes = (): number[] =>
+  spoolFiles().map((name) => statSync(join(tmpdir(), name), { throwIfNoEntry: false })?.size ?? 0);
 
 /** Collects the names of the files of uploads that are created or deleted from now on. */
 export function watchSpoolFiles(): { names: string[]; stop(): void } {

@@ -91,7 +91,7 @@ function runAs(program: string, args: string[], cwd: string, env: Record<string,
   return stdout;
 }
 
-/** Writes a dump of the database in PostgreSQL's own format, and the roles beside it, as docs/restore.md describes. */
+/** Writes a dump of the database in PostgreSQL's own format, and the roles with their passwords beside it. */
 export async function dumpTo(bin: string, server: DatabaseServer, file: string): Promise<void> {
   const dump = spawnSync(
     join(bin, 'pg_dump'),
@@ -105,7 +105,7 @@ export async function dumpTo(bin: string, server: DatabaseServer, file: string):
   writeFileSync(`${file}.roles`, roles);
 }
 
-/** Creates the roles and the database on an empty server, and loads the dump, as docs/restore.md describes. */
+/** Creates the roles of the dump and the database on an empty server, and loads the dump. */
 export function restoreDump(bin: string, server: DatabaseServer, file: string): void {
   restoreRoles(bin, server, file);
   runTool(bin, 'pg_restore', [
@@ -117,7 +117,7 @@ export function restoreDump(bin: string, server: DatabaseServer, file: string): 
   ]);
 }
 
-/** Loads the dump into a database that belongs to the superuser, as docs/restore.md warns. */
+/** Loads the dump into a database that belongs to the superuser. */
 export async function restoreWithoutOwner(bin: string, server: DatabaseServer, file: string): Promise<void> {
   restoreRoles(bin, server, file);
   await server.query('create database crossdock');

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 
 /**
  * A server with responses that no fault of a network explains. The path begins with the name of a client and that of the response:
- * `after-<seconds>` and `after-date` ask to wait for long, and `trickle` sends its first response a byte at a time, without an end.
+ * `after-<seconds>` and `after-date` ask to wait for long, `trickle` sends its first response a byte at a time, without an end, and
+ * `redirect-<status>` leads to `elsewhere-<status>`.
  */
 export type OddServer = {
   url: string;
@@ -25,7 +26,10 @@ export async function startOddServer(): Promise<OddServer> {
     const path = `${client}/${name}`;
     const count = (counts.get(path) ?? 0) + 1;
     counts.set(path, count);
-    request.resume().on('end', () => answer(name, count, response));
+    request.resume().on('end', () => {
+      if (name.startsWith('redirect')) redirect(path, response);
+      else answer(name, count, response);
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -39,6 +43,12 @@ export async function startOddServer(): Promise<OddServer> {
       await once(server, 'close');
     },
   };
+}
+
+function redirect(path: string, response: ServerResponse): void {
+  response
+    .writeHead(Number(path.split('-').at(-1)), { location: `/${path.replace('redirect', 'elsewhere')}` })
+    .end();
 }
 
 function answer(name: string, count: number, response: ServerResponse): void {

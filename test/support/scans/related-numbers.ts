@@ -21,3 +21,11 @@ export function makeFamily(): Family {
     return { short, one, two, label: `96220019${digits(12)}${one}`, other, lower: other.toLowerCase() };
   }
 }
+
+/** A FedEx number of 12 digits with a right check digit. */
+export function fedexNumber(): string {
+  for (;;) {
+    const number = `7${digits(11)}`;
+    if (hasCheckDigit(number)) return number;
+  }
+}

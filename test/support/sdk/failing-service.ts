@@ -27,15 +27,11 @@ const FAILURES: Record<string, Failure> = {
   },
   // The first of two requests of a batch is stored. The second one is refused.
   'second-batch': (attempt, response) => {
-    const results = Array.from({ length: 1000 }, (_, index) => ({
-      line: index + 1,
-      status: 'created',
-      message: 'Stored.',
-      prealert_id: THIRD,
-    }));
-    if (attempt === 1) answer(response, 200, { data: { total: 1000, created: 1000, results } });
+    if (attempt === 1) answer(response, 200, { data: createdBatch(1000) });
     else answer(response, 403, { code: 'key_invalid', message: 'The key was replaced.' });
   },
+  // Something on the way has cut the request at the end of a line.
+  'cut-request': (_attempt, response) => answer(response, 200, { data: createdBatch(2) }),
   'one-hour': (_attempt, response) => {
     answer(response, 429, { code: 'too_many_attempts', message: 'Wait.' }, '3600');
   },
@@ -49,6 +45,16 @@ const FAILURES: Record<string, Failure> = {
     else response.end(FILE);
   },
 };
+
+function createdBatch(created: number): object {
+  const results = Array.from({ length: created }, (_, index) => ({
+    line: index + 1,
+    status: 'created',
+    message: 'Stored.',
+    prealert_id: THIRD,
+  }));
+  return { total: created, created, results };
+}
 
 export async function startFailingService(): Promise<FailingService> {
   const seen = new Map<string, (string | undefined)[]>();

@@ -24,8 +24,7 @@ async function cloneDatabase(template: string): Promise<TestDatabase> {
     ownerUrl: url.href,
     drop: () =>
       asAdmin(async (admin) => {
-        await admin.query(waitUntilUnused(name));
-        await admin.query(`drop database if exists "${name}" with (force)`);
+        for (const statement of dropStatements(name)) await admin.query(statement);
       }),
   };
 }
@@ -42,13 +41,19 @@ export const admitOnly = (ownerUrl: string, login: string): Promise<void> =>
     );
   });
 
+/** Returns the statements that drop a database when its clients have left it. */
+export const dropStatements = (name: string): string[] => [
+  waitUntilUnused(name),
+  `drop database if exists "${name}" with (force)`,
+];
+
 /**
- * Returns a statement that waits for up to half a second until no client is connected. Connections that were just closed may
+ * Returns a statement that waits for up to two seconds until no client is connected. Connections that were just closed may
  * still be open at the server. If the server ended them, their clients would report an error that no test awaits.
  */
 const waitUntilUnused = (name: string) => `do $$
   begin
-    for n in 1..50 loop
+    for n in 1..200 loop
       exit when not exists (
         select from pg_stat_activity where datname = '${name}' and backend_type = 'client backend');
       perform pg_sleep(0.01);

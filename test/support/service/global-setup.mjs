@@ -79,11 +79,23 @@ export async function startOwnServer() {
 async function openServerFolder() {
   for (const folder of openFolders()) {
     for (const pid of readdirSync(folder).filter((name) => !isAlive(Number(name)))) {
-      // The server may still run. Starting it again adopts it, so that it can be stopped.
-      await removeServer(await startServer(join(folder, pid)));
+      await removeLeftServer(join(folder, pid));
     }
   }
   return join(chooseFolder(), String(process.pid));
+}
+
+async function removeLeftServer(folder) {
+  let server;
+  try {
+    // The server may still run. Starting it again adopts it, so that it can be stopped.
+    server = await startServer(folder);
+  } catch {
+    // Its removal was interrupted, so its data are incomplete.
+    rmSync(folder, { recursive: true, force: true });
+    return;
+  }
+  await removeServer(server);
 }
 
 export async function removeServer(server) {

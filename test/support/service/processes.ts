@@ -31,6 +31,12 @@ export async function endProcesses(): Promise<void> {
   }
 }
 
+/** Leaves a process to the one who started it. */
+export function exemptFromEnd({ child }: Running): void {
+  const index = running.findIndex((each) => each.child === child);
+  if (index >= 0) running.splice(index, 1);
+}
+
 /** Removes the folders that tests created. For afterAll, when no process uses them. */
 export async function removeFolders(): Promise<void> {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
@@ -44,13 +50,17 @@ export async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/** Starts a file of dist/ with these settings and no others, in development unless they say otherwise. */
+/**
+ * Starts a file of dist/ with these settings and no others, in development unless they say otherwise. A server has one process, or
+ * TEST_API_PROCESSES.
+ */
 export function run(file: string, env: Record<string, string>, args: string[] = []): Running {
   const { PATH, HOME } = process.env;
   return runProgram(process.execPath, [join(projectRoot, 'dist', file), ...args], {
     PATH,
     HOME,
     APP_ENV: 'development',
+    API_PROCESSES: process.env['TEST_API_PROCESSES'] ?? '1',
     ...env,
   });
 }

@@ -1,4 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { createApp, type App, type AppOptions } from '../../../src/app.js';
 import { startBackground } from '../../../src/jobs/background.js';
@@ -15,6 +16,7 @@ import { failureFaults } from '../failures/failure-check.js';
 import { demoDatabase, freshDatabase, type TestDatabase } from './database.js';
 import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
 import { observe } from './observations.js';
+import { exemptFromEnd, startReplica, type Replica } from './processes.js';
 import { IS_POOLED, poolDatabase } from '../harness/pooled.js';
 import '../harness/compiled-schemas.js';
 
@@ -127,6 +129,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     size: options.poolSize ?? 10,
     replica,
     readsWhileReadOnly: true,
+    shedsLoad: true,
   });
   // A new connection can take longer than in production on a machine that runs several suites. It would be 503 `unavailable`.
   if (!options.through && !options.replica) db.pool.options.connectionTimeoutMillis = 10_000;
@@ -152,6 +155,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       }),
   });
   const url = await app.server.listen({ host: '127.0.0.1', port: 0 });
+  const separate = await startSeparately(options, database.ownerUrl);
   const background = options.worker
     ? startBackground({
         config,
@@ -170,7 +174,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
 
   const service: Service = {
-    url,
+    url: separate?.url ?? url,
     owner,
     app,
     db,
@@ -188,6 +192,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     async stop() {
       // server.close() would wait for idle connections.
       agent.destroy();
+      await separate?.stop();
       await app.server.close();
       await background?.stop(10_000);
       await metrics?.close();
@@ -205,6 +210,26 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   return service;
 }
 
+/** Shorter than Retry-After, and long enough that the repetitions of hundreds of callers leave time for the others. */
+const RETRY_MS = 300;
+
+/**
+ * With TEST_API_PROCESSES, requests go to a server of as many processes instead: for races and the contract, beside the ordinary run. The
+ * server in this process only issues tokens. Tests that look into the server, or give it other parts, keep that one.
+ */
+async function startSeparately(options: ServiceOptions, databaseUrl: string): Promise<Replica | undefined> {
+  const { demo: _demo, env = {}, ...parts } = options;
+  if (!process.env['TEST_API_PROCESSES'] || Object.keys(parts).length > 0) return undefined;
+  const server = await startReplica({
+    PASSWORD_HASH_COST: '4',
+    RUN_WORKER: 'false',
+    ...env,
+    DATABASE_URL: databaseUrl,
+  });
+  exemptFromEnd(server);
+  return server;
+}
+
 /**
  * Repeats a call while the response is 503 `overloaded`, because no connection became free within 2 seconds. It changes nothing, so a
  * race's counts stay correct. Any other 503 is returned: with a healthy database it is a defect.
@@ -213,7 +238,9 @@ export async function untilAdmitted<Answer extends { status: number; body: Recor
   call: () => Promise<Answer>,
 ): Promise<Answer> {
   const reply = await call();
-  return reply.status === 503 && reply.body['code'] === 'overloaded' ? untilAdmitted(call) : reply;
+  if (reply.status !== 503 || reply.body['code'] !== 'overloaded') return reply;
+  await sleep(RETRY_MS);
+  return untilAdmitted(call);
 }
 
 async function send(

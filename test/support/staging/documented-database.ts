@@ -5,7 +5,7 @@ import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { DEMO, seedDemo } from '../../../fixtures/demo/seed.js';
 import { migrate } from '../../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../../src/platform/db/migrations/migration-files.js';
-import type { TestDatabase } from '../service/database.js';
+import { dropStatements, type TestDatabase } from '../service/database.js';
 import { developmentConfig } from './development.js';
 import { roleStatementsOfAnother } from './role-statements.js';
 
@@ -34,8 +34,7 @@ export async function documentedDatabase({ demo = false } = {}): Promise<Documen
   await migrate(urls.DATABASE_OWNER_URL, MIGRATIONS);
   await runAll(server, [`alter role ${owner} nocreaterole`]);
   if (demo) await addDemoData(urls.DATABASE_OWNER_URL);
-  const drop = () =>
-    runAll(server, [`drop database ${name} with (force)`, `drop role ${login}`, `drop role ${owner}`]);
+  const drop = () => runAll(server, [...dropStatements(name), `drop role ${login}`, `drop role ${owner}`]);
   return { name, owner, login, urls, ownerUrl, drop };
 }
 

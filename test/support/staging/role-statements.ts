@@ -12,7 +12,7 @@ export function roleStatements(name = 'crossdock'): string[] {
   return statements
     .replaceAll(/--.*$/gm, '')
     .replaceAll(/select [^;]*\\gset/g, '')
-    .replaceAll(/^\\.*$/gm, '')
+    .replaceAll(/^ *\\.*$/gm, '')
     .replaceAll(/:'(owner|login)_password'/g, "'$1'")
     .replaceAll(/:"(owner|login)"/g, `${name}_$1`)
     .replaceAll(':"name"', name)

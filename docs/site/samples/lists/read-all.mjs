@@ -5,6 +5,7 @@ export async function readAll(host, token, limit = 500) {
     const query = new URLSearchParams({ sort_by: 'created_at', sort_dir: 'ASC', limit, page });
     const response = await fetch(`${host}/api/ManagePrealerts.php?${query}`, {
       headers: { Authorization: `Bearer ${token}` },
+      redirect: 'manual',
       signal: AbortSignal.timeout(30_000),
     });
     if (!response.ok) throw new Error(`HTTP ${response.status}: ${await response.text()}`);

@@ -3,6 +3,16 @@ import urllib.parse
 import urllib.request
 
 
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect would hand the token to another host. It raises HTTPError."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+opener = urllib.request.build_opener(NoRedirect)
+
+
 def read_all(host: str, token: str, limit: int = 500) -> list[dict]:
     """Return every pre-alert that is more than a minute old, each once, as it was when its page was read."""
 
@@ -13,7 +23,7 @@ def read_all(host: str, token: str, limit: int = 500) -> list[dict]:
             f"{host}/api/ManagePrealerts.php?{urllib.parse.urlencode(query)}",
             headers={"Authorization": f"Bearer {token}"},
         )
-        with urllib.request.urlopen(request, timeout=30) as response:
+        with opener.open(request, timeout=30) as response:
             return json.load(response)
 
     found = {}

@@ -7,7 +7,13 @@ const REPEATED = [408, 429, 500, 502, 503, 504];
 export async function sendSafely(url, { headers, body, key, limitMs = 30_000 }) {
   const startedAt = Date.now();
   for (let attempt = 1; ; attempt += 1) {
-    const options = { method: 'POST', headers: { ...headers, 'Idempotency-Key': key }, body };
+    // A redirect would hand the key to another host.
+    const options = {
+      method: 'POST',
+      headers: { ...headers, 'Idempotency-Key': key },
+      body,
+      redirect: 'manual',
+    };
     const { status, retryAfter, json } = await attemptOnce(url, options, limitMs);
     // Every response of the service has a status in its JSON. Anything else is not whole, or comes from a proxy.
     const isWhole = Boolean(json?.status);

@@ -37,7 +37,8 @@ def attempt_once(url, headers, body, limit):
 
     def post():
         try:
-            result.put(requests.post(url, data=body, headers=headers, timeout=(10, limit)))
+            # A redirect would hand the key to another host.
+            result.put(requests.post(url, data=body, headers=headers, timeout=(10, limit), allow_redirects=False))
         except requests.RequestException:
             result.put(None)
 

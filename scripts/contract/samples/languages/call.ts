@@ -9,3 +9,7 @@ export type Call = {
   /** The name for the response's file. */
   download: string | undefined;
 };
+
+/** Whether the request has a key or a token, which a redirect to another host must not get. */
+export const hasCredential = ({ headers }: Call): boolean =>
+  headers.some(([name]) => /^(authorization|x-api-key)$/i.test(name));

@@ -1,8 +1,9 @@
 import type { Body, FormBody, MultipartBody } from '../sample-requests.js';
-import type { Call } from './call.js';
+import { hasCredential, type Call } from './call.js';
 
 /** Returns a Go program that needs only the standard library. */
-export function go({ method, url, headers, body, download }: Call): string {
+export function go(call: Call): string {
+  const { method, url, headers, body, download } = call;
   const { packages, lines, reader, contentType } = bodyParts(body);
   const imports = ['fmt', 'io', 'log', 'net/http', ...packages, ...(download ? ['os'] : [])];
   const all = headers.map(([name, value]) => [quote(name), quote(value)]);
@@ -12,7 +13,8 @@ export function go({ method, url, headers, body, download }: Call): string {
     `request, err := http.NewRequest(${quote(method)}, ${quote(url)}, ${reader})`,
     ...FAIL,
     ...all.map((pair) => `request.Header.Set(${pair.join(', ')})`),
-    'response, err := http.DefaultClient.Do(request)',
+    ...(hasCredential(call) ? NO_REDIRECT : []),
+    `response, err := ${hasCredential(call) ? 'client' : 'http.DefaultClient'}.Do(request)`,
     ...FAIL,
     'defer response.Body.Close()',
     'answer, err := io.ReadAll(response.Body)',
@@ -33,6 +35,12 @@ ${[...new Set(imports)]
 func main() {
 ${main.map((line) => `\t${line}\n`).join('')}}`;
 }
+
+const NO_REDIRECT = [
+  'client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {',
+  '\treturn http.ErrUseLastResponse',
+  '}}',
+];
 
 const FAIL = ['if err != nil {', '\tlog.Fatal(err)', '}'];
 

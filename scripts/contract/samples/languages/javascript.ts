@@ -1,9 +1,10 @@
 import type { Body } from '../sample-requests.js';
-import type { Call } from './call.js';
+import { hasCredential, type Call } from './call.js';
 import { literalWriter } from './literals.js';
 
 /** Returns a JavaScript module. It runs in Node 18 and later, and in browsers unless it reads or writes a file. */
-export function javascript({ method, url, headers, body, download }: Call): string {
+export function javascript(call: Call): string {
+  const { method, url, headers, body, download } = call;
   const reads = body?.type === 'multipart' && body.files.length > 0;
   const names = [...(reads ? ['readFile'] : []), ...(download ? ['writeFile'] : [])];
   const imports = names.length > 0 ? `import { ${names.join(', ')} } from 'node:fs/promises';\n\n` : '';
@@ -12,6 +13,7 @@ export function javascript({ method, url, headers, body, download }: Call): stri
     ...(method === 'GET' ? [] : [`method: ${quote(method)}`]),
     ...(values.length > 0 ? [`headers: { ${values.join(', ')} }`] : []),
     ...(body ? [bodyOption(body)] : []),
+    ...(hasCredential(call) ? ["redirect: 'manual'"] : []),
   ];
   const init = options.length > 0 ? `, {\n${options.map((option) => `  ${option},\n`).join('')}}` : '';
   const shown = download

@@ -1,9 +1,10 @@
 import type { Body, SampleFile } from '../sample-requests.js';
-import type { Call } from './call.js';
+import { hasCredential, type Call } from './call.js';
 import { literalWriter } from './literals.js';
 
 /** Returns a Python script that needs only the package requests. */
-export function python({ method, url, headers, body, download }: Call): string {
+export function python(call: Call): string {
+  const { method, url, headers, body, download } = call;
   // requests sets the type of a JSON body itself.
   const own = headers.filter(([name]) => name !== 'Content-Type' || body?.type !== 'json');
   const values = own.map(([name, value]) => `${text(name)}: ${text(value)}`);
@@ -11,6 +12,7 @@ export function python({ method, url, headers, body, download }: Call): string {
     text(url),
     ...(values.length > 0 ? [`headers={${values.join(', ')}}`] : []),
     ...bodyOptions(body),
+    ...(hasCredential(call) ? ['allow_redirects=False'] : []),
     'timeout=30',
   ];
   const shown = download

@@ -47,6 +47,7 @@ export function buildPostmanCollection(bundle: Contract): PostmanCollection {
       { key: 'apiKey', value: '', type: 'string' },
       { key: 'token', value: '', type: 'string' },
       { key: 'trackingNumber', value: '', type: 'string' },
+      { key: 'idempotencyKey', value: '', type: 'string' },
       { key: 'prealertId', value: '', type: 'string' },
     ],
     event: [CHECK_RESPONSE],

@@ -12,6 +12,7 @@ export type PostmanItem = {
   item?: PostmanItem[];
   request?: PostmanRequest;
   response?: never[];
+  protocolProfileBehavior?: { followRedirects: boolean };
   event?: PostmanEvent[];
 };
 type PostmanRequest = {
@@ -47,6 +48,8 @@ export function toItem(request: SampleRequest & { idempotencyKey?: string }): Po
       ...(body ? { body: toBody(withVariables(operationId, body)) } : {}),
     },
     response: [],
+    // A redirect would send the credential to another host.
+    protocolProfileBehavior: { followRedirects: false },
     ...(grantsToken ? { event: [STORE_TOKEN] } : {}),
   };
 }

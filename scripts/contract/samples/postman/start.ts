@@ -58,16 +58,19 @@ const REQUESTS: FirstRequest[] = [
     name: 'Submit a pre-alert',
     operationId: 'submitPrealert',
     body: { UserCode: '{{userCode}}', TrackingNumber: '{{trackingNumber}}', Vendor: 'Example Shoes' },
-    key: '{{trackingNumber}}',
-    // A new number in each run.
-    before: ["pm.collectionVariables.set('trackingNumber', pm.variables.replaceIn('PM-{{$guid}}'));"],
+    key: '{{idempotencyKey}}',
+    // A new number and a new key in each run.
+    before: [
+      "pm.collectionVariables.set('trackingNumber', pm.variables.replaceIn('PM-{{$guid}}'));",
+      "pm.collectionVariables.set('idempotencyKey', pm.variables.replaceIn('{{$guid}}'));",
+    ],
     tests: [test('has status 201', 'pm.response.code === 201'), store('prealertId', 'body.data.prealert_id')],
   },
   {
     name: 'Submit it again with the same Idempotency-Key',
     operationId: 'submitPrealert',
     body: { UserCode: '{{userCode}}', TrackingNumber: '{{trackingNumber}}', Vendor: 'Example Shoes' },
-    key: '{{trackingNumber}}',
+    key: '{{idempotencyKey}}',
     tests: [
       test(
         'returns the first response again',

@@ -3,7 +3,7 @@ import {
   selectInfo,
   selectPackages,
 } from '../../../../src/modules/manifests/detail/queries.js';
-import { pageOfManifests } from '../../../../src/modules/manifests/list/queries.js';
+import { pageOfManifests } from '../../../../src/modules/manifests/detail/list-queries.js';
 import { withClient } from '../../../../src/platform/db/connections/roles.js';
 import { enterScope } from '../../../../src/platform/db/transactions/admission.js';
 import type { BenchTenant } from '../../rig/tenants.js';

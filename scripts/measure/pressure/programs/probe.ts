@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
@@ -28,7 +29,8 @@ export type ProbeRequest = { collectsGarbage: boolean };
 
 const RESOLUTION_MS = 5;
 
-if (isMainThread && process.send) startProbe(process.send.bind(process));
+// The child processes of a server have other messages.
+if (isMainThread && cluster.isPrimary && process.send) startProbe(process.send.bind(process));
 
 function startProbe(send: (probed: Probed) => void): void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

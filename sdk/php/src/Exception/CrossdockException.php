@@ -13,7 +13,7 @@ use RuntimeException;
 abstract class CrossdockException extends RuntimeException
 {
     /**
-     * With `submitMany()`: the results of the requests before the one that failed. Their pre-alerts are stored.
+     * With `submitMany()`: the results that arrived before the failure.
      *
      * @var list<BatchResult>
      */

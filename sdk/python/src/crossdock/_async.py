@@ -121,7 +121,7 @@ class AsyncKeyClient(_AsyncBaseClient):
             async for result in self.submit_each(prealerts):
                 results.append(result)
         except CrossdockError as error:
-            error.results = results
+            error.results = [*results, *error.results]
             raise
         return results
 

@@ -19,6 +19,7 @@ from ._core.operations import FILE_PATHS, PAGE_SIZES, TAKES_IDEMPOTENCY_KEY
 from ._fields import fields_of
 from .batch import BatchResult
 from .call import Call
+from .errors import IncompleteBatchError
 from .options import Options
 
 T = TypeVar("T")
@@ -174,8 +175,11 @@ def batch_call(lines: bytes, *, atomic: bool = False, before: int = 0) -> Call[l
     }
 
     def parse(response: httpx.Response) -> list[BatchResult]:
-        results = response.json()["data"]["results"]
-        return [BatchResult.from_dict(each, before) for each in results]
+        results = [BatchResult.from_dict(each, before) for each in response.json()["data"]["results"]]
+        sent = lines.count(b"\n")
+        if len(results) != sent:
+            raise IncompleteBatchError(sent, results)
+        return results
 
     return Call(request, parse)
 

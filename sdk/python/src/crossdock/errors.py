@@ -18,7 +18,7 @@ class CrossdockError(Exception):
     """The base class of all errors of this library."""
 
     results: Sequence[BatchResult] = ()
-    """With submit_many(): the results of the requests before the one that failed. Their pre-alerts are stored."""
+    """With submit_many(): the results that arrived before the failure."""
 
 
 class NoResponseError(CrossdockError):
@@ -28,6 +28,17 @@ class NoResponseError(CrossdockError):
         super().__init__(f"No response from the service: {str(reason) or type(reason).__name__}")
         self.is_timeout = isinstance(reason, httpx.TimeoutException)
         """Whether the time limit of the last attempt passed."""
+
+
+class IncompleteBatchError(CrossdockError):
+    """The service received fewer pre-alerts than were sent: something on the way has cut the request."""
+
+    def __init__(self, sent: int, received: Sequence[BatchResult]) -> None:
+        super().__init__(
+            f"The service received {len(received)} of {sent} pre-alerts of a request. "
+            "Submit them again: those that are stored are then duplicates."
+        )
+        self.results = received
 
 
 class SecondFactorRequiredError(CrossdockError):

@@ -1,11 +1,10 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import { setPassword } from './queries.js';
 import { queueOwnerMail, startNewSession } from './own-account.js';
 import { assertUpdated, confirmPassword, readOwnAccount } from '../credentials/own-password.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { validatePassword } from '../credentials/password-policy.js';
-import type { Account } from '../credentials/account-queries.js';
-import type { SignIn } from '../sign-in.js';
+import type { Account, SignIn } from '../credentials/account-queries.js';
 import { resetFailures, passwordThrottle } from '../../../platform/limits/stored/login-throttle.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { invalidFieldError, type FieldProblem } from '../../../platform/errors/errors.js';
@@ -43,8 +42,7 @@ function store(ctx: UserContext, client: Client, account: Account, hash: string)
     await tx.models.preauthToken.deleteMany({ where: { userId } });
     await tx.count(resetFailures(ctx, passwordThrottle(account.username)));
     const before = { must_change_password: account.mustChangePassword };
-    const after = { must_change_password: false };
-    tx.later(audit(tx, { action: 'user.password_changed', entity: 'user', entityId: userId, before, after }));
+    auditLater(tx, 'user.password_changed', userId, { before, after: { must_change_password: false } });
     await queueOwnerMail(ctx, tx, client, 'password_changed');
     return startNewSession(ctx, tx, client, 'password_change');
   });

@@ -1,14 +1,12 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import { disableSecret, lockUnchangedUser } from './queries.js';
-import { readFactor } from './factor-status.js';
 import { replaceBackupCodes, runCodeAttempt } from './own-code-attempt.js';
-import { queueOwnerMail, startNewSession } from './own-account.js';
+import { queueOwnerMail, startNewSession, readFactor } from './own-account.js';
 import { assertUpdated, confirmPassword, readOwnAccount } from '../credentials/own-password.js';
 import { verifyCode, verifyTotpCode, tryCode } from '../credentials/code-attempt.js';
-import type { Account } from '../credentials/account-queries.js';
+import type { Account, SignIn } from '../credentials/account-queries.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { resetFailures, passwordThrottle } from '../../../platform/limits/stored/login-throttle.js';
-import type { SignIn } from '../sign-in.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Tx } from '../../../platform/db/scope.js';
@@ -36,10 +34,7 @@ export async function disableFactor(
     await tx.models.backupCode.deleteMany({ where: { userId } });
     await tx.models.preauthToken.deleteMany({ where: { userId } });
     const before = { two_factor_enabled: true };
-    const after = { two_factor_enabled: false };
-    tx.later(
-      audit(tx, { action: 'user.two_factor_disabled', entity: 'user', entityId: userId, before, after }),
-    );
+    auditLater(tx, 'user.two_factor_disabled', userId, { before, after: { two_factor_enabled: false } });
     await queueOwnerMail(ctx, tx, client, 'two_factor_disabled');
     return startNewSession(ctx, tx, client, 'two_factor_change');
   });
@@ -59,8 +54,7 @@ export async function regenerateBackupCodes(
   return withPasswordAndCode(ctx, deps, client, attempt, async (tx, account) => {
     assertUpdated((await tx.query(lockUnchangedUser(ctx, account))).length);
     const backupCodes = await replaceBackupCodes(ctx, tx, deps.secrets);
-    const entityId = ctx.caller.userId;
-    tx.later(audit(tx, { action: 'user.backup_codes_regenerated', entity: 'user', entityId }));
+    auditLater(tx, 'user.backup_codes_regenerated', ctx.caller.userId);
     await queueOwnerMail(ctx, tx, client, 'backup_codes_regenerated');
     return backupCodes;
   });

@@ -1,4 +1,4 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import {
   enableSecret,
   pendingSetup,
@@ -9,12 +9,11 @@ import {
 import { replaceBackupCodes, runCodeAttempt } from './own-code-attempt.js';
 import { queueOwnerMail, startNewSession } from './own-account.js';
 import { assertUpdated, confirmPassword, readOwnAccount } from '../credentials/own-password.js';
-import type { Account } from '../credentials/account-queries.js';
+import type { Account, SignIn } from '../credentials/account-queries.js';
 import { tryCode } from '../credentials/code-attempt.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { resetFailures, passwordThrottle } from '../../../platform/limits/stored/login-throttle.js';
 import { newTotpSecret, otpauthUri, stepOfCode } from '../credentials/totp.js';
-import type { SignIn } from '../sign-in.js';
 import type { EncryptionContext, Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
@@ -46,8 +45,7 @@ function beginSetup(ctx: UserContext, secrets: Secrets, account: Account): Promi
     const [pending] = await tx.query(setPendingSecret(ctx, account, cipher));
     if (!pending) throw new ApiError('token_invalid');
     await tx.count(resetFailures(ctx, passwordThrottle(account.username)));
-    const entityId = ctx.caller.userId;
-    tx.later(audit(tx, { action: 'user.two_factor_setup_begun', entity: 'user', entityId }));
+    auditLater(tx, 'user.two_factor_setup_begun', ctx.caller.userId);
     const tenant = await tx.models.tenant.findFirst({ select: { name: true } });
     const uri = otpauthUri(tenant?.name ?? 'Crossdock', account.username, secret);
     return { secret, uri, expiresAt: pending.expiresAt };
@@ -107,8 +105,7 @@ async function enableVerifiedSecret(
   await tx.models.preauthToken.deleteMany({ where: { userId } });
   const backupCodes = await replaceBackupCodes(ctx, tx, secrets);
   const before = { two_factor_enabled: false };
-  const after = { two_factor_enabled: true };
-  tx.later(audit(tx, { action: 'user.two_factor_enabled', entity: 'user', entityId: userId, before, after }));
+  auditLater(tx, 'user.two_factor_enabled', userId, { before, after: { two_factor_enabled: true } });
   await queueOwnerMail(ctx, tx, client, 'two_factor_enabled');
   return { ...(await startNewSession(ctx, tx, client, 'two_factor_change')), backupCodes };
 }

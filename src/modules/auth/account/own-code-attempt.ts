@@ -3,10 +3,9 @@ import { limitOf } from '../../../platform/limits/stored/login-throttle.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
-import { newId } from '../../../platform/values/ids.js';
+import { newId, randomText } from '../../../platform/values/ids.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import type { Client } from '../../sessions/public.js';
-import { randomInt } from 'node:crypto';
 
 /**
  * Runs an attempt that returns a rejection instead of throwing it, so that the attempt stays counted. Then
@@ -57,5 +56,4 @@ function newBackupCodes(): string[] {
   return [...codes];
 }
 
-const newGroup = (): string =>
-  Array.from({ length: 4 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
+const newGroup = (): string => randomText(ALPHABET, 4);

@@ -118,3 +118,6 @@ export function consumeBackupCode(ctx: Scope, userId: string, codeHash: string):
     where ${tenantRows(ctx, 'backup_codes')} and user_id = ${userId}::uuid and code_hash = ${codeHash}
       and used_at is null`;
 }
+
+/** An authenticated user, and the session of its token. */
+export type SignIn = { account: Account; sessionId: string };

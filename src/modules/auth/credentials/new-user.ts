@@ -1,8 +1,20 @@
 import type { User } from '../../../platform/db/models/types.js';
 import type { Role } from '../../../platform/identity/callers.js';
-import { ONE_TIME_PASSWORD_DAYS } from './one-time-password.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope, UserTx } from '../../../platform/db/scope.js';
+import { randomText } from '../../../platform/values/ids.js';
+
+/** Without characters that look alike when copied by hand: 0 and O, 1, l and I. */
+const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+const GROUPS = 4;
+const GROUP_LENGTH = 4;
+
+/** The lifetime of a one-time password, in days. */
+export const ONE_TIME_PASSWORD_DAYS = 7;
+
+/** Returns four groups of four characters, 93 bits. The user must change it at the first login. */
+export const newOneTimePassword = (): string =>
+  Array.from({ length: GROUPS }, () => randomText(ALPHABET, GROUP_LENGTH)).join('-');
 
 /** `passwordHash` is the hash of a one-time password. */
 export type NewUser = Pick<User, 'id' | 'username' | 'fullName' | 'email' | 'courierId' | 'passwordHash'> & {

@@ -42,7 +42,7 @@ export function confirmPassword<Result>(
 }
 
 /**
- * The same for the field current_password, and for work of other modules.
+ * Runs `work` if the password in the field current_password is the caller's own. For work of other modules.
  *
  * @param work must pass its transaction to `settle`, which makes sure that the password is still the same
  */

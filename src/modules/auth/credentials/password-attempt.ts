@@ -49,7 +49,7 @@ export async function withPassword<Result>(
   try {
     await deps.loginLimiter.assertMayTry(ctx, address);
     // Checked before the database, so that a flood that the queue refuses costs no transactions.
-    deps.loginLimiter.assertSpace(ctx.tenantId, username);
+    await deps.loginLimiter.assertSpace(ctx.tenantId, username);
     // Checked before the queue, so that many attempts on a locked name do not delay others.
     await assertUnlocked(ctx, passwordThrottle(username));
     return await deps.loginLimiter.withLimit(ctx.tenantId, username, async () => {

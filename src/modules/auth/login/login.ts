@@ -1,7 +1,6 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import { withPassword, type AttemptDeps } from '../credentials/password-attempt.js';
-import { accountById, lockUserForLogin, type Account } from '../credentials/account-queries.js';
-import type { SignIn } from '../sign-in.js';
+import { accountById, lockUserForLogin, type Account, type SignIn } from '../credentials/account-queries.js';
 import { resetFailures, passwordThrottle } from '../../../platform/limits/stored/login-throttle.js';
 import { newPreauthToken, storePreauthToken } from './second-step.js';
 import type { SystemContext } from '../../../platform/context/request-context.js';
@@ -70,7 +69,7 @@ async function finishPasswordStep(
 }
 
 async function recordLogin(tx: SystemTx, client: Client, account: Account): Promise<LoginOutcome> {
-  tx.later(audit(tx, { action: 'user.logged_in', entity: 'user', entityId: account.id, by: account.id }));
+  auditLater(tx, 'user.logged_in', account.id, { by: account.id });
   const sessionId = await beginSession(tx, account, 'login', client);
   await recordLoginNetwork(tx, account.id, client);
   return { account, sessionId };

@@ -1,4 +1,4 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import { randomBytes } from 'node:crypto';
 import { verifyCode, tryCode, type Factor } from '../credentials/code-attempt.js';
 import { limitOf } from '../../../platform/limits/stored/login-throttle.js';
@@ -9,9 +9,9 @@ import {
   deleteExpiredPreauthTokens,
   insertPreauthToken,
   type Account,
+  type SignIn,
 } from '../credentials/account-queries.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
-import type { SignIn } from '../sign-in.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
@@ -99,9 +99,8 @@ async function recordLogin(
   if (!account?.isEnabled) return new ApiError('account_disabled');
   // A change that revoked the user's tokens after the first step also invalidates this login.
   if (account.tokenVersion !== verified.account.tokenVersion) return new ApiError('code_invalid');
-  const after = { second_factor: verified.factor };
   const by = account.id;
-  tx.later(audit(tx, { action: 'user.logged_in', entity: 'user', entityId: account.id, by, after }));
+  auditLater(tx, 'user.logged_in', account.id, { by, after: { second_factor: verified.factor } });
   const sessionId = await beginSession(tx, account, 'verify_2fa', client);
   await recordLoginNetwork(tx, account.id, client);
   return { account, sessionId };

@@ -7,7 +7,7 @@ import { maskedTrackingNumber } from '../../tracking-numbers/public.js';
 import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
 import { columns } from '../../../platform/db/columns.js';
 
-const BILL = columns('Bill', 'b', ['sequenceNumber', 'remarks']);
+const BILL = columns('Bill', 'b', ['remarks']);
 const BILL_PAYMENT = columns('BillPayment', 'p', [
   'id',
   'amountUsd',

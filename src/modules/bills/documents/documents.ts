@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { FileReply, QueryOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { writeCsv, writeCsvLines } from '../../../platform/files/csv.js';
+import { writeCsv, writeCsvLines, harmless, type Cell } from '../../../platform/files/csv.js';
 import type { ReadTx } from '../../../platform/db/scope.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { LogoPrinter, StoredLogo } from '../../couriers/public.js';
@@ -11,17 +11,16 @@ import {
   paymentsOfBill,
   type BillHeadRow,
   type BillLineRow,
-  type PaymentRow,
 } from '../detail/queries.js';
-import { HEADINGS, toCells } from './cells.js';
 import type { Invoice } from './pdf/invoice.js';
 import type { InvoiceWriter } from './pdf/writer.js';
 import { countOfLines, logoOfBill } from './queries.js';
+import { formatDate } from '../../../platform/values/time.js';
 
 /** 190 pages, which take three seconds of CPU time. Longer bills are only useful in formats for programs. */
 const MAX_PDF_LINES = 10_000;
 const LINES_PER_READ = 5_000;
-const READ_TIMEOUT_MS = 15_000;
+const READ = { from: 'replica', timeoutMs: 15_000 } as const;
 
 /** The dependencies of a PDF. */
 export type Printing = { printLogo: LogoPrinter; writeInvoice: InvoiceWriter };
@@ -36,16 +35,10 @@ export async function downloadBill(
   { printLogo, writeInvoice }: Printing,
 ): Promise<FileReply<'application/pdf' | 'text/csv'>> {
   if (format === 'csv') {
-    const { bill, content } = await ctx.read((tx) => writeLines(tx, billId), {
-      from: 'replica',
-      timeoutMs: READ_TIMEOUT_MS,
-    });
+    const { bill, content } = await ctx.read((tx) => writeLines(tx, billId), READ);
     return { name: fileName(bill, 'csv'), mediaType: 'text/csv', content };
   }
-  const { storedLogo, ...stored } = await ctx.read((tx) => readInvoice(tx, billId), {
-    from: 'replica',
-    timeoutMs: READ_TIMEOUT_MS,
-  });
+  const { storedLogo, ...stored } = await ctx.read((tx) => readInvoice(tx, billId), READ);
   // The invoice is printed even without its logo.
   const invoice = { ...stored, logo: storedLogo && (await printLogo(ctx, storedLogo)) };
   return {
@@ -76,13 +69,9 @@ async function readInvoice(tx: ReadTx<UserCaller>, billId: string): Promise<Stor
   const [storedLogo] = await tx.query(logoOfBill(tx, billId));
   const lines: string[] = [];
   for await (const part of readLines(tx, billId)) lines.push(JSON.stringify(part));
-  return { ...toJson({ bill, payments }), lines, storedLogo };
-}
-
-/** Converts dates to text, as in the lines. */
-function toJson(rows: { bill: BillHeadRow; payments: PaymentRow[] }): Pick<Invoice, 'bill' | 'payments'> {
-  // JSON converts only the dates of these rows, to text.
-  return JSON.parse(JSON.stringify(rows)) as Pick<Invoice, 'bill' | 'payments'>;
+  // JSON converts only the dates of these rows, to text, as in the lines.
+  const dated = JSON.parse(JSON.stringify({ bill, payments })) as Pick<Invoice, 'bill' | 'payments'>;
+  return { ...dated, lines, storedLogo };
 }
 
 async function readBill(tx: ReadTx<UserCaller>, billId: string): Promise<BillHeadRow> {
@@ -107,3 +96,39 @@ function fileName(
   const number = invoiceNumber.replace(/[^\w.-]+/g, '-').slice(0, 100);
   return `${status === 'draft' ? `DRAFT-${id.slice(-8)}` : number}.${extension}`;
 }
+
+const HEADINGS = [
+  'Invoice Number',
+  'Position',
+  'Kind',
+  'Date Received',
+  'House Number',
+  'Tracking Number',
+  'User Code',
+  'Weight LB',
+  'Tier',
+  'Rate USD',
+  'Amount USD',
+  'Description',
+] as const;
+
+/**
+ * Returns the cells of one row, in the order of HEADINGS. A value that does not apply is empty. Numbers are
+ * not escaped, even with a minus sign.
+ */
+const toCells =
+  (bill: BillHeadRow) =>
+  (line: BillLineRow): Cell[] => [
+    harmless(bill.status === 'draft' ? 'DRAFT' : bill.invoiceNumber),
+    line.position,
+    line.kind,
+    line.receivedAt ? formatDate(line.receivedAt) : '',
+    harmless(line.houseNumber ?? ''),
+    harmless(line.trackingNumber ?? ''),
+    harmless(line.userCode ?? ''),
+    line.weightLb === null ? '' : Number(line.weightLb),
+    harmless(line.tier ?? ''),
+    line.rateUsd ?? '',
+    line.amountUsd,
+    harmless(line.description ?? ''),
+  ];

@@ -15,7 +15,7 @@ import {
   type Period,
 } from '../../invoices/public.js';
 import { elementOfTier } from '../../rates/public.js';
-import { MAX_USD, type TotalsRow } from '../shared/totals.js';
+import { MAX_USD, type TotalsRow } from '../shared/locked-bill.js';
 
 /** The tax rate is in percent. */
 export type NewDraft = DecimalText<

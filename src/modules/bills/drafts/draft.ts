@@ -1,14 +1,11 @@
-import { audit } from '../../../platform/audit/audit.js';
-import { randomInt } from 'node:crypto';
+import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { lock } from '../../../platform/db/columns.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
-import { newId } from '../../../platform/values/ids.js';
+import { newId, randomText } from '../../../platform/values/ids.js';
 import { gapWarning } from '../../rates/public.js';
-import type { ActionInput } from '../shared/action-input.js';
-import { lockDraft } from '../shared/locked-bill.js';
-import { MAX_USD, totalsAsColumns } from '../shared/totals.js';
+import { lockDraft, MAX_USD, totalsAsColumns, type ActionInput } from '../shared/locked-bill.js';
 import { deleteDraftRow, insertDraft, type DraftRow, type NewDraft } from './draft-queries.js';
 
 /** 100,000 packages take seconds, longer than the pool's limit for ordinary requests. */
@@ -52,8 +49,7 @@ async function storeDraft(ctx: UserContext, draft: NewDraft): Promise<CreatedDra
       await lock(tx, 'Courier', period.courierId, ['id'], 'no key update');
       const [row] = await tx.query(insertDraft(ctx, draft));
       if (!row?.isStored) throw whyNotStored(row);
-      const after = auditedColumns(draft, row);
-      tx.later(audit(tx, { action: 'bill.drafted', entity: 'bill', entityId: id, after }));
+      auditLater(tx, 'bill.drafted', id, { after: auditedColumns(draft, row) });
       return { billId: id, invoiceNumber, row, warnings: row.gaps.map(gapWarning) };
     },
     { timeoutMs: TIMEOUT_MS },
@@ -106,7 +102,7 @@ export async function deleteDraft(
         status,
         ...totalsAsColumns(bill),
       };
-      tx.later(audit(tx, { action: 'bill.draft_deleted', entity: 'bill', entityId: id, before }));
+      auditLater(tx, 'bill.draft_deleted', id, { before });
       return id;
     },
     { timeoutMs: TIMEOUT_MS },
@@ -120,9 +116,8 @@ const NUMBER_TRIES = 3;
 /** There are 10^12 numbers: a tenant with 100,000 drafts already uses one new number in ten million. */
 async function withUniqueNumber<Result>(store: (number: string) => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried += 1) {
-    const suffix = Array.from({ length: 8 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
     try {
-      return await store(`DRAFT-${suffix}`);
+      return await store(`DRAFT-${randomText(ALPHABET, 8)}`);
     } catch (error) {
       if (tried === NUMBER_TRIES || !violates(error, 'bills_tenant_id_invoice_number_key')) throw error;
     }

@@ -1,7 +1,7 @@
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { tenantRows } from '../../../platform/db/filters.js';
+import { allOf, tenantRows } from '../../../platform/db/filters.js';
 import { limitTo } from '../../../platform/db/pages.js';
-import { join, sql, type Sql } from '../../../platform/db/statements.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
 
@@ -19,13 +19,12 @@ export const pageOfBills = (ctx: UserScope, query: BillQuery): Sql<BillRow> =>
 export const countOfBills = (ctx: UserScope, query: BillQuery): Sql<{ total: number }> =>
   sql`select count(*)::int as total from bills b where ${matching(ctx, query)}`;
 
-function matching(ctx: UserScope, query: BillQuery): Sql {
-  const conditions = [visibleBills(ctx)];
-  // A courier only ever sees its own bills, whatever courier_id says.
-  if (ctx.caller.courierId === null && query.courier_id)
-    conditions.push(sql`b.courier_id = ${query.courier_id}::uuid`);
-  if (query.status) conditions.push(sql`b.status = ${query.status}`);
-  if (query.from) conditions.push(sql`b.end_date >= ${query.from}::date`);
-  if (query.to) conditions.push(sql`b.start_date <= ${query.to}::date`);
-  return join(conditions, ' and ');
-}
+const matching = (ctx: UserScope, { courier_id: courierId, status, from, to }: BillQuery): Sql =>
+  allOf(
+    visibleBills(ctx),
+    // A courier only ever sees its own bills, whatever courier_id says.
+    ctx.caller.courierId === null && courierId && sql`b.courier_id = ${courierId}::uuid`,
+    status && sql`b.status = ${status}`,
+    from && sql`b.end_date >= ${from}::date`,
+    to && sql`b.start_date <= ${to}::date`,
+  );

@@ -1,10 +1,14 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import type { ActionInput } from '../shared/action-input.js';
-import { lockDraft } from '../shared/locked-bill.js';
-import { MAX_USD, totalsAsColumns, type TotalsRow } from '../shared/totals.js';
+import {
+  lockDraft,
+  MAX_USD,
+  totalsAsColumns,
+  type TotalsRow,
+  type ActionInput,
+} from '../shared/locked-bill.js';
 import { addToSubtotal } from './payment-queries.js';
 
 export type Adjusted = { billId: string; lineId: string; totals: TotalsRow };
@@ -30,9 +34,8 @@ export async function addAdjustment(
     const last = await billLine.findFirst({ where: { billId }, orderBy: { position: 'desc' } });
     const line = { id: newId(), billId, courierId, position: (last?.position ?? 0) + 1, kind: 'adjustment' };
     await billLine.create({ data: { ...line, tenantId: ctx.tenantId, description, amountUsd } });
-    const before = totalsAsColumns(bill);
     const after = { line_id: line.id, description, amount_usd: amountUsd, ...totalsAsColumns(totals) };
-    tx.later(audit(tx, { action: 'bill.adjustment_added', entity: 'bill', entityId: billId, before, after }));
+    auditLater(tx, 'bill.adjustment_added', billId, { before: totalsAsColumns(bill), after });
     return { billId, lineId: line.id, totals };
   });
 }
@@ -57,10 +60,7 @@ export async function removeAdjustment(
     if (!totals) throw outOfRange(line.amountUsd.isPositive());
     const removed = { description: line.description, amount_usd: line.amountUsd.toFixed(2) };
     const before = { line_id: lineId, ...removed, ...totalsAsColumns(bill) };
-    const after = totalsAsColumns(totals);
-    tx.later(
-      audit(tx, { action: 'bill.adjustment_removed', entity: 'bill', entityId: bill.id, before, after }),
-    );
+    auditLater(tx, 'bill.adjustment_removed', bill.id, { before, after: totalsAsColumns(totals) });
     return { billId: bill.id, lineId: line.id, totals };
   });
 }

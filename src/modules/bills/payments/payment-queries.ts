@@ -3,11 +3,11 @@ import type { BillPayment, DecimalText } from '../../../platform/db/models/types
 import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { BillStatus } from '../shared/bill-row.js';
-import { MAX_USD, type TotalsRow } from '../shared/totals.js';
+import { MAX_USD, type TotalsRow } from '../shared/locked-bill.js';
 import { columns } from '../../../platform/db/columns.js';
 
 const PAID = columns('Bill', 'b', ['paidAmount', 'status']);
-const TOTALS = columns('Bill', 'b', ['taxAmount', 'totalAmount']);
+const TOTALS = columns('Bill', 'b', ['subtotal', 'taxAmount', 'totalAmount']);
 
 export type SettledRow = RowOf<typeof PAID> & { balance: string; status: BillStatus };
 
@@ -68,4 +68,4 @@ export const addToSubtotal = (ctx: UserScope, billId: string, amountUsd: string)
       where ${ownRows(ctx, 'd')} and d.id = ${billId}::uuid) as n
     where ${ownRows(ctx, 'b')} and b.tenant_id = n.tenant_id and b.id = n.id and b.status = 'draft'
       and n.subtotal >= 0 and n.subtotal + n.tax_amount <= ${MAX_USD}::numeric
-    returning b.subtotal::text, ${TOTALS}`;
+    returning ${TOTALS}`;

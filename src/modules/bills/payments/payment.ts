@@ -1,10 +1,9 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { Tx } from '../../../platform/db/scope.js';
-import type { ActionInput } from '../shared/action-input.js';
-import { lockBill } from '../shared/locked-bill.js';
+import { lockBill, type ActionInput } from '../shared/locked-bill.js';
 import { currentDate, insertPayment, markVoid, type NewPayment, type SettledRow } from './payment-queries.js';
 
 /** Voided payments count too. A PDF of a bill with 10,000 payments took half a minute. */
@@ -36,9 +35,7 @@ export async function recordPayment(
       ...{ payment_id: paymentId, amount_usd: amountUsd, method, reference, received_on: receivedOn },
       ...{ paid_amount: row.paidAmount, status: row.status },
     };
-    tx.later(
-      audit(tx, { action: 'bill.payment_recorded', entity: 'bill', entityId: bill.id, before, after }),
-    );
+    auditLater(tx, 'bill.payment_recorded', bill.id, { before, after });
     return { billId: bill.id, paymentId, row, isChanged: true };
   });
 }
@@ -71,7 +68,7 @@ export async function voidPayment(ctx: UserContext, input: ActionInput<'void_pay
     const amounts = { payment_id: paymentId, amount_usd: row.amountUsd };
     const before = { ...amounts, paid_amount: bill.paidAmount, status: bill.status };
     const after = { paid_amount: row.paidAmount, status: row.status, void_reason: reason };
-    tx.later(audit(tx, { action: 'bill.payment_voided', entity: 'bill', entityId: billId, before, after }));
+    auditLater(tx, 'bill.payment_voided', billId, { before, after });
     return { billId, paymentId, row, isChanged: true };
   });
 }

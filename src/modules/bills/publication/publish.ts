@@ -1,7 +1,6 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { ActionInput } from '../shared/action-input.js';
-import { lockDraft } from '../shared/locked-bill.js';
+import { lockDraft, type ActionInput } from '../shared/locked-bill.js';
 import { publishDraft, type PublishedRow } from './publish-queries.js';
 
 export type Published = { billId: string; row: PublishedRow };
@@ -22,7 +21,7 @@ export async function publishBill(
     const { invoiceNumber, sequenceNumber, status } = row;
     const before = { invoice_number: bill.invoiceNumber, status: bill.status };
     const after = { invoice_number: invoiceNumber, sequence_number: sequenceNumber, status };
-    tx.later(audit(tx, { action: 'bill.published', entity: 'bill', entityId: bill.id, before, after }));
+    auditLater(tx, 'bill.published', bill.id, { before, after });
     return { billId: bill.id, row };
   });
 }

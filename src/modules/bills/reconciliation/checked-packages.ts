@@ -1,4 +1,5 @@
-import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { fromDay, ownRows, tenantRows, untilDay } from '../../../platform/db/filters.js';
+import type { DataOf } from '../../../platform/contract/types.js';
 import { empty, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { applicableTiers, bandBounds, bandOf, elementOfTier, numberedTiers } from '../../rates/public.js';
@@ -8,9 +9,22 @@ import { applicableTiers, bandBounds, bandOf, elementOfTier, numberedTiers } fro
 /** Dates are text, both inclusive and in UTC. */
 export type Period = { courierId: string | undefined; from: string; to: string };
 
+export type Reason = DataOf<'getBillingReconciliation'>['exceptions'][number]['reasons'][number];
+
+/** The findings about a package, each a column of checkedPackages, in the order of the contract. */
+export const REASONS = [
+  'owner_unknown',
+  'not_billed',
+  'left_out',
+  'no_tier',
+  'weight_changed',
+  'courier_changed',
+  'fee_changed',
+  'outside_period',
+] as const satisfies Reason[];
+
 /** The condition on a row of checkedPackages that has at least one finding. */
-export const isException = sql`(owner_unknown or not_billed or left_out or no_tier or weight_changed or courier_changed
-  or fee_changed or outside_period)`;
+export const isException = raw(`(${REASONS.join(' or ')})`);
 
 /** `accounts`: the fees and weight bands of each courier's tiers, and its billed days in the period. */
 export const accounts = (ctx: UserScope, { from, to }: Period): Sql => sql`accounts as materialized (
@@ -80,10 +94,7 @@ export function packagesOfPeriod(ctx: UserScope, period: Period): Sql {
         where ${receivedInPeriod(ctx, 'own', period)} and own.courier_id = ${courierId}::uuid and own.id = l.package_id)`;
 }
 
-const receivedInPeriod = (
-  ctx: UserScope,
-  alias: string,
-  { from, to }: Period,
-): Sql => sql`${ownRows(ctx, alias)}
-  and ${raw(alias)}.received_at >= ${from}::date::timestamp at time zone 'UTC'
-  and ${raw(alias)}.received_at < (${to}::date + 1)::timestamp at time zone 'UTC'`;
+function receivedInPeriod(ctx: UserScope, alias: string, { from, to }: Period): Sql {
+  const receivedAt = sql`${raw(alias)}.received_at`;
+  return sql`${ownRows(ctx, alias)} and ${fromDay(receivedAt, from)} and ${untilDay(receivedAt, to)}`;
+}

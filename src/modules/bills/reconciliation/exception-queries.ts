@@ -1,8 +1,8 @@
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
-import { accounts, checkedPackages, isException, type Period } from './checked-packages.js';
+import { accounts, checkedPackages, isException, REASONS, type Period } from './checked-packages.js';
 
 type Exception = DataOf<'getBillingReconciliation'>['exceptions'][number];
 
@@ -40,11 +40,8 @@ export function pageOfExceptions(ctx: UserScope, period: Period, page: Exception
       e.weight_lb, e.received_weight_lb, change.at as weight_changed_at,
       change.full_name as weight_changed_by, e.fee_usd, e.bill_id, b.invoice_number, e.status as bill_status, e.billed_courier_id, e.billed_lb,
       e.amount_usd as billed_usd,
-      array_remove(array[
-        case when owner_unknown then 'owner_unknown' end, case when not_billed then 'not_billed' end,
-        case when left_out then 'left_out' end, case when no_tier then 'no_tier' end,
-        case when weight_changed then 'weight_changed' end, case when courier_changed then 'courier_changed' end,
-        case when fee_changed then 'fee_changed' end, case when outside_period then 'outside_period' end], null) as reasons
+      array_remove(array[${raw(REASONS.map((reason) => `case when ${reason} then '${reason}' end`).join(', '))}], null)
+        as reasons
     from (
       select * from (${checkedPackages(ctx, period, page.before)}) as checked
       where ${isException} order by received_at desc, id desc limit ${page.limit}::int + 1

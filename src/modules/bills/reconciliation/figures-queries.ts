@@ -1,11 +1,17 @@
-import type { DataOf } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
-import { accounts, checkedPackages, isException, packagesOfPeriod, type Period } from './checked-packages.js';
+import {
+  accounts,
+  checkedPackages,
+  isException,
+  packagesOfPeriod,
+  REASONS,
+  type Period,
+  type Reason,
+} from './checked-packages.js';
 
-type Reason = DataOf<'getBillingReconciliation'>['exceptions'][number]['reasons'][number];
 type Billing = 'published' | 'draft' | 'unbilled';
 
 /** Amounts and weights are decimal text. */
@@ -30,15 +36,11 @@ export function figuresOfPackages(ctx: UserScope, period: Period): Sql<FiguresRo
       select grouping(courier_id) = 1, courier_id, count(*)::int, coalesce(sum(weight_lb), 0),
         ${sums(sql`status <> 'draft'`, sql`amount_usd`)}, ${sums(sql`status = 'draft'`, sql`amount_usd`)},
         ${sums(sql`bill_id is null`, sql`fee_usd`)}, count(*) filter (where ${isException})::int,
-        count(*) filter (where owner_unknown)::int, count(*) filter (where not_billed)::int,
-        count(*) filter (where left_out)::int, count(*) filter (where no_tier)::int,
-        count(*) filter (where weight_changed)::int, count(*) filter (where courier_changed)::int,
-        count(*) filter (where fee_changed)::int, count(*) filter (where outside_period)::int
+        ${raw(REASONS.map((reason) => `count(*) filter (where ${reason})::int`).join(', '))}
       from (${checkedPackages(ctx, period)}) as checked
       group by grouping sets ((), (courier_id))
     ) as f (is_total, courier_id, packages, weight_lb, published_packages, published_lb, published_usd, draft_packages,
-      draft_lb, draft_usd, unbilled_packages, unbilled_lb, unbilled_usd, exceptions, owner_unknown, not_billed, left_out,
-      no_tier, weight_changed, courier_changed, fee_changed, outside_period)
+      draft_lb, draft_usd, unbilled_packages, unbilled_lb, unbilled_usd, exceptions, ${raw(REASONS.join(', '))})
     left join couriers c on ${tenantRows(ctx, 'c')} and c.id = f.courier_id
     order by c.name, c.id`;
 }

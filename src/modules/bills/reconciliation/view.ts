@@ -1,4 +1,8 @@
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
+import { fieldsOf } from '../../../platform/values/fields.js';
+import { numberOrNull } from '../../../platform/contract/record.js';
+import { reply } from '../../../platform/contract/reply.js';
+import { REASONS } from './checked-packages.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { CheckRow } from './check-queries.js';
 import type { ExceptionRow } from './exception-queries.js';
@@ -17,21 +21,18 @@ export function viewReconciliation(found: Reconciliation): ReplyOf<'getBillingRe
     checkPackages(found.received, total),
     ...BILL_CHECKS.map((name) => viewCheck(name, checks)),
   ];
-  return {
-    statusCode: 200,
-    message: outcomeMessage(total, viewed),
-    data: {
-      from: query.from,
-      to: query.to,
-      summary: viewFigures(total),
-      couriers: figures.filter((row) => !row.is_total).map(viewCourier),
-      bills: checks[0]?.bills ?? 0,
-      checks: viewed,
-      differing_bills: BILL_CHECKS.flatMap((name) => differingBills(name, checks)),
-      exceptions: exceptions.map(viewException),
-    },
-    meta: { limit: query.limit, next_before: nextBefore },
+  const data = {
+    from: query.from,
+    to: query.to,
+    summary: viewFigures(total),
+    couriers: figures.filter((row) => !row.is_total).map(viewCourier),
+    bills: checks[0]?.bills ?? 0,
+    checks: viewed,
+    differing_bills: BILL_CHECKS.flatMap((name) => differingBills(name, checks)),
+    exceptions: exceptions.map(viewException),
   };
+  const meta = { limit: query.limit, next_before: nextBefore };
+  return { ...reply(outcomeMessage(total, viewed), data), meta };
 }
 
 function outcomeMessage({ packages, exceptions }: FiguresRow, checks: Data['checks']): string {
@@ -96,16 +97,7 @@ const viewFigures = (row: FiguresRow): Data['summary'] => ({
   drafts: viewSums(row, 'draft'),
   unbilled: viewSums(row, 'unbilled'),
   exceptions: row.exceptions,
-  reasons: {
-    owner_unknown: row.owner_unknown,
-    not_billed: row.not_billed,
-    left_out: row.left_out,
-    no_tier: row.no_tier,
-    weight_changed: row.weight_changed,
-    courier_changed: row.courier_changed,
-    fee_changed: row.fee_changed,
-    outside_period: row.outside_period,
-  },
+  reasons: fieldsOf(REASONS, (reason) => row[reason]),
 });
 
 const viewSums = (row: FiguresRow, billing: 'published' | 'draft' | 'unbilled') => ({
@@ -142,5 +134,3 @@ const viewWeightChange = (row: ExceptionRow, receivedLb: string): WeightChange =
   changed_at: row.weight_changed_at && formatDateTime(row.weight_changed_at),
   changed_by: row.weight_changed_by,
 });
-
-const numberOrNull = (text: string | null): number | null => (text === null ? null : Number(text));

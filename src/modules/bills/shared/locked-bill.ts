@@ -1,27 +1,27 @@
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Bill, DecimalText } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserScope, UserTx } from '../../../platform/db/scope.js';
 import type { BillStatus } from './bill-row.js';
-import type { TotalsRow } from './totals.js';
 import { columns } from '../../../platform/db/columns.js';
+import type { BodyOf } from '../../../platform/contract/types.js';
+
+/** The body of an action of ManageCourierBills. */
+export type ActionInput<Name> = Omit<Extract<BodyOf<'manageCourierBills'>, { action: Name }>, 'action'>;
 
 const BILL = columns('Bill', 'b', [
   'id',
   'courierId',
   'invoiceNumber',
   'status',
+  'subtotal',
   'taxAmount',
   'totalAmount',
   'paidAmount',
 ]);
 
-export type LockedBill = TotalsRow &
-  DecimalText<Pick<Bill, 'id' | 'courierId' | 'invoiceNumber' | 'paidAmount'>> & {
-    status: BillStatus;
-    balance: string;
-  };
+export type LockedBill = RowOf<typeof BILL> & { status: BillStatus; balance: string };
 
 /**
  * Selects a bill and locks it until the end of the transaction. Every change of a bill, its lines or its
@@ -46,7 +46,18 @@ export async function lockDraft(tx: UserTx, billId: string): Promise<LockedBill>
 }
 
 const lockedBill = (ctx: UserScope, billId: string): Sql<LockedBill> =>
-  sql`select ${BILL}, b.subtotal::text,
-      (b.total_amount - b.paid_amount)::text as balance
+  sql`select ${BILL}, (b.total_amount - b.paid_amount)::text as balance
     from bills b where ${ownRows(ctx, 'b')} and b.id = ${billId}::uuid
     for update`;
+
+/** The maximum of a bill's columns, numeric(12, 2). */
+export const MAX_USD = '9999999999.99';
+
+export type TotalsRow = DecimalText<Pick<Bill, 'subtotal' | 'taxAmount' | 'totalAmount'>>;
+
+/** The totals in an audit entry. */
+export const totalsAsColumns = ({ subtotal, taxAmount, totalAmount }: TotalsRow) => ({
+  subtotal,
+  tax_amount: taxAmount,
+  total_amount: totalAmount,
+});

@@ -1,4 +1,4 @@
-import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { ownRows, tenantRows, untilDay } from '../../../platform/db/filters.js';
 import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import { once, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
@@ -97,7 +97,7 @@ function movementsOfAccount(ctx: UserScope, { courierId, to }: StatementPeriod):
       b.id as bill_id, b.invoice_number, null::uuid as payment_id, null as method, null as reference,
       b.total_amount as amount_usd
     from ${bills} b
-    where b.published_at < (${to}::date + 1)::timestamp at time zone 'UTC'
+    where ${untilDay(sql`b.published_at`, to)}
     union all
     select 'payment', p.received_on, p.recorded_at, b.id, b.invoice_number, p.id, p.method, p.reference, -p.amount_usd
     from ${payments}

@@ -1,11 +1,26 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { Deps } from '../../dependencies.js';
 import { changeFields } from '../settings/update-settings.js';
-import { assertAcceptable } from '../shared/profile.js';
-import { switchActivity, type RecordRow } from './queries.js';
-import { readRecord } from './records.js';
-import { pickProfile, type CourierUpdate } from './sent-profile.js';
+import { assertAcceptable, pickContact, type CourierUpdate } from '../shared/profile.js';
+import { switchActivity, type RecordRow, countOfCouriers, oneCourier, pageOfCouriers } from './queries.js';
+import { readPage, type Page } from '../../../platform/context/read-page.js';
+import type { QueryOf } from '../../../platform/contract/types.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import type { UserTx } from '../../../platform/db/scope.js';
+
+export const listCouriers = (ctx: UserContext, query: QueryOf<'listCouriers'>): Promise<Page<RecordRow>> =>
+  readPage(ctx, pageOfCouriers(ctx, query), countOfCouriers(ctx, query));
+
+/**
+ * Returns the courier as courier administration shows it, inside the transaction that changes it.
+ * @throws ApiError courier_not_found
+ */
+export async function readRecord(tx: UserTx, courierId: string): Promise<RecordRow> {
+  const [row] = await tx.query(oneCourier(tx, courierId));
+  if (!row) throw new ApiError('courier_not_found');
+  return row;
+}
 
 type Changed = { row: RecordRow; isChanged: boolean };
 
@@ -19,7 +34,7 @@ export async function updateCourier(
   body: CourierUpdate,
 ): Promise<Changed> {
   const courierId = body.courier_id;
-  const sent = pickProfile(body);
+  const sent = pickContact(body);
   assertAcceptable(sent, outbound);
   return ctx.write(async (tx) => {
     const isChanged = await changeFields(tx, secrets, { courierId, sent });
@@ -37,8 +52,7 @@ export async function setActivity(ctx: UserContext, courierId: string, isActive:
     const isChanged = (await tx.count(switchActivity(ctx, courierId, isActive))) === 1;
     if (isChanged) {
       const action = isActive ? 'courier.activated' : 'courier.deactivated';
-      const states = { before: { is_active: !isActive }, after: { is_active: isActive } };
-      tx.later(audit(tx, { action, entity: 'courier', entityId: courierId, ...states }));
+      auditLater(tx, action, courierId, { before: { is_active: !isActive }, after: { is_active: isActive } });
     }
     return { row: await readRecord(tx, courierId), isChanged };
   });

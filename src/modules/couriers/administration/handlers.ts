@@ -1,11 +1,13 @@
 import { pageReply } from '../../../platform/contract/page-reply.js';
+import { recordOf } from '../../../platform/contract/record.js';
+import { outcomeOf, reply } from '../../../platform/contract/reply.js';
+import { nothingToChange } from '../../../platform/contract/sent-names.js';
 import type { Handlers } from '../../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../../platform/contract/types.js';
+import { formatDateTime } from '../../../platform/values/time.js';
 import type { Deps } from '../../dependencies.js';
-import { setActivity, updateCourier } from './change-courier.js';
-import { createCourier } from './new-courier.js';
-import { listCouriers } from './records.js';
-import { viewCredentials, viewRecord } from './view.js';
+import { setActivity, updateCourier, listCouriers } from './change-courier.js';
+import { createCourier, type Credentials } from './new-courier.js';
 
 type Managed = Promise<ReplyOf<'manageCouriers'>>;
 
@@ -13,46 +15,47 @@ export function courierAdministrationHandlers(deps: Deps) {
   return {
     async listCouriers({ ctx, query }) {
       const { rows, total } = await listCouriers(ctx, query);
-      return pageReply(query, total, 'courier', rows.map(viewRecord));
+      const records = rows.map((row) => recordOf(row));
+      return pageReply(query, total, 'courier', records);
     },
 
     async manageCouriers({ ctx, body }) {
-      const setTo = async (courierId: string, isActive: boolean, messages: Messages): Managed => {
-        const { row, isChanged } = await setActivity(ctx, courierId, isActive);
-        return {
-          statusCode: 200,
-          message: isChanged ? messages.changed : messages.unchanged,
-          data: viewRecord(row),
-        };
-      };
       return byAction(body, {
         create: async (fields): Managed => {
           const { row, credentials } = await createCourier(ctx, deps, fields);
           const message = 'Courier created. The API key and the password are not shown again.';
-          return { statusCode: 200, message, data: { ...viewRecord(row), ...viewCredentials(credentials) } };
+          return reply(message, { ...recordOf(row), ...viewCredentials(credentials) });
         },
         update: async (fields): Managed => {
           const { row, isChanged } = await updateCourier(ctx, deps, fields);
-          const message = isChanged
-            ? 'Courier updated.'
-            : 'The courier already has these values. Nothing was changed.';
-          return { statusCode: 200, message, data: viewRecord(row) };
+          const already = nothingToChange('manageCouriers', body, {
+            selectors: ['courier_id'],
+            already: 'The courier already has these values.',
+          });
+          return reply(outcomeOf(isChanged, 'Courier updated.', already), recordOf(row));
         },
-        deactivate: ({ courier_id: id }) => setTo(id, false, DEACTIVATED),
-        activate: ({ courier_id: id }) => setTo(id, true, ACTIVATED),
+        deactivate: async ({ courier_id: id }): Managed => {
+          const { row, isChanged } = await setActivity(ctx, id, false);
+          const done = 'Courier deactivated. Its API key and its users can no longer log in.';
+          return reply(outcomeOf(isChanged, done, 'The courier is already inactive.'), recordOf(row));
+        },
+        activate: async ({ courier_id: id }): Managed => {
+          const { row, isChanged } = await setActivity(ctx, id, true);
+          const message = outcomeOf(isChanged, 'Courier activated.', 'The courier is already active.');
+          return reply(message, recordOf(row));
+        },
       });
     },
   } satisfies Partial<Handlers>;
 }
 
-type Messages = { changed: string; unchanged: string };
-
-const DEACTIVATED = {
-  changed: 'Courier deactivated. Its API key and its users can no longer log in.',
-  unchanged: 'The courier is already inactive. Nothing was changed.',
-};
-
-const ACTIVATED = {
-  changed: 'Courier activated.',
-  unchanged: 'The courier is already active. Nothing was changed.',
-};
+const viewCredentials = ({ apiKey, user, oneTimePassword, passwordExpiresAt }: Credentials) => ({
+  api_key: apiKey,
+  login: {
+    user_id: user.id,
+    username: user.username,
+    full_name: user.full_name,
+    one_time_password: oneTimePassword,
+    password_expires_at: formatDateTime(passwordExpiresAt),
+  },
+});

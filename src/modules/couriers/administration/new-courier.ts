@@ -1,17 +1,17 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import { insertUser, newOneTimePassword } from '../../auth/public.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { assertUsable, textOrNull, validateEmail } from '../../../platform/values/contact.js';
+import { fieldsOf, renameFields } from '../../../platform/values/fields.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import { newApiKey, type NewApiKey } from '../settings/api-key.js';
-import { contactColumns, problemsOf, type ContactFields } from '../shared/profile.js';
+import { CONTACT, CONTACT_NAMES, pickContact, problemsOf, type ContactFields } from '../shared/profile.js';
 import { takenNames, type RecordRow } from './queries.js';
-import { readRecord } from './records.js';
-import { pickProfile } from './sent-profile.js';
+import { readRecord } from './change-courier.js';
 
 export type NewCourier = Extract<BodyOf<'manageCouriers'>, { action: 'create' }>;
 
@@ -60,7 +60,7 @@ export async function createCourier(
 function assertFieldsUsable(body: NewCourier, { outbound }: Pick<Deps, 'outbound'>): void {
   const { email } = body.login;
   assertUsable({
-    ...problemsOf(pickProfile(body), outbound),
+    ...problemsOf(pickContact(body), outbound),
     'login.email': email ? validateEmail(email) : undefined,
   });
 }
@@ -78,10 +78,9 @@ async function insertCourier(
 ): Promise<void> {
   const contact = contactOf(body);
   const { courier_code: code } = body;
-  const columns = { ...contactColumns(contact), ...apiKey.columns };
+  const columns = { ...renameFields(contact, CONTACT), ...apiKey.columns };
   await tx.models.courier.create({ data: { tenantId: tx.tenantId, id, code, ...columns } });
-  const after = { courier_code: code, ...contact };
-  tx.later(audit(tx, { action: 'courier.created', entity: 'courier', entityId: id, after }));
+  auditLater(tx, 'courier.created', id, { after: { courier_code: code, ...contact } });
 }
 
 /** Returns when the one-time password expires. */
@@ -93,19 +92,11 @@ async function insertFirstUser(
   const user = { ...account, fullName: full_name, role: 'courier', courierId } as const;
   const passwordExpiresAt = await insertUser(tx, user);
   const after = { username: user.username, full_name, role: user.role, courier_id: courierId };
-  tx.later(audit(tx, { action: 'user.created', entity: 'user', entityId: user.id, after }));
+  auditLater(tx, 'user.created', user.id, { after });
   return passwordExpiresAt;
 }
 
 const contactOf = (body: NewCourier): ContactFields => ({
+  ...fieldsOf(CONTACT_NAMES, (name) => textOrNull(body[name])),
   courier_name: body.courier_name,
-  house_color: body.house_color,
-  company_name: textOrNull(body.company_name),
-  email: textOrNull(body.email),
-  phone_number1: textOrNull(body.phone_number1),
-  phone_number2: textOrNull(body.phone_number2),
-  address1: textOrNull(body.address1),
-  address2: textOrNull(body.address2),
-  city_town: textOrNull(body.city_town),
-  parish_province: textOrNull(body.parish_province),
 });

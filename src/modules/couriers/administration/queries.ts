@@ -1,7 +1,7 @@
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { tenantRows, containsPattern } from '../../../platform/db/filters.js';
-import { limitTo } from '../../../platform/db/pages.js';
-import { join, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { allOf, containsText, tenantRows } from '../../../platform/db/filters.js';
+import { limitTo, orderBy } from '../../../platform/db/pages.js';
+import { raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { CONTACT_COLUMNS, type ContactRow } from '../shared/queries.js';
 import { columns } from '../../../platform/db/columns.js';
@@ -30,7 +30,7 @@ const SORTS = {
  * sorted and searched in memory. Expensive counts are made only for the page.
  */
 export function pageOfCouriers(ctx: UserScope, query: Query): Sql<RecordRow> {
-  const order = sql`order by ${join(SORTS[query.sort_by].map((column) => raw(`c.${column} ${query.sort_dir}`)))}`;
+  const order = orderBy('c', SORTS[query.sort_by], query.sort_dir);
   const page = sql`select c.* from couriers c where ${filtersOf(ctx, query)}
     ${order} ${limitTo(query)}`;
   return sql`${recordsOf(ctx, page)} ${order}`;
@@ -42,17 +42,12 @@ export const countOfCouriers = (ctx: UserScope, query: Query): Sql<{ total: numb
 export const oneCourier = (ctx: UserScope, id: string): Sql<RecordRow> =>
   recordsOf(ctx, sql`select c.* from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${id}::uuid`);
 
-function filtersOf(ctx: UserScope, query: Query): Sql {
-  const conditions = [tenantRows(ctx, 'c')];
-  if (query.is_active !== undefined) conditions.push(sql`c.is_active = ${query.is_active}`);
-  if (query.search) {
-    const pattern = containsPattern(query.search);
-    conditions.push(
-      sql`(c.code ilike ${pattern} or c.name ilike ${pattern} or c.company_name ilike ${pattern})`,
-    );
-  }
-  return join(conditions, ' and ');
-}
+const filtersOf = (ctx: UserScope, { is_active: isActive, search }: Query): Sql =>
+  allOf(
+    tenantRows(ctx, 'c'),
+    isActive !== undefined && sql`c.is_active = ${isActive}`,
+    search && containsText(search, ['c.code', 'c.name', 'c.company_name']),
+  );
 
 function recordsOf(ctx: UserScope, couriers: Sql): Sql<RecordRow> {
   const ofCourier = (alias: string): Sql =>

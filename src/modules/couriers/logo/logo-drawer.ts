@@ -3,7 +3,7 @@ import {
   WorkerTaskError,
   type WorkerPool,
 } from '../../../platform/concurrency/worker-pool.js';
-import { makeKeyedLimiter } from '../../../platform/limits/keyed-limiter.js';
+import { makeOwnLimits } from '../../../platform/limits/shared/shared-limits.js';
 import { PictureError, type Raster } from './picture-error.js';
 import { readSource, type Picture, type Source } from './picture.js';
 import type { Drawing } from './raster-worker.js';
@@ -27,17 +27,17 @@ const DRAWING_MS = 5_000;
 /** One per courier at a time, so that one courier's slow logo does not block the others. */
 const QUEUE = { concurrency: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
-export function makeLogoDrawer(drawingMs = DRAWING_MS): LogoDrawer {
-  const limits = { maxThreads: QUEUE.concurrency, maxHeapMb: MAX_HEAP_MB };
+export function makeLogoDrawer(drawingMs = DRAWING_MS, limits = makeOwnLimits()): LogoDrawer {
+  const threads = { maxThreads: QUEUE.concurrency, maxHeapMb: MAX_HEAP_MB };
   const sanitizers: Sanitizers = makeWorkerPool('modules/couriers/logo/svg-worker.js', {
-    ...limits,
+    ...threads,
     timeoutMs: CLEANING_MS,
   });
   const renderers: Renderers = makeWorkerPool('modules/couriers/logo/raster-worker.js', {
-    ...limits,
+    ...threads,
     timeoutMs: drawingMs,
   });
-  const limiter = makeKeyedLimiter(QUEUE);
+  const limiter = limits.keyedLimiter('logos', QUEUE);
 
   return async (courierId, bytes) => {
     const source = readSource(bytes);

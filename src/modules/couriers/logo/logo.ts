@@ -1,5 +1,5 @@
 import { lock } from '../../../platform/db/columns.js';
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
@@ -52,9 +52,7 @@ export async function storeLogo(
     await tx.count(replaceLogo(ctx, courierId, { contentHash, mediaType, content, raster }));
     const before = stored ? pathOf(courierId, stored.contentHash, stored.mediaType) : null;
     const paths = { before: { logo_path: before }, after: { logo_path: path } };
-    tx.later(
-      audit(tx, { action: 'courier.logo_replaced', entity: 'courier', entityId: courierId, ...paths }),
-    );
+    auditLater(tx, 'courier.logo_replaced', courierId, { ...paths });
   });
   return path;
 }
@@ -71,7 +69,7 @@ export async function deleteLogo(ctx: UserContext, courierId: string): Promise<b
     await tx.models.courierLogo.deleteMany({ where: { courierId } });
     const before = pathOf(courierId, stored.contentHash, stored.mediaType);
     const paths = { before: { logo_path: before }, after: { logo_path: null } };
-    tx.later(audit(tx, { action: 'courier.logo_deleted', entity: 'courier', entityId: courierId, ...paths }));
+    auditLater(tx, 'courier.logo_deleted', courierId, { ...paths });
     return true;
   });
 }

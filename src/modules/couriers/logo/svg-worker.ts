@@ -3,7 +3,6 @@ import { makeWorkerTask } from '../../../platform/concurrency/worker-task.js';
 import { readRaster } from './picture.js';
 import { ATTRIBUTES, cleanStyle, ELEMENTS } from './svg-allowed.js';
 import { scanSvg } from './svg-scan.js';
-import { removeNestedClips, type Attribute, type Element } from './svg-tree.js';
 
 // The worker thread of logo-drawer.ts that sanitises SVGs. It parses an SVG as a browser does inside a page,
 // sanitises the tree and serialises it as XML, in which no text can become markup again.
@@ -109,5 +108,36 @@ function isWellFormed(written: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/**
+ * The part of jsdom's element that this module uses. jsdom's own types would add the browser's globals to the
+ * whole project.
+ */
+type Element = {
+  localName: string;
+  namespaceURI: string | null;
+  textContent: string;
+  attributes: Iterable<Attribute>;
+  firstElementChild: Element | null;
+  removeAttribute(name: string): void;
+  removeAttributeNode(attribute: Attribute): void;
+  querySelector(selector: string): Element | null;
+  querySelectorAll(selector: string): Iterable<Element>;
+  remove(): void;
+};
+
+type Attribute = { name: string; localName: string; value: string };
+
+const CLIPPING = new Set(['clipPath', 'mask']);
+
+/** Removes nested clips and masks, because renderers draw them once per combination. */
+function removeNestedClips(root: Element): void {
+  // Not one selector: in an HTML document, jsdom finds no descendants of names with capital letters.
+  for (const clip of root.querySelectorAll('*')) {
+    if (!CLIPPING.has(clip.localName)) continue;
+    for (const element of [clip, ...clip.querySelectorAll('*')])
+      for (const name of ['clip-path', 'mask']) element.removeAttribute(name);
   }
 }

@@ -1,4 +1,4 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
@@ -30,7 +30,7 @@ export async function regenerateKey(ctx: UserContext, secrets: Secrets, courierI
     const { key, columns } = newApiKey(secrets, ctx.tenantId, courierId);
     const count = await tx.count(replaceApiKey(ctx, courierId, columns));
     if (count !== 1) throw new ApiError('courier_not_found');
-    tx.later(audit(tx, { action: 'courier.key_regenerated', entity: 'courier', entityId: courierId }));
+    auditLater(tx, 'courier.key_regenerated', courierId);
     return key;
   });
 }

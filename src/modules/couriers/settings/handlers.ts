@@ -2,19 +2,30 @@ import type { components } from '../../../../generated/contract.js';
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { ReplyOf } from '../../../platform/contract/types.js';
+import { recordOf } from '../../../platform/contract/record.js';
+import { outcomeOf, reply } from '../../../platform/contract/reply.js';
+import { nothingToChange } from '../../../platform/contract/sent-names.js';
+import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 import type { Deps } from '../../dependencies.js';
-import { storeLogo } from '../logo/logo.js';
+import { deleteLogo, makeLogoReader, pathOf, storeLogo } from '../logo/logo.js';
 import { pickFields } from '../shared/profile.js';
 import { regenerateKey } from './api-key.js';
-import { readSettings, targetCourierId } from './settings.js';
+import { targetCourierId } from '../shared/target-courier.js';
+import { readSettings, type Settings } from './settings.js';
 import { updateSettings, type SettingsUpdate } from './update-settings.js';
-import { viewSettings } from './view.js';
 import { endPreviousSecret, rotateWebhookSecret } from './webhook-secret.js';
 
 type Updated = ReplyOf<'updateCourierSettings'>;
 type Action = (ctx: UserContext, secrets: Secrets, courierId: string) => Promise<Updated>;
+
+// Pages of any origin may embed a logo. It is cached forever, because another logo has another path. Nothing
+// in it may execute.
+const LOGO_HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
+  'cross-origin-resource-policy': 'cross-origin',
+};
 
 const ACTIONS = {
   regenerate_key: regenerate,
@@ -22,10 +33,11 @@ const ACTIONS = {
 } satisfies Record<components['schemas']['CourierSettingsAction'], Action>;
 
 export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
+  const readLogo = makeLogoReader();
   return {
     async getCourierSettings({ ctx, query }) {
       const settings = await readSettings(ctx, secrets, targetCourierId(ctx.caller, query.id, 'id'));
-      return { statusCode: 200, message: `Settings of ${settings.name}.`, data: viewSettings(settings) };
+      return reply(`Settings of ${settings.courier_name}.`, viewSettings(settings));
     },
 
     async updateCourierSettings(request): Promise<Updated> {
@@ -35,7 +47,7 @@ export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
       if (request.mediaType === 'application/json') {
         const { action, ...fields } = request.body;
         const sent = pickFields(fields);
-        if (!action) return update(ctx, { courierId, sent });
+        if (!action) return update(ctx, { courierId, sent }, fields);
         assertNoFields(sent);
         return run(action);
       }
@@ -44,36 +56,59 @@ export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
       if (action && logo) throw invalidFieldError('action', 'conflict', { other: 'logo' });
       if (logo) {
         const path = await storeLogo(ctx, courierId, { file: logo, drawLogo });
-        return { statusCode: 200, message: 'Logo stored.', data: { path } };
+        return reply('Logo stored.', { path });
       }
       if (!action) throw invalidFieldError('logo', 'required');
       return run(action);
     },
 
     regenerateApiKey: ({ ctx, body }) =>
-      regenerate(ctx, secrets, targetCourierId(ctx.caller, body.courier_id, 'courier_id')),
+      regenerate(ctx, secrets, targetCourierId(ctx.caller, body.courier_id)),
 
     rotateWebhookSecret: ({ ctx, body }) =>
-      rotate(ctx, secrets, targetCourierId(ctx.caller, body.courier_id, 'courier_id')),
+      rotate(ctx, secrets, targetCourierId(ctx.caller, body.courier_id)),
 
     async endPreviousWebhookSecret({ ctx, body }) {
       const isEnded = await endPreviousSecret(ctx, secrets, {
-        courierId: targetCourierId(ctx.caller, body.courier_id, 'courier_id'),
+        courierId: targetCourierId(ctx.caller, body.courier_id),
         meantId: body.webhook_previous_secret_id,
       });
-      const message = isEnded
-        ? 'The previous secret no longer signs.'
-        : 'There is no previous secret. Nothing was changed.';
+      const message = outcomeOf(
+        isEnded,
+        'The previous secret no longer signs.',
+        'There is no previous secret.',
+      );
       return { statusCode: 200, message };
+    },
+
+    async uploadLogo({ ctx, body }) {
+      const courierId = targetCourierId(ctx.caller, body.courier_id);
+      const path = await storeLogo(ctx, courierId, { file: body.logo, drawLogo });
+      return reply('Logo stored.', { path });
+    },
+
+    async deleteLogo({ ctx, body }) {
+      const isDeleted = await deleteLogo(ctx, targetCourierId(ctx.caller, body.courier_id));
+      return { statusCode: 200, message: outcomeOf(isDeleted, 'Logo deleted.', 'There is no logo.') };
+    },
+
+    async getCourierLogo({ ctx, path }) {
+      const { mediaType, content, contentHash } = await readLogo(ctx, path);
+      return {
+        statusCode: 200,
+        file: { mediaType, content, headers: { ...LOGO_HEADERS, etag: `"${contentHash}"` } },
+      };
     },
   } satisfies Partial<Handlers>;
 
-  async function update(ctx: UserContext, sent: SettingsUpdate): Promise<Updated> {
+  async function update(ctx: UserContext, sent: SettingsUpdate, body: object): Promise<Updated> {
     const { settings, isChanged } = await updateSettings(ctx, { secrets, outbound }, sent);
-    const message = isChanged
-      ? 'Settings saved.'
-      : 'The settings already have these values. Nothing was changed.';
-    return { statusCode: 200, message, data: viewSettings(settings) };
+    const already = nothingToChange('updateCourierSettings', body, {
+      selectors: [],
+      already: 'The settings already have these values.',
+    });
+    const message = outcomeOf(isChanged, 'Settings saved.', already);
+    return reply(message, viewSettings(settings));
   }
 }
 
@@ -92,8 +127,7 @@ async function regenerate(
   courierId: string,
 ): Promise<ReplyOf<'regenerateApiKey'>> {
   const api_key = await regenerateKey(ctx, secrets, courierId);
-  const message = 'New API key created. The previous key no longer works.';
-  return { statusCode: 200, message, data: { api_key } };
+  return reply('New API key created. The previous key no longer works.', { api_key });
 }
 
 async function rotate(
@@ -103,5 +137,34 @@ async function rotate(
 ): Promise<ReplyOf<'rotateWebhookSecret'>> {
   const { secret: webhook_secret, previousId } = await rotateWebhookSecret(ctx, secrets, courierId);
   const message = 'New secret created. The previous secret also signs for 24 hours.';
-  return { statusCode: 200, message, data: { webhook_secret, webhook_previous_secret_id: previousId } };
+  return reply(message, { webhook_secret, webhook_previous_secret_id: previousId });
 }
+
+type SettingsView = Extract<DataOf<'getCourierSettings'>, { courier_id: string }>;
+
+function viewSettings({ logoHash, logoMediaType, endpoints, now: _, ...settings }: Settings): SettingsView {
+  const hasLogo = logoHash !== null && logoMediaType !== null;
+  return {
+    ...recordOf(settings, ['airFreightRate']),
+    webhooks: {
+      add_package: viewHealth(settings.api_url_add_package, endpoints?.add_package),
+      update_package: viewHealth(settings.api_url_update_package, endpoints?.update_package),
+    },
+    logo_path: hasLogo ? pathOf(settings.courier_id, logoHash, logoMediaType) : null,
+  };
+}
+
+type Health = SettingsView['webhooks']['add_package'];
+
+const UNTRIED = {
+  failing_since: null,
+  paused_at: null,
+  last_success_at: null,
+  last_failure_at: null,
+  failures: 0,
+};
+
+const viewHealth = (url: string | null, health: Omit<Health, 'state'> = UNTRIED): Health => ({
+  state: url === null ? 'none' : health.paused_at ? 'paused' : health.failing_since ? 'failing' : 'active',
+  ...health,
+});

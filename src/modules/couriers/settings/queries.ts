@@ -1,19 +1,16 @@
+import type { components } from '../../../../generated/contract.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { once, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { Scope, UserScope } from '../../../platform/db/scope.js';
-import type { MediaType, WebhookFormat } from '../shared/profile.js';
+import { SYSTEM, type MediaType, type SystemFields } from '../shared/profile.js';
 import { CONTACT_COLUMNS, type ContactRow } from '../shared/queries.js';
 import { columns } from '../../../platform/db/columns.js';
 
+const SYSTEM_COLUMNS = columns('Courier', 'c', SYSTEM);
 const COURIER = columns('Courier', 'c', [
   'apiKeyCipher',
-  'apiUrlGetCustomers',
-  'apiUrlAddPackage',
-  'apiUrlUpdatePackage',
-  'addPackageFormat',
-  'updatePackageFormat',
   'apiTokenCipher',
   'webhookSecretCipher',
   'webhookPreviousSecretCipher',
@@ -24,9 +21,8 @@ const LOGO = columns('CourierLogo', 'l', { logoHash: 'contentHash', logoMediaTyp
 const WEBHOOK_SECRET = columns('Courier', 'c', ['webhookSecretCipher', 'webhookPreviousSecretCipher']);
 
 export type CourierRow = ContactRow &
+  SystemFields &
   RowOf<typeof COURIER> & {
-    addPackageFormat: WebhookFormat;
-    updatePackageFormat: WebhookFormat;
     /** The endpoints that have received a request; null for none. */
     endpoints: { [Name in Endpoint]?: EndpointHealth } | null;
     logoHash: string | null;
@@ -35,19 +31,13 @@ export type CourierRow = ContactRow &
     now: Date;
   };
 
-/** The health of a URL, in the contract's format. */
-type EndpointHealth = {
-  failing_since: string | null;
-  paused_at: string | null;
-  last_success_at: string | null;
-  last_failure_at: string | null;
-  failures: number;
-};
+/** The health of a URL. */
+type EndpointHealth = Omit<components['schemas']['WebhookHealth'], 'state'>;
 
 /** Selects a courier's profile, the health of its URLs, and its logo's hash and media type. */
 export function selectCourier(ctx: UserScope, courierId: string): Sql<CourierRow> {
   return once`
-    select ${CONTACT_COLUMNS}, ${COURIER},
+    select ${CONTACT_COLUMNS}, ${SYSTEM_COLUMNS}, ${COURIER},
       (select jsonb_object_agg(e.endpoint, jsonb_build_object('failures', e.failures,
           'failing_since', ${formatted('failing_since')}, 'paused_at', ${formatted('paused_at')},
           'last_success_at', ${formatted('last_success_at')}, 'last_failure_at', ${formatted('last_failure_at')}))

@@ -1,8 +1,7 @@
 import type { EncryptionContext, Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { UserScope } from '../../../platform/db/scope.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 import { decryptOrNull, encryptionContext } from '../shared/encryption.js';
 import { selectCourier, type CourierRow } from './queries.js';
 import { previousSecretId } from './webhook-secret.js';
@@ -13,26 +12,11 @@ export type Settings = Omit<
   'apiKeyCipher' | 'apiTokenCipher' | 'webhookSecretCipher' | 'webhookPreviousSecretCipher'
 > & {
   apiKey: string | null;
-  apiToken: string | null;
+  api_token: string | null;
   webhookSecret: string | null;
   /** Null if only the current secret signs. */
   webhookPreviousSecretId: string | null;
 };
-
-/**
- * Returns the courier id of a request: a courier's own, or the one that staff have given.
- * @param field the request's field that names the courier
- * @throws ApiError validation_failed
- */
-export function targetCourierId(
-  caller: UserCaller,
-  requestedId: string | undefined,
-  field: 'id' | 'courier_id',
-): string {
-  const courierId = caller.courierId ?? requestedId;
-  if (!courierId) throw invalidFieldError(field, 'required_for_staff');
-  return courierId;
-}
 
 /** @throws ApiError courier_not_found */
 export async function readSettings(ctx: UserContext, secrets: Secrets, courierId: string): Promise<Settings> {
@@ -44,16 +28,17 @@ export async function readSettings(ctx: UserContext, secrets: Secrets, courierId
 export function decryptSettings(ctx: UserScope, secrets: Secrets, row: CourierRow | undefined): Settings {
   if (!row) throw new ApiError('courier_not_found');
   const { apiKeyCipher, apiTokenCipher, webhookSecretCipher, webhookPreviousSecretCipher, ...rest } = row;
+  const { courier_id: id } = row;
   const decrypt = (cipher: string | null, field: EncryptionContext['field']) =>
-    cipher === null ? null : decryptOrNull(secrets, cipher, encryptionContext(ctx.tenantId, row.id, field));
+    cipher === null ? null : decryptOrNull(secrets, cipher, encryptionContext(ctx.tenantId, id, field));
   return {
     ...rest,
     apiKey: decrypt(apiKeyCipher, 'api_key'),
-    apiToken: decrypt(apiTokenCipher, 'api_token'),
+    api_token: decrypt(apiTokenCipher, 'api_token'),
     webhookSecret: decrypt(webhookSecretCipher, 'webhook_secret'),
     webhookPreviousSecretId: previousSecretId(
       secrets,
-      { ...rest, webhookPreviousSecretCipher, tenantId: ctx.tenantId },
+      { ...rest, webhookPreviousSecretCipher, tenantId: ctx.tenantId, id },
       row.now,
     ),
   };

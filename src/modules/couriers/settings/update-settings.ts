@@ -1,5 +1,5 @@
 import { lock } from '../../../platform/db/columns.js';
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { quotaOf, takeQuota } from '../../../platform/limits/stored/quotas.js';
@@ -7,13 +7,15 @@ import { ApiError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
 import type { UserTx } from '../../../platform/db/scope.js';
+import { renameFields } from '../../../platform/values/fields.js';
 import type { Deps } from '../../dependencies.js';
 import { encryptionContext } from '../shared/encryption.js';
 import {
   assertAcceptable,
-  contactColumns,
+  CONTACT,
   profileDifference,
   mergeFields,
+  SYSTEM,
   type ProfileFields,
   type SentFields,
 } from '../shared/profile.js';
@@ -53,35 +55,16 @@ export async function changeFields(
   await lock(tx, 'Courier', courierId, ['id']);
   const [row] = await tx.query(selectCourier(tx, courierId));
   if (!row) throw new ApiError('courier_not_found');
-  const before = profileOf(decryptSettings(tx, secrets, row));
+  const before = decryptSettings(tx, secrets, row);
   const after = mergeFields(before, sent);
   const difference = profileDifference(before, after);
   if (!difference) return false;
   await saveFields(tx, secrets, { row, before, after });
-  tx.later(audit(tx, { action: 'courier.updated', entity: 'courier', entityId: courierId, ...difference }));
+  auditLater(tx, 'courier.updated', courierId, { ...difference });
   await applyEndpointChanges(tx, secrets, { courierId, before, after });
   await takeQuota(tx, TARGET_CHANGES, courierId, countNewTargets(before, after));
   return true;
 }
-
-const profileOf = (settings: Settings): ProfileFields => ({
-  courier_name: settings.name,
-  company_name: settings.companyName,
-  email: settings.email,
-  phone_number1: settings.phoneNumber1,
-  phone_number2: settings.phoneNumber2,
-  address1: settings.address1,
-  address2: settings.address2,
-  city_town: settings.cityTown,
-  parish_province: settings.parishProvince,
-  api_url_get_customers: settings.apiUrlGetCustomers,
-  api_url_add_package: settings.apiUrlAddPackage,
-  api_url_update_package: settings.apiUrlUpdatePackage,
-  add_package_format: settings.addPackageFormat,
-  update_package_format: settings.updatePackageFormat,
-  api_token: settings.apiToken,
-  house_color: settings.houseColor,
-});
 
 /** Limits port scans through changed URLs. The contract states the limit. */
 const TARGET_CHANGES = quotaOf('target_changes');
@@ -103,22 +86,13 @@ async function saveFields(
   { row, before, after }: ProfileChange & { row: CourierRow },
 ): Promise<void> {
   const { api_token: token } = after;
-  const context = encryptionContext(tx.tenantId, row.id, 'api_token');
+  const context = encryptionContext(tx.tenantId, row.courier_id, 'api_token');
   // A token that cannot be decrypted stays as it is until the courier sends another one.
   const apiTokenCipher =
     token === before.api_token ? row.apiTokenCipher : token && secrets.encrypt(token, context);
   const { count } = await tx.models.courier.updateMany({
-    where: { id: row.id },
-    data: {
-      ...contactColumns(after),
-      apiUrlGetCustomers: after.api_url_get_customers,
-      apiUrlAddPackage: after.api_url_add_package,
-      apiUrlUpdatePackage: after.api_url_update_package,
-      addPackageFormat: after.add_package_format,
-      updatePackageFormat: after.update_package_format,
-      apiTokenCipher,
-      updatedAt: row.now,
-    },
+    where: { id: row.courier_id },
+    data: { ...renameFields(after, { ...CONTACT, ...SYSTEM }), apiTokenCipher, updatedAt: row.now },
   });
   if (count !== 1) throw new Error(`${count} couriers were updated under one lock.`);
 }

@@ -1,4 +1,4 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
@@ -36,7 +36,7 @@ export async function ensureWebhookSecret(tx: Tx, secrets: Secrets, courierId: s
     updatedAt: now,
   };
   await tx.models.courier.updateMany({ where: { id: courierId }, data });
-  tx.later(audit(tx, { action: 'courier.webhook_secret_made', entity: 'courier', entityId: courierId }));
+  auditLater(tx, 'courier.webhook_secret_made', courierId);
   return secret;
 }
 
@@ -70,7 +70,7 @@ export async function rotateWebhookSecret(
       updatedAt: now,
     };
     await tx.models.courier.updateMany({ where: { id: courierId }, data });
-    tx.later(audit(tx, { action: 'courier.webhook_secret_rotated', entity: 'courier', entityId: courierId }));
+    auditLater(tx, 'courier.webhook_secret_rotated', courierId);
     return { secret, previousId: old === null ? null : idOfSecret(old) };
   });
 }
@@ -93,7 +93,7 @@ export async function endPreviousSecret(
     const data = { webhookPreviousSecretCipher: null, webhookSecretRotatedAt: null, updatedAt: row.now };
     await tx.models.courier.updateMany({ where: { id: courierId }, data });
     const action = 'courier.webhook_secret_ended';
-    tx.later(audit(tx, { action, entity: 'courier', entityId: courierId }));
+    auditLater(tx, action, courierId);
     return true;
   });
 }

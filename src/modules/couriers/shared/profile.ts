@@ -2,6 +2,7 @@ import { differenceOf } from '../../../platform/audit/difference.js';
 import type { components } from '../../../../generated/contract.js';
 import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { assertUsable, textOr, validateEmail } from '../../../platform/values/contact.js';
+import { fieldsOf } from '../../../platform/values/fields.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { validateUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
@@ -10,80 +11,59 @@ import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 /** What a webhook URL receives. */
 export type WebhookFormat = components['schemas']['WebhookFormat'];
 
-/** The fields of a profile that a caller may set, with decrypted secrets. */
-export type ProfileFields = {
-  courier_name: string;
-  company_name: string | null;
-  email: string | null;
-  phone_number1: string | null;
-  phone_number2: string | null;
-  address1: string | null;
-  address2: string | null;
-  city_town: string | null;
-  parish_province: string | null;
-  api_url_get_customers: string | null;
-  api_url_add_package: string | null;
-  api_url_update_package: string | null;
-  add_package_format: WebhookFormat;
-  update_package_format: WebhookFormat;
-  api_token: string | null;
-  house_color: string | null;
+/** The contact details of a courier: by their names in the contract, the fields of the model. */
+export const CONTACT = {
+  courier_name: 'name',
+  company_name: 'companyName',
+  email: 'email',
+  phone_number1: 'phoneNumber1',
+  phone_number2: 'phoneNumber2',
+  address1: 'address1',
+  address2: 'address2',
+  city_town: 'cityTown',
+  parish_province: 'parishProvince',
+  house_color: 'houseColor',
+} as const;
+/** The same for the settings for the courier's own system. */
+export const SYSTEM = {
+  api_url_get_customers: 'apiUrlGetCustomers',
+  api_url_add_package: 'apiUrlAddPackage',
+  api_url_update_package: 'apiUrlUpdatePackage',
+  add_package_format: 'addPackageFormat',
+  update_package_format: 'updatePackageFormat',
+} as const;
+
+type FieldsOf<Names extends Record<string, keyof Courier>> = {
+  -readonly [Name in keyof Names]: Name extends `${Endpoint}_format` ? WebhookFormat : Courier[Names[Name]];
 };
+/** A profile without the settings for the courier's own system. */
+export type ContactFields = FieldsOf<typeof CONTACT>;
+export type SystemFields = FieldsOf<typeof SYSTEM>;
+/** The fields of a profile that a caller may set, with decrypted secrets. */
+export type ProfileFields = ContactFields & SystemFields & { api_token: string | null };
 
-// The compiler requires every field of the types. Object.keys() returns the keys of these literals.
-export const CONTACT_NAMES = Object.keys({
-  courier_name: 0,
-  company_name: 0,
-  email: 0,
-  phone_number1: 0,
-  phone_number2: 0,
-  address1: 0,
-  address2: 0,
-  city_town: 0,
-  parish_province: 0,
-  house_color: 0,
-} satisfies Record<keyof ContactFields, 0>) as (keyof ContactFields)[];
-
-const NAMES = [
-  ...CONTACT_NAMES,
-  ...(Object.keys({
-    api_url_get_customers: 0,
-    api_url_add_package: 0,
-    api_url_update_package: 0,
-    add_package_format: 0,
-    update_package_format: 0,
-    api_token: 0,
-  } satisfies Record<Exclude<keyof ProfileFields, keyof ContactFields>, 0>) as (keyof ProfileFields)[]),
-];
+// Object.keys() returns the keys of these literals.
+const keysOf = <Names extends object>(names: Names) => Object.keys(names) as (keyof Names)[];
+export const CONTACT_NAMES = keysOf(CONTACT);
+const NAMES = [...CONTACT_NAMES, ...keysOf(SYSTEM), 'api_token'] as const;
 
 export type SentFields = Pick<
   Extract<BodyOf<'updateCourierSettings'>, { courier_name?: string }>,
   keyof ProfileFields
 >;
 
-/** A profile without the settings for the courier's own system. */
-export type ContactFields = Omit<ProfileFields, `api_${string}` | `${Endpoint}_format`>;
+/** Returns the known fields of a body, or the given ones of them, and nothing else. */
+export const pickFields = (body: SentFields, names: readonly (keyof ProfileFields)[] = NAMES): SentFields =>
+  Object.fromEntries(names.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]));
 
-/** Returns the fields of the model for a profile. */
-export const contactColumns = (fields: ContactFields) =>
-  ({
-    name: fields.courier_name,
-    companyName: fields.company_name,
-    email: fields.email,
-    phoneNumber1: fields.phone_number1,
-    phoneNumber2: fields.phone_number2,
-    address1: fields.address1,
-    address2: fields.address2,
-    cityTown: fields.city_town,
-    parishProvince: fields.parish_province,
-    houseColor: fields.house_color,
-  }) satisfies Partial<Courier>;
+export type CourierUpdate = Extract<BodyOf<'manageCouriers'>, { action: 'update' }>;
+type SentContact = Omit<CourierUpdate, 'action' | 'courier_id'>;
+/** A field of the schema that CONTACT lacks: with one, no call of pickContact compiles. */
+type Unlisted = Exclude<keyof SentContact, keyof ContactFields>;
 
-/** Returns the known fields of a body, and nothing else. */
-export function pickFields(body: SentFields): SentFields {
-  const known = NAMES.filter((name) => body[name] !== undefined);
-  return Object.fromEntries(known.map((name) => [name, body[name]]));
-}
+/** Returns the contact details of a body, and nothing else. Only the courier itself sets its webhooks. */
+export const pickContact = (body: SentContact & Record<Unlisted, never>): SentFields =>
+  pickFields(body, CONTACT_NAMES);
 
 /** @throws ApiError validation_failed with every invalid field in `errors` */
 export function assertAcceptable(sent: SentFields, rules: OutboundRules): void {
@@ -95,7 +75,7 @@ export const problemsOf = (
   sent: SentFields,
   rules: OutboundRules,
 ): Record<string, FieldProblem | undefined> =>
-  Object.fromEntries(NAMES.map((name) => [name, problemOf(name, sent[name] ?? '', rules)]));
+  fieldsOf(NAMES, (name) => problemOf(name, sent[name] ?? '', rules));
 
 function problemOf(name: keyof ProfileFields, text: string, rules: OutboundRules): FieldProblem | undefined {
   if (name === 'api_token') return /^(?: *|[!-~]+)$/.test(text) ? undefined : ['token_characters'];
@@ -112,20 +92,13 @@ function problemOf(name: keyof ProfileFields, text: string, rules: OutboundRules
 }
 
 /** Returns the stored fields, overwritten by the given ones. A blank text clears a field. */
-export function mergeFields(stored: ProfileFields, sent: SentFields): ProfileFields {
-  const merged: Record<keyof ProfileFields, string | null> = { ...stored };
-  for (const name of NAMES) {
-    const text = sent[name];
-    merged[name] = textOr(stored[name], text);
-  }
+export const mergeFields = (stored: ProfileFields, sent: SentFields): ProfileFields => ({
+  ...fieldsOf(NAMES, (name) => textOr(stored[name], sent[name])),
   // The contract rejects a blank name and a blank format.
-  return {
-    ...merged,
-    courier_name: sent.courier_name ?? stored.courier_name,
-    add_package_format: sent.add_package_format ?? stored.add_package_format,
-    update_package_format: sent.update_package_format ?? stored.update_package_format,
-  };
-}
+  courier_name: sent.courier_name ?? stored.courier_name,
+  add_package_format: sent.add_package_format ?? stored.add_package_format,
+  update_package_format: sent.update_package_format ?? stored.update_package_format,
+});
 
 /** Returns the differing fields for the audit trail. It learns only whether a token is set. */
 export const profileDifference = (before: ProfileFields, after: ProfileFields) =>

@@ -1,20 +1,16 @@
 import { columns } from '../../../platform/db/columns.js';
-import type { RowOf } from '../../../platform/db/statements.js';
+import { tenantRows } from '../../../platform/db/filters.js';
+import type { UserScope } from '../../../platform/db/scope.js';
+import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { CONTACT } from './profile.js';
 
-/** The courier's name and contact details, of `couriers c`. */
-export const CONTACT_COLUMNS = columns('Courier', 'c', [
-  'id',
-  'code',
-  'name',
-  'companyName',
-  'email',
-  'phoneNumber1',
-  'phoneNumber2',
-  'address1',
-  'address2',
-  'cityTown',
-  'parishProvince',
-  'houseColor',
-]);
-
+/** The courier's name and contact details, of `couriers c`, under their names in the contract. */
+export const CONTACT_COLUMNS = columns('Courier', 'c', {
+  courier_id: 'id',
+  courier_code: 'code',
+  ...CONTACT,
+});
 export type ContactRow = RowOf<typeof CONTACT_COLUMNS>;
+
+export const courierExists = (ctx: UserScope, courierId: string): Sql<{ id: string }> =>
+  sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;

@@ -1,14 +1,19 @@
 import type { UserCaller } from '../../../platform/identity/callers.js';
-import { UUID } from '../../../platform/contract/validator.js';
+import { UUID } from '../../../platform/contract/keywords.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 
 /**
  * Returns the courier id of a request: a courier's own, or the one that staff have given.
+ * @param field the request's field that names the courier
  * @throws ApiError validation_failed
  */
-export function targetCourierId(caller: UserCaller, requestedId: string | undefined): string {
+export function targetCourierId(
+  caller: UserCaller,
+  requestedId: string | undefined,
+  field: 'id' | 'courier_id' = 'courier_id',
+): string {
   const courierId = caller.courierId ?? requestedId;
-  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
+  if (!courierId) throw invalidFieldError(field, 'required_for_staff');
   return courierId;
 }
 

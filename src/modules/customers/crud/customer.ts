@@ -1,19 +1,21 @@
-import { differenceOf } from '../../../platform/audit/difference.js';
+import { differenceOf, pickColumns } from '../../../platform/audit/difference.js';
 import { readPage, type Page } from '../../../platform/context/read-page.js';
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
 import { lock } from '../../../platform/db/columns.js';
 import { lockUserCode } from '../../../platform/db/locks.js';
 import { assertQuota, takeQuota, type Quota } from '../../../platform/limits/stored/quotas.js';
+import { targetCourierId } from '../../couriers/public.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { assertCodesFree, countRenamed, renameOnPrealerts } from '../../prealerts/public.js';
 import { isNumericCode, type LikeCode } from '../shared/leading-zeros.js';
-import { auditedCustomer, CUSTOMER_FIELDS, mergeFields, newFields } from './fields.js';
+import { mergeFields, newFields } from './fields.js';
 import { branchNames, pageOfCustomers, totalOfCustomers } from './list-queries.js';
 import {
+  CUSTOMER_FIELDS,
   likeStoredCode,
   oneCustomer,
   STORED_FIELDS,
@@ -46,14 +48,12 @@ export async function createCustomer(
   quota: Quota,
   body: BodyOf<'createCustomer'>,
 ): Promise<{ id: string; likeCodes: LikeCode[] }> {
-  const courierId = ctx.caller.courierId ?? body.courier_id;
-  if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
+  const courierId = targetCourierId(ctx.caller, body.courier_id);
   const customer = { id: newId(), courierId, ...newFields(body) };
   return ctx.write(async (tx) => {
     await tx.models.customer.create({ data: { ...customer, tenantId: ctx.tenantId } });
     await assertCodesFree(tx, courierId, (codes) => codes.includes(customer.userCode));
-    const after = auditedCustomer(customer);
-    tx.later(audit(tx, { action: 'customer.created', entity: 'customer', entityId: customer.id, after }));
+    auditLater(tx, 'customer.created', customer.id, { after: pickColumns(customer, STORED_FIELDS) });
     await takeOne(tx, quota, courierId);
     return { id: customer.id, likeCodes: await findLikeCode(tx, courierId, customer.userCode) };
   });
@@ -103,9 +103,7 @@ async function writeChanges(
   const changes = 1 + (rename ? await countRenamed(tx, rename) : 0);
   if (rename) await assertQuota(tx, quota, courierId, changes);
   await tx.count(updateFields(tx, customerId, fields));
-  tx.later(
-    audit(tx, { action: 'customer.updated', entity: 'customer', entityId: customerId, ...difference }),
-  );
+  auditLater(tx, 'customer.updated', customerId, { ...difference });
   if (rename) await renameOnPrealerts(tx, rename);
   return changes;
 }
@@ -127,8 +125,7 @@ export async function deleteCustomer(
     await assertQuota(tx, quota, stored.courierId);
     await tx.query(lockUserCode(ctx.tenantId, stored.userCode));
     await tx.models.customer.deleteMany({ where: { id } });
-    const before = auditedCustomer(stored);
-    tx.later(audit(tx, { action: 'customer.deleted', entity: 'customer', entityId: id, before }));
+    auditLater(tx, 'customer.deleted', id, { before: pickColumns(stored, STORED_FIELDS) });
     await takeOne(tx, quota, stored.courierId);
     return id;
   });

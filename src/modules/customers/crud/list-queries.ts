@@ -1,5 +1,5 @@
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { ownRows, tenantRows, containsPattern } from '../../../platform/db/filters.js';
+import { allOf, containsPattern, ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { CustomerTally } from '../../../platform/db/models/types.js';
 import { isCommonPage, limitTo } from '../../../platform/db/pages.js';
 import { join, once, onceIf, raw, sql, type Sql } from '../../../platform/db/statements.js';
@@ -81,11 +81,12 @@ export function branchNames(
 const hasFilters = (query: Query): boolean => Boolean(query.search ?? query.courier_id ?? branchOf(query));
 
 function filtersOf(ctx: UserScope, query: Query): Sql {
-  const conditions = [scopeOf(ctx, query.courier_id)];
   const branch = branchOf(query);
-  if (branch !== undefined) conditions.push(sql`cu.branch = ${branch}`);
-  if (query.search) conditions.push(matching(query));
-  return join(conditions, ' and ');
+  return allOf(
+    scopeOf(ctx, query.courier_id),
+    branch !== undefined && sql`cu.branch = ${branch}`,
+    query.search && matching(query),
+  );
 }
 
 /**
@@ -105,12 +106,11 @@ function matching({ search = '', courier_id: courierId }: Query): Sql {
     : sql`(cu.user_code ilike ${pattern} or (cu.first_name || ' ' || cu.last_name) ilike ${pattern})`;
 }
 
-function scopeOf(ctx: UserScope, courierId: string | undefined): Sql {
-  const own = ownRows(ctx, 'cu');
-  // A courier only ever sees its own customers, whatever courier_id says.
-  return courierId && ctx.caller.courierId === null
-    ? sql`${own} and cu.courier_id = ${courierId}::uuid`
-    : own;
-}
+/** A courier only ever sees its own customers, whatever courier_id says. */
+const scopeOf = (ctx: UserScope, courierId: string | undefined): Sql =>
+  allOf(
+    ownRows(ctx, 'cu'),
+    ctx.caller.courierId === null && courierId && sql`cu.courier_id = ${courierId}::uuid`,
+  );
 
 const branchOf = ({ branch }: Query) => (branch?.trim() ? branch : undefined);

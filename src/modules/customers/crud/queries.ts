@@ -21,25 +21,11 @@ const COURIER_NAME = columns('Courier', 'c', { courierName: 'name' });
 
 export type CustomerRow = RowOf<typeof CUSTOMER> & RowOf<typeof COURIER_NAME>;
 
-/** The fields of a customer that a caller may set. */
-export type CustomerFields = Pick<
-  Customer,
-  'userCode' | 'firstName' | 'lastName' | 'branch' | 'email' | 'isActive'
->;
-
-export type StoredCustomer = CustomerFields & Pick<Customer, 'id' | 'courierId'>;
-
-/** The fields of StoredCustomer. */
-export const STORED_FIELDS = [
-  'id',
-  'courierId',
-  'userCode',
-  'firstName',
-  'lastName',
-  'branch',
-  'email',
-  'isActive',
-] as const satisfies (keyof StoredCustomer)[];
+/** The fields of a customer that a caller may set, in the order of the audit trail. */
+export const CUSTOMER_FIELDS = ['userCode', 'firstName', 'lastName', 'branch', 'email', 'isActive'] as const;
+export const STORED_FIELDS = ['id', 'courierId', ...CUSTOMER_FIELDS] as const;
+export type CustomerFields = Pick<Customer, (typeof CUSTOMER_FIELDS)[number]>;
+export type StoredCustomer = Pick<Customer, (typeof STORED_FIELDS)[number]>;
 
 /** SQL, because the database's clock sets `updated_at`. A model would write the clock of this process. */
 export function updateFields(ctx: UserScope, id: string, fields: CustomerFields): Sql {

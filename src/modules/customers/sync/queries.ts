@@ -5,7 +5,7 @@ import type { SystemScope } from '../../../platform/db/scope.js';
 import type { LikeCode } from '../shared/leading-zeros.js';
 import { newLikeCodes } from '../shared/leading-zeros-queries.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
-import { BETWEEN_CELLS, BETWEEN_ROWS, UNCHANGED } from './sync-pack.js';
+import { BETWEEN_CELLS, BETWEEN_ROWS, UNCHANGED } from '../shared/packing.js';
 
 export type AppliedSync = {
   created: number;
@@ -21,7 +21,7 @@ export type AppliedSync = {
   first_incomplete: { index: number; lacks: 'first_name' | 'last_name' }[];
 };
 
-/** A list of customers in the format of packCustomers. */
+/** A list of customers, packed as in sync-response.ts. */
 export type ReceivedList = {
   courierId: string;
   packed: string;
@@ -32,7 +32,7 @@ export type ReceivedList = {
 const cell = (n: number) => sql`split_part(line, ${BETWEEN_CELLS}, ${n}::integer)`;
 const left = (n: number) => sql`${cell(n)} = ${UNCHANGED}`;
 
-/** Selects the customers that packCustomers has packed. A name to leave unchanged is null. */
+/** Selects the customers of packed rows. A name to leave unchanged is null. */
 function sentCustomers(packed: string): Sql {
   return sql`select ${cell(1)}::uuid as id, ${cell(2)}::integer as index, ${cell(3)} as user_code,
       nullif(${cell(4)}, ${UNCHANGED}) as first_name, nullif(${cell(5)}, ${UNCHANGED}) as last_name,

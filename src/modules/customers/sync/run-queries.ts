@@ -1,7 +1,7 @@
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
-import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { allOf, ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { CustomerSyncRun } from '../../../platform/db/models/types.js';
-import { join, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope, UserScope } from '../../../platform/db/scope.js';
 import { columns } from '../../../platform/db/columns.js';
 
@@ -58,16 +58,17 @@ export function oneRun(ctx: UserScope, id: string): Sql<RunRow> {
 
 /** Selects a page and one row more, newest first. Ids are ordered by creation time. */
 export function pageOfRuns(ctx: UserScope, query: QueryOf<'listCustomerSyncs'>): Sql<RunRow> {
-  const conditions = [ownRows(ctx, 'r')];
-  // A courier only ever sees its own runs, whatever courier_id says.
-  if (ctx.caller.courierId === null && query.courier_id)
-    conditions.push(sql`r.courier_id = ${query.courier_id}::uuid`);
-  if (query.status) conditions.push(sql`r.status = ${query.status}`);
-  if (query.before) conditions.push(sql`r.id < ${query.before}::uuid`);
+  const { courier_id: courierId, status, before } = query;
+  const conditions = allOf(
+    ownRows(ctx, 'r'),
+    // A courier only ever sees its own runs, whatever courier_id says.
+    ctx.caller.courierId === null && courierId && sql`r.courier_id = ${courierId}::uuid`,
+    status && sql`r.status = ${status}`,
+    before && sql`r.id < ${before}::uuid`,
+  );
   return withCourierName(
     ctx,
-    sql`select r.* from customer_sync_runs r where ${join(conditions, ' and ')}
-      order by r.id desc limit ${query.limit}::integer + 1`,
+    sql`select r.* from customer_sync_runs r where ${conditions} order by r.id desc limit ${query.limit}::integer + 1`,
   );
 }
 
@@ -101,13 +102,7 @@ export type RunEnd = {
   counts?: SyncCounts;
   problems?: object[];
 };
-type SyncCounts = {
-  received: number;
-  created: number;
-  updated: number;
-  unchanged: number;
-  skipped: number;
-};
+type SyncCounts = Record<'received' | 'created' | 'updated' | 'unchanged' | 'skipped', number>;
 
 /** Ends a running run, as failed if there is an error. Returns no row if it was already ended. */
 export function endRun(ctx: SystemScope, id: string, end: RunEnd): Sql<RunId> {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { newIds } from '../../../platform/values/ids.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
 import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
 import type { ReceivedList } from './queries.js';
 import { SyncResponseError, readList } from './sync-list.js';
-import { packCustomers } from './sync-pack.js';
+import { packRows } from '../shared/packing.js';
 import { readRecord, type SyncedCustomer, type SyncProblem } from './sync-records.js';
 
 export const MAX_PROBLEMS = 100;
@@ -49,9 +50,19 @@ export function readSyncResponse(bytes: Uint8Array): SyncResponse {
     skipped: received - customers.size,
     problems,
     customers: customers.size,
-    packed: packCustomers([...customers.values()]),
+    packed: pack([...customers.values()]),
     sha256: createHash('sha256').update(bytes).digest('hex'),
   };
+}
+
+function pack(customers: SyncedCustomer[]): string {
+  const ids = newIds(customers.length);
+  return packRows(
+    customers.map(({ index, userCode, firstName, lastName, branch, email, isActive }, n) => [
+      ...[ids[n], index, userCode, firstName, lastName, branch, email],
+      isActive === undefined ? undefined : Number(isActive),
+    ]),
+  );
 }
 
 const repeated = (index: number): SyncProblem => ({

@@ -1,4 +1,4 @@
-import { audit, BACKGROUND } from '../../../platform/audit/audit.js';
+import { auditLater, BACKGROUND } from '../../../platform/audit/audit.js';
 import {
   makeContext,
   type SystemContext,
@@ -36,10 +36,7 @@ export async function requestSync(
     await assertHasUrl(tx, courierId);
     const { id, isNew } = await openRun(tx, courierId);
     if (isNew) {
-      const after = { courier_id: courierId };
-      tx.later(
-        audit(tx, { action: 'customer_sync.requested', entity: 'customer_sync', entityId: id, after }),
-      );
+      auditLater(tx, 'customer_sync.requested', id, { after: { courier_id: courierId } });
       await tx.query(addJobs(ctx, 'syncCustomers', [{ tenantId: ctx.tenantId, runId: id }]));
     }
     const [row] = await tx.query(oneRun(ctx, id));

@@ -1,5 +1,5 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
-import { makeKeyedLimiter } from '../../../platform/limits/keyed-limiter.js';
+import { makeKeyedLimiter } from '../../../platform/limits/queues/keyed-limiter.js';
 import { makeContext, type SystemContext } from '../../../platform/context/request-context.js';
 import type { Db } from '../../../platform/db/database.js';
 import { ApiError } from '../../../platform/errors/errors.js';

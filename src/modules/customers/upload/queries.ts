@@ -1,38 +1,19 @@
 import { auditRows } from '../../../platform/audit/audit.js';
-import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { ownRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
-import { newIds } from '../../../platform/values/ids.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
 import type { LikeCode } from '../shared/leading-zeros.js';
 import { newLikeCodes } from '../shared/leading-zeros-queries.js';
+import { BETWEEN_CELLS, BETWEEN_ROWS, UNCHANGED } from '../shared/packing.js';
 import type { UploadedCustomer } from './upload-rows.js';
-
-// PostgreSQL took ten times as long to read 100,000 rows as JSON. The validated cells contain no control
-// characters.
-const BETWEEN_ROWS = '\x1e';
-const BETWEEN_CELLS = '\x1f';
-const UNCHANGED = 'leave';
-
-/** Packs rows in the format of `sentRows`, each with a new id. */
-export function packRows(customers: UploadedCustomer[]): string {
-  const ids = newIds(customers.length);
-  return customers
-    .map(({ userCode, firstName, lastName, branch }, n) =>
-      [ids[n], userCode, firstName, lastName, branch ?? '', branch === undefined ? UNCHANGED : 'set'].join(
-        BETWEEN_CELLS,
-      ),
-    )
-    .join(BETWEEN_ROWS);
-}
-
-export const joinPacks = (packs: string[]): string => packs.join(BETWEEN_ROWS);
 
 const cell = (n: number) => sql`split_part(line, ${BETWEEN_CELLS}, ${n}::integer)`;
 
+/** Selects the customers of packed rows. */
 function sentRows(packed: string): Sql {
   return sql`select ${cell(1)}::uuid as id, ${cell(2)} as user_code, ${cell(3)} as first_name, ${cell(4)} as last_name,
-      nullif(${cell(5)}, '') as branch, ${cell(6)} = ${UNCHANGED} as leaves_branch
+      nullif(nullif(${cell(5)}, ${UNCHANGED}), '') as branch, ${cell(5)} = ${UNCHANGED} as leaves_branch
     from string_to_table(${packed}, ${BETWEEN_ROWS}) as line`;
 }
 
@@ -41,10 +22,6 @@ function sentRows(packed: string): Sql {
  * courier that has just got its first ones, and would compare every row of the file with every customer.
  */
 export const withoutNestedLoops = sql`set local enable_nestloop = off`;
-
-export function courierExists(ctx: UserScope, courierId: string): Sql {
-  return sql`select from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
-}
 
 /** Selects the new customers whose code equals that of an existing one but for leading zeros, by row. */
 export function likeNewCodes(

@@ -1,6 +1,6 @@
 import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
 import type { InvalidCell } from '../../../platform/files/invalid-cells.js';
-import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
+import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { readField } from '../../../platform/values/validate-text.js';
 import { likeNumberWarning, MAX_NAMED_ROWS } from '../../../platform/files/upload-report.js';
 import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
@@ -114,7 +114,6 @@ type SentCode = { row: number; userCode: string };
 /** After the file, and as many as the warning names: reading a code as a scan takes longer than the rest of its row. */
 async function findLikeNumbers(codes: SentCode[]): Promise<number[]> {
   const rows: number[] = [];
-  const pauseWhenDue = makePauseWhenDue();
   for (const { row, userCode } of codes) {
     if (rows.length === MAX_NAMED_ROWS) break;
     await pauseWhenDue();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pause } from '../../../platform/concurrency/pause-when-due.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { lockUploads } from '../../../platform/db/locks.js';
@@ -13,22 +13,15 @@ import {
 } from '../../../platform/limits/stored/quotas.js';
 import type { Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import { newIds } from '../../../platform/values/ids.js';
 import type { BulkLimits } from '../../../platform/limits/bulk-limits.js';
-import { courierOfUpload } from '../../couriers/public.js';
+import { courierExists, courierOfUpload } from '../../couriers/public.js';
 import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import { assertCodesFree } from '../../prealerts/public.js';
-import {
-  applyUpload,
-  compareUpload,
-  courierExists,
-  joinPacks,
-  likeNewCodes,
-  packRows,
-  withoutNestedLoops,
-  type Applied,
-} from './queries.js';
+import { applyUpload, compareUpload, likeNewCodes, withoutNestedLoops, type Applied } from './queries.js';
 import { leadingZerosWarning, type Warning } from '../../../platform/files/upload-report.js';
 import { countParts } from '../shared/bulk-audit.js';
+import { joinPacks, packRows } from '../shared/packing.js';
 import { describeLikeCode, isNumericCode, type LikeCode } from '../shared/leading-zeros.js';
 import { readUpload, type UploadedCustomer } from './upload-rows.js';
 
@@ -51,7 +44,7 @@ export async function uploadCustomers(
   form: BodyOf<'uploadCustomers'>,
 ): Promise<DataOf<'uploadCustomers'>> {
   const courierId = courierOfUpload(ctx.caller, form.target_courier_id);
-  return deps.bulk.limitUpload(ctx.tenantId, courierId, async () => {
+  return deps.bulk.limitUpload(ctx.caller, courierId, async () => {
     const { customers, processed, skipped, file, warnings } = await readUpload(form.file.path);
     const total = customers.size;
     // Packed before the transaction, because the transaction holds locks.
@@ -84,8 +77,12 @@ const PACKS_PER_PIECE = 5;
 async function pack(customers: UploadedCustomer[]): Promise<string[]> {
   const packs: string[] = [];
   for (let from = 0; from < customers.length; from += PACK_ROWS) {
-    packs.push(packRows(customers.slice(from, from + PACK_ROWS)));
-    await nextTurn();
+    const rows = customers.slice(from, from + PACK_ROWS);
+    const ids = newIds(rows.length);
+    packs.push(
+      packRows(rows.map((row, n) => [ids[n], row.userCode, row.firstName, row.lastName, row.branch])),
+    );
+    await pause();
   }
   const pieces: string[] = [];
   while (packs.length > 0) pieces.push(joinPacks(packs.splice(0, PACKS_PER_PIECE)));

@@ -1,5 +1,4 @@
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { AccountMail } from '../../../platform/db/models/types.js';
 import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { oneLine } from '../../../platform/mail/plain-text.js';
 import type { Scope, SystemScope } from '../../../platform/db/scope.js';
@@ -28,15 +27,16 @@ export type AccountMailKind =
   | 'backup_codes_regenerated'
   | 'email_changed';
 
-/** `recipient` is undefined for the user's own address. */
-export type NewAccountMail = {
-  id: string;
+export type AccountMail = {
   userId: string;
   kind: AccountMailKind;
-  recipient: string | undefined;
-  client: { address: string; userAgent: string | undefined } | undefined;
-  secretCipher: string | undefined;
+  /** The recipient's address, by default the user's own. */
+  recipient?: string | undefined;
+  /** The client of the request that caused the mail; undefined if somebody other than the user caused it. */
+  client?: { address: string; userAgent: string | undefined } | undefined;
 };
+
+type NewAccountMail = AccountMail & { id: string; secretCipher: string | undefined };
 
 /** Stores the mail and returns its id. Returns no row for a user without an address. */
 export function insertAccountMail(ctx: Scope, mail: NewAccountMail): Sql<{ id: string }> {
@@ -52,15 +52,12 @@ export function insertAccountMail(ctx: Scope, mail: NewAccountMail): Sql<{ id: s
     returning id`;
 }
 
-type AccountMailColumns = 'recipient' | 'address' | 'userAgent' | 'secretCipher' | 'createdAt';
-
-export type AccountMailRow = Pick<AccountMail, AccountMailColumns> &
-  RowOf<typeof USER> & {
+export type AccountMailRow = RowOf<typeof ACCOUNT_MAIL> &
+  RowOf<typeof USER> &
+  RowOf<typeof TENANT> & {
     kind: AccountMailKind;
     /** Older than the lifetime of a reset token. */
     isStale: boolean;
-    tenantName: string;
-    tenantSlug: string;
   };
 
 export const selectAccountMail = (ctx: SystemScope, mailId: string): Sql<AccountMailRow> => sql`

@@ -1,7 +1,6 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { Jobs } from '../../../platform/queue/jobs.js';
-import { toAccountLetter } from './letter.js';
-import { renderAccountLetter } from './render.js';
+import { toAccountLetter, renderAccountLetter } from './letter.js';
 import { isAddress, type Message } from '../../../platform/mail/mime.js';
 import { selectAccountMail } from './queries.js';
 import { sendMail, type Mail, type MailDeps } from '../delivery/send-mail.js';

@@ -1,5 +1,5 @@
 import { tenantRows } from '../../../platform/db/filters.js';
-import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type RowOf, type OrNull, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
 import { columns } from '../../../platform/db/columns.js';
 
@@ -34,20 +34,13 @@ export type ManifestStatusChange = {
 };
 
 /** The data of a mail. Columns of deleted records are null. */
-export type MailDataRow = RowOf<typeof MANIFEST_MAIL> & {
-  manifestStatus: ManifestStatusChange['status'];
-  tenantName: string;
-  courierName: string | null;
-  courierEmail: string | null;
-  isCourierActive: boolean | null;
-  houseColor: string | null;
-  manifestId: string | null;
-  awbNumber: string | null;
-  flightNumber: string | null;
-  /** `YYYY-MM-DD` */
-  flightDate: string | null;
-  warehouseName: string | null;
-};
+export type MailDataRow = RowOf<typeof MANIFEST_MAIL> &
+  RowOf<typeof TENANT> &
+  OrNull<RowOf<typeof COURIER> & RowOf<typeof MANIFEST> & RowOf<typeof WAREHOUSE>> & {
+    manifestStatus: ManifestStatusChange['status'];
+    /** `YYYY-MM-DD` */
+    flightDate: string | null;
+  };
 
 /** `createdAt` is when the manifest reached the status. */
 export const selectMailData = (ctx: SystemScope, mailId: string): Sql<MailDataRow> => sql`

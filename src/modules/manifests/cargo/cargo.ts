@@ -1,8 +1,8 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, type FieldProblem } from '../../../platform/errors/errors.js';
-import type { Tx, UserTx } from '../../../platform/db/scope.js';
-import { fieldsByPackageId, listErrors, packageNotFound } from '../../packages/public.js';
+import type { UserTx } from '../../../platform/db/scope.js';
+import { assertAllExist, fieldsByPackageId, listErrors } from '../../packages/public.js';
 import { assignPackages, lockedPackages, releasePackages, type CargoRow } from './queries.js';
 import { lockedManifest, type ManifestRow } from '../lifecycle/queries.js';
 
@@ -17,7 +17,7 @@ export async function addPackages(
     const ids = cargo.filter((row) => row.manifestId === null).map(({ id }) => id);
     if (ids.length === 0) return 0;
     assertAll(await tx.count(assignPackages(ctx, manifestId, ids)), ids);
-    await auditCargo(tx, 'manifest.packages_added', manifestId, ids);
+    auditLater(tx, 'manifest.packages_added', manifestId, { after: { package_ids: ids } });
     return ids.length;
   });
 }
@@ -32,7 +32,7 @@ export async function removePackages(
     const cargo = await lockCargo(tx, manifestId, packageIds, whyNotRemovable);
     const ids = cargo.map(({ id }) => id);
     assertAll(await tx.count(releasePackages(ctx, manifestId, ids)), ids);
-    await auditCargo(tx, 'manifest.packages_removed', manifestId, ids);
+    auditLater(tx, 'manifest.packages_removed', manifestId, { after: { package_ids: ids } });
     return ids.length;
   });
 }
@@ -55,10 +55,7 @@ async function lockCargo(
   ]);
   assertOpen(manifest);
   const found = new Map(cargo.map((row) => [row.id, row]));
-
-  const missing = listErrors(fields, (id) => (found.has(id) ? undefined : packageNotFound(id)));
-  if (missing.length > 0) throw new ApiError('package_not_found', { variant: 'several', errors: missing });
-
+  assertAllExist(fields, found);
   const refused = listErrors(fields, (id) => {
     const row = found.get(id);
     return row && whyNot(row, manifestId);
@@ -95,9 +92,4 @@ function whyNotRemovable(
 /** The rows are locked, so a lower number means that a filter contradicts its check. */
 function assertAll(changed: number, ids: string[]): void {
   if (changed !== ids.length) throw new Error(`${changed} of ${ids.length} packages were changed.`);
-}
-
-async function auditCargo(tx: Tx, action: string, manifestId: string, packageIds: string[]): Promise<void> {
-  const after = { package_ids: packageIds };
-  tx.later(audit(tx, { action, entity: 'manifest', entityId: manifestId, after }));
 }

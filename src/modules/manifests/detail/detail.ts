@@ -3,6 +3,12 @@ import type { DataOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { selectFigures, selectInfo, selectPackages } from './queries.js';
 import { toDetail } from './view.js';
+import { readPageBefore } from '../../../platform/context/read-page.js';
+import { pageOfManifests, type ManifestQuery } from './list-queries.js';
+
+/** Returns manifests, newest first. A courier sees those that have one of its packages, and counts only these. */
+export const listManifests = (ctx: UserContext, query: ManifestQuery) =>
+  readPageBefore(ctx, pageOfManifests(ctx, query), query.limit);
 
 /**
  * Returns the part of a manifest that the caller may see.

@@ -1,5 +1,5 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { empty, once, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { LoadingGate } from '../lifecycle/fields.js';
 import type { ManifestStatus } from '../../../platform/contract/types.js';
 import type { UserScope } from '../../../platform/db/scope.js';
@@ -20,18 +20,21 @@ export type InfoRow = {
   loading_gate: LoadingGate;
 };
 
-/** Selects the manifest; for a courier only if one of its packages is on it. */
-export function selectInfo(ctx: UserScope, id: string): Sql<InfoRow> {
-  const isAboard = sql`and exists (
-      select from packages p
-      where p.tenant_id = m.tenant_id and p.manifest_id = m.id and ${ownRows(ctx, 'p')})`;
-  return once`
-    select m.id, m.manifest_number, m.awb_number, m.airline_prefix,
-      to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.status, m.notes, m.created_at,
-      m.warehouse_id, m.loading_gate
-    from manifests m
-    where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid ${ctx.caller.courierId === null ? empty : isAboard}`;
+/** The columns of an InfoRow. */
+export const INFO = sql`m.id, m.manifest_number, m.awb_number, m.airline_prefix,
+  to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.status, m.notes, m.created_at,
+  m.warehouse_id, m.loading_gate`;
+
+/** Filters the manifests that the caller may see: a courier, those with a package of its own. */
+export function visibleManifests(ctx: UserScope, alias: string): Sql {
+  const own = tenantRows(ctx, alias);
+  if (ctx.caller.courierId === null) return own;
+  return sql`${own} and exists (
+    select from packages p where p.tenant_id = ${raw(alias)}.tenant_id and p.manifest_id = ${raw(alias)}.id and ${ownRows(ctx, 'p')})`;
 }
+
+export const selectInfo = (ctx: UserScope, id: string): Sql<InfoRow> =>
+  once`select ${INFO} from manifests m where ${visibleManifests(ctx, 'm')} and m.id = ${id}::uuid`;
 
 export type PackageRow = {
   id: string;

@@ -1,5 +1,5 @@
 import type { components } from '../../../../generated/contract.js';
-import { randomInt } from 'node:crypto';
+import { randomText } from '../../../platform/values/ids.js';
 
 export type AwbCheck = components['schemas']['AwbCheck'];
 
@@ -28,6 +28,4 @@ const SUFFIX_LENGTH = 4;
  * Returns the random suffix of `MAN-YYYYMMDD-XXXX`. 1.68 million are possible per day: even the
  * ten-thousandth manifest of a day collides in only 0.6 % of tries, and the caller retries.
  */
-export function newSuffix(): string {
-  return Array.from({ length: SUFFIX_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
-}
+export const newSuffix = (): string => randomText(ALPHABET, SUFFIX_LENGTH);

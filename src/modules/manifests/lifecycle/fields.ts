@@ -1,23 +1,23 @@
 import { textOr } from '../../../platform/values/contact.js';
 import type { components } from '../../../../generated/contract.js';
+import type { BodyOf } from '../../../platform/contract/types.js';
+import type { ColumnsOf, Manifest } from '../../../platform/db/models/types.js';
 import { airlinePrefixOf } from './awb.js';
-
-/** The fields of a manifest that a caller may set, named as in the contract. */
-export type ManifestFields = {
-  awb_number: string | null;
-  airline_prefix: string | null;
-  /** `YYYY-MM-DD` */
-  flight_date: string | null;
-  flight_number: string | null;
-  notes: string | null;
-  loading_gate: LoadingGate;
-};
 
 export type LoadingGate = components['schemas']['LoadingGate'];
 
-export type SentFields = { [Name in Exclude<keyof ManifestFields, 'loading_gate'>]?: string } & {
-  loading_gate?: LoadingGate;
+/** The fields of a manifest that a caller may set, named as in the contract. */
+export type ManifestFields = ColumnsOf<
+  Pick<Manifest, 'awbNumber' | 'airlinePrefix' | 'flightNumber' | 'notes'>
+> & {
+  /** `YYYY-MM-DD` */
+  flight_date: string | null;
+  loading_gate: LoadingGate;
 };
+
+export type SentFields = Partial<
+  Pick<Extract<BodyOf<'manageManifest'>, { action: 'update_meta' }>, keyof ManifestFields>
+>;
 
 export const NO_FIELDS: ManifestFields = {
   awb_number: null,

@@ -1,4 +1,4 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import { hasPermission, type Permission } from '../../../platform/access/permissions.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
@@ -46,29 +46,16 @@ async function override(
   if (reason === undefined) throw notLoaded({ missing, extra, open });
   assertMayDecide(tx, 'loading_override_reason');
   tx.later(storeOverride(tx, after.id, { reason, missing, extra }));
-  tx.later(
-    audit(tx, {
-      action: 'manifest.gate_overridden',
-      entity: 'manifest',
-      entityId: after.id,
-      after: { missing, extra },
-      remarks: reason,
-    }),
-  );
+  auditLater(tx, 'manifest.gate_overridden', after.id, { after: { missing, extra }, remarks: reason });
 }
 
 async function leaveSuspendedBehind(tx: UserTx, manifestId: string): Promise<void> {
   const left = await tx.query(leaveBehind(tx, manifestId, [...SUSPENDED]));
   if (left.length === 0) return;
-  tx.later(
-    audit(tx, {
-      action: 'manifest.packages_removed',
-      entity: 'manifest',
-      entityId: manifestId,
-      after: { package_ids: left.map(({ id }) => id) },
-      remarks: 'Not loaded: on hold or lost when the manifest was shipped.',
-    }),
-  );
+  auditLater(tx, 'manifest.packages_removed', manifestId, {
+    after: { package_ids: left.map(({ id }) => id) },
+    remarks: 'Not loaded: on hold or lost when the manifest was shipped.',
+  });
 }
 
 function assertMayDecide({ caller }: UserTx, field: 'loading_gate' | 'loading_override_reason'): void {

@@ -1,5 +1,5 @@
 import { differenceOf } from '../../../platform/audit/difference.js';
-import { audit, type AuditFact } from '../../../platform/audit/audit.js';
+import { audit, auditLater, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, ManifestStatus } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
@@ -43,15 +43,7 @@ export async function createManifest(ctx: UserContext, wanted: Creation): Promis
     const manifestNumber = await insertUnderFreeNumber(tx, draft);
     const { id: entityId, ...stored } = draft;
     const after = { manifest_number: manifestNumber, status: 'draft', ...stored, ...airlineFact(airline) };
-    tx.later(
-      audit(tx, {
-        action: 'manifest.created',
-        entity: 'manifest',
-        entityId,
-        after,
-        remarks: wanted.remarks,
-      }),
-    );
+    auditLater(tx, 'manifest.created', entityId, { after, remarks: wanted.remarks });
     return { id: entityId, manifestNumber, awbCheck: checkAwb(draft.awb_number) };
   });
 }
@@ -83,7 +75,7 @@ export async function deleteManifest(ctx: UserContext, manifestId: string): Prom
     const [aboard] = await tx.query(findPackageAboard(ctx, id));
     if (aboard) throw new ApiError('manifest_not_empty');
     tx.later(removeManifest(ctx, id));
-    tx.later(audit(tx, { action: 'manifest.deleted', entity: 'manifest', entityId: id, before }));
+    auditLater(tx, 'manifest.deleted', id, { before });
   });
 }
 

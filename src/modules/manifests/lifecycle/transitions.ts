@@ -2,7 +2,7 @@ import { newIds } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { queueManifestMails } from '../../mail/public.js';
 import { MANIFEST_STATUS_EFFECTS } from '../../packages/public.js';
-import { recordPackageEvents } from '../../webhooks/public.js';
+import { emitPackageEvents } from '../../webhooks/public.js';
 import { appendStatusEvents, setPackageStatus, type ManifestPackageRow } from './package-queries.js';
 import type { ManifestRow } from './queries.js';
 
@@ -20,7 +20,7 @@ export async function applyStatusToPackages(
 
   await queueMails(tx, manifest, aboard);
   const changes = affected.map((row) => ({ packageId: row.id, previousStatus: row.status }));
-  await recordPackageEvents(tx, 'package.status_changed', changes);
+  await emitPackageEvents(tx, 'package.status_changed', changes);
 }
 
 async function changeStatus(tx: UserTx, packages: ManifestPackageRow[], status: string): Promise<void> {

@@ -1,10 +1,10 @@
 import { differenceOf } from '../../../platform/audit/difference.js';
-import type { AuditFact } from '../../../platform/audit/audit.js';
+import { factOf, type AuditFact } from '../../../platform/audit/audit.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { ownOrAll } from '../../tracking-numbers/public.js';
-import { recordPackageEvents, reportChanged } from '../../webhooks/public.js';
+import { emitPackageEvents, reportChanged } from '../../webhooks/public.js';
 import {
   changeOwner,
   customerOfPrealert,
@@ -49,15 +49,16 @@ export async function claimPackage(
   decision: Decision,
 ): Promise<Claim> {
   const { assign: isAssigning } = decision;
-  const row = choosePackage(await tx.query(lockedParcelPackages(tx, prealert.keys)), prealert, decision);
+  const rows = await tx.query(lockedParcelPackages(tx, prealert.keys, prealert.userCode));
+  const row = choosePackage(rows, prealert, decision);
   if (isAssigning) assertAssignable(row, prealert);
   const isCouriers = row?.courier_id === prealert.courierId;
   if (!row || (!isCouriers && !isAssigning))
     return { packageId: null, trackingKey: null, change: 'none', facts: [] };
   const isOwnerless = row.user_code === null && isAssigning;
   const owner = isOwnerless ? await ownerColumns(tx, row, prealert) : {};
-  const isMatch = isOwnerless || row.user_code === prealert.userCode;
-  const { id, trackingKey, ...before } = row;
+  const { id, trackingKey, isCustomers, ...before } = row;
+  const isMatch = isOwnerless || isCustomers === true;
   const after = { ...before, ...owner, ...(isMatch ? { prealert_id: row.prealert_id ?? prealert.id } : {}) };
   const facts = listFacts(id, before, after);
   if (facts.length > 0) tx.later(changeOwner(tx, id, after));
@@ -89,14 +90,14 @@ function choosePackage(
 /** Notifies the courier of the change. */
 export async function notifyCourierOfClaim(tx: UserTx, { packageId, change }: Claim): Promise<void> {
   if (packageId === null || change === 'none') return;
-  if (change === 'courier') return recordPackageEvents(tx, 'package.created', [{ packageId }]);
+  if (change === 'courier') return emitPackageEvents(tx, 'package.created', [{ packageId }]);
   reportChanged(tx, packageId);
 }
 
 function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealert): void {
   if (!row) throw new ApiError('package_not_assignable');
   const isSibling = row.courier_id !== null && row.courier_id !== prealert.courierId;
-  const isOthers = row.user_code !== null && row.user_code !== prealert.userCode;
+  const isOthers = row.user_code !== null && row.isCustomers !== true;
   if (!isSibling && !isOthers) return;
   throw new ApiError('package_not_assignable', { variant: 'owned' });
 }
@@ -127,6 +128,5 @@ function changeOf(before: ClaimedColumns, after: ClaimedColumns): Claim['change'
 function listFacts(entityId: string, before: ClaimedColumns, after: ClaimedColumns): AuditFact[] {
   // `before` has exactly the keys of ClaimedColumns.
   const difference = differenceOf(before, after, Object.keys(before) as (keyof ClaimedColumns)[]);
-  if (!difference) return [];
-  return [{ action: 'package.assigned', entity: 'package', entityId, ...difference }];
+  return difference ? [factOf('package.assigned', entityId, difference)] : [];
 }

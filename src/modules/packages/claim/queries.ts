@@ -1,7 +1,7 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Customer, Package } from '../../../platform/db/models/types.js';
-import { once, type Sql } from '../../../platform/db/statements.js';
-import { presentCode } from '../../../platform/db/user-codes.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import { isFormerCode, presentCode } from '../../../platform/db/user-codes.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn } from '../../tracking-numbers/public.js';
 import { columns } from '../../../platform/db/columns.js';
@@ -16,11 +16,21 @@ export type ClaimedColumns = ColumnsOf<
   >
 >;
 
-export type ClaimedRow = ClaimedColumns & Pick<Package, 'id' | 'trackingKey'>;
+export type ClaimedRow = ClaimedColumns &
+  Pick<Package, 'id' | 'trackingKey'> & {
+    /** The package's user code is that of the pre-alert's customer, or one that the customer had. Null without a code. */
+    isCustomers: boolean | null;
+  };
 
-/** Selects and locks the packages that have one of a parcel's keys: several can have a short number. */
-export function lockedParcelPackages(ctx: UserScope, keys: string[]): Sql<ClaimedRow> {
-  return once`select ${PACKAGE}, p.courier_id, p.user_code, p.first_name, p.last_name, p.prealert_id
+/**
+ * Selects and locks the packages that have one of a parcel's keys: several can have a short number.
+ *
+ * @param userCode the present code of the pre-alert's customer
+ */
+export function lockedParcelPackages(ctx: UserScope, keys: string[], userCode: string): Sql<ClaimedRow> {
+  const code = sql`${userCode}::text`;
+  return once`select ${PACKAGE}, p.courier_id, p.user_code, p.first_name, p.last_name, p.prealert_id,
+      p.user_code = ${code} or ${isFormerCode('p', code)} as "isCustomers"
     from packages p where ${tenantRows(ctx, 'p')} and ${keyIn('p', keys)} order by p.id for no key update`;
 }
 

@@ -1,7 +1,7 @@
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { ownRows } from '../../../platform/db/filters.js';
+import { allOf, ownRows } from '../../../platform/db/filters.js';
 import type { Dispatch } from '../../../platform/db/models/types.js';
-import { join, sql, type Sql } from '../../../platform/db/statements.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { columns } from '../../../platform/db/columns.js';
 
@@ -36,13 +36,15 @@ export function insertDispatch(
  * page.
  */
 export function pageOfDispatches(ctx: UserScope, query: DispatchQuery): Sql<DispatchRow> {
-  const conditions = [ownRows(ctx, 'd')];
-  if (query.dispatch_id) conditions.push(sql`d.id = ${query.dispatch_id}::uuid`);
-  if (query.before) conditions.push(sql`d.id < ${query.before}::uuid`);
+  const conditions = allOf(
+    ownRows(ctx, 'd'),
+    query.dispatch_id && sql`d.id = ${query.dispatch_id}::uuid`,
+    query.before && sql`d.id < ${query.before}::uuid`,
+  );
   return sql`
     select ${DISPATCH}, s.counts
     from (
-      select d.* from dispatches d where ${join(conditions, ' and ')} order by d.id desc limit ${query.limit}::int + 1
+      select d.* from dispatches d where ${conditions} order by d.id desc limit ${query.limit}::int + 1
     ) d
     cross join lateral (
       select coalesce(jsonb_object_agg(c.status, c.total), '{}') as counts from (

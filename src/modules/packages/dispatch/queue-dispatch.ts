@@ -1,4 +1,4 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
@@ -7,8 +7,9 @@ import { sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { filtersOf, matching } from '../list/filters.js';
-import { insertDispatch } from './queries.js';
+import { insertDispatch, pageOfDispatches, type DispatchQuery } from './queries.js';
 import { queueSelected, type SyncCounts } from './queue-syncs.js';
+import { readPageBefore } from '../../../platform/context/read-page.js';
 
 /** A larger selection would hold its locks for longer than the request timeout. */
 const MAX_SELECTED = 100_000;
@@ -43,8 +44,7 @@ export async function queueDispatch(ctx: UserContext, query: BodyOf<'queueDispat
     if (wanted > atMostQueued) await assertQuota(tx, DISPATCHED, ctx.caller, wanted);
     await tx.count(insertDispatch(ctx, { id: dispatchId, selected, queued }));
     const requested = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
-    const after = { selected, queued, ...requested };
-    tx.later(audit(tx, { action: 'dispatch.queued', entity: 'dispatch', entityId: dispatchId, after }));
+    auditLater(tx, 'dispatch.queued', dispatchId, { after: { selected, queued, ...requested } });
     await takeQuota(tx, DISPATCHED, ctx.caller, queued);
     return { selected, queued, dispatchId };
   });
@@ -55,3 +55,7 @@ const boundedIds = (ids: string[]) => ({ count: ids.length, first: ids.slice(0, 
 function tooMany(): ApiError {
   return new ApiError('validation_failed', { variant: 'too_many_packages', args: { limit: MAX_SELECTED } });
 }
+
+/** Returns dispatches and their progress. Staff see all dispatches, a courier sees those of its own users. */
+export const listDispatches = (ctx: UserContext, query: DispatchQuery) =>
+  readPageBefore(ctx, pageOfDispatches(ctx, query), query.limit);

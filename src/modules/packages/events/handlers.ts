@@ -1,26 +1,24 @@
 import type { Handlers } from '../../../../generated/handlers.js';
-import { viewHistory, viewRecorded } from './view.js';
-import { readHistory } from './history.js';
-import { readLabel } from '../labels/label.js';
-import { recordPackageEvent } from './record.js';
+import type { components } from '../../../../generated/contract.js';
+import { jsonRows } from '../../../platform/contract/json-text.js';
+import { recordOf } from '../../../platform/contract/record.js';
+import { reply } from '../../../platform/contract/reply.js';
+import type { DataOf } from '../../../platform/contract/types.js';
 import { countOf } from '../../../platform/values/count-of.js';
+import { readLabel } from '../labels/label.js';
+import { readHistory, type History } from './history.js';
+import { recordPackageEvent, type Recorded } from './record.js';
 
 export function packageEventHandlers() {
   return {
     async listPackageEvents({ ctx, query }) {
       const history = await readHistory(ctx, query.package_id);
-      const data = await viewHistory(history);
-      const count = history.events.length;
-      return { statusCode: 200, message: `${countOf(count, 'event')}.`, data };
+      return reply(`${countOf(history.events.length, 'event')}.`, await viewHistory(history));
     },
 
     async recordPackageEvent({ ctx, body }) {
       const recorded = await recordPackageEvent(ctx, body);
-      return {
-        statusCode: 200,
-        message: describeChanges(recorded.events.length),
-        data: viewRecorded(recorded),
-      };
+      return reply(describeChanges(recorded.events.length), viewRecorded(recorded));
     },
 
     async getPackageLabel({ ctx, query }) {
@@ -43,4 +41,27 @@ export function packageEventHandlers() {
 function describeChanges(changed: number): string {
   if (changed === 0) return 'No package changed. All packages already have this status.';
   return `${countOf(changed, 'package')} changed.`;
+}
+
+const viewHistory = async ({
+  tracked: { id, ...tracked },
+  events,
+}: History): Promise<DataOf<'listPackageEvents'>> => ({
+  package_id: id,
+  ...recordOf(tracked),
+  events: await jsonRows(events, ({ id: eventId, ...event }) => ({ event_id: eventId, ...recordOf(event) })),
+});
+
+function viewRecorded({ events, unchanged }: Recorded): components['schemas']['PackageEventsRecorded'] {
+  return {
+    recorded: events.length,
+    unchanged,
+    events: events.map(({ id, eventId, previous, status, recordedFor }) => ({
+      event_id: eventId,
+      package_id: id,
+      previous_status: previous,
+      status,
+      occurred_at: recordedFor,
+    })),
+  };
 }

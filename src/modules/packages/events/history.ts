@@ -1,6 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { hiddenPackageError } from '../shared/hidden-package.js';
-import { packageHasCourier } from '../shared/queries.js';
+import { packageHasCourier, hiddenPackageError } from '../shared/queries.js';
 import { findHistory, findTrackedPackage, type HistoryRow, type TrackedRow } from './history-queries.js';
 
 export type History = { tracked: TrackedRow; events: HistoryRow[] };

@@ -1,5 +1,5 @@
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { isCalendarDate } from '../../../platform/contract/validator.js';
+import { isDateTime } from '../../../platform/contract/validator.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { fieldsByPackageId } from '../shared/batch.js';
 import type { EventDetails } from './record-queries.js';
@@ -17,11 +17,7 @@ export function readPackages({ package_id, package_ids }: RecordEventRequest): M
 }
 
 export function readEventDetails({ occurred_at, location, remarks }: RecordEventRequest): EventDetails {
-  if (occurred_at !== undefined && !isMoment(occurred_at))
+  if (occurred_at !== undefined && !isDateTime(occurred_at))
     throw invalidFieldError('occurred_at', 'invalid_date_time');
   return { occurredAt: occurred_at ?? null, location: location ?? null, remarks: remarks ?? null };
 }
-
-/** Returns whether the text is an existing date and time in the format `YYYY-MM-DD HH:MM:SS`. */
-const isMoment = (text: string) =>
-  isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));

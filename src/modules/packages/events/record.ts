@@ -1,4 +1,4 @@
-import { audit, type AuditFact } from '../../../platform/audit/audit.js';
+import { audit, factOf, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import {
   ApiError,
@@ -8,8 +8,8 @@ import {
 } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { Tx, UserTx } from '../../../platform/db/scope.js';
-import { recordEventsOfPackages, selectEventPackages } from '../../webhooks/public.js';
-import { listErrors, packageNotFound } from '../shared/batch.js';
+import { emitEventsOfPackages, selectEventPackages } from '../../webhooks/public.js';
+import { assertAllExist, listErrors } from '../shared/batch.js';
 import * as queries from './record-queries.js';
 import type { EventDetails, Move, PackageStateRow } from './record-queries.js';
 import { readEventDetails, readPackages, type RecordEventRequest } from './record-request.js';
@@ -53,8 +53,7 @@ async function lockPackageStates(
   tx.later(queries.lockedPackages(tx, ids));
   const rows = await tx.query(queries.selectPackageStates(tx, ids));
   const states = new Map(rows.map((row) => [row.id, row]));
-  const missing = listErrors(fields, (id) => (states.has(id) ? undefined : packageNotFound(id)));
-  if (missing.length > 0) throw new ApiError('package_not_found', { variant: 'several', errors: missing });
+  assertAllExist(fields, states);
   return states;
 }
 
@@ -133,15 +132,13 @@ export async function recordMoves(tx: UserTx, moves: Move[]): Promise<RecordedEv
     previousStatus: previous,
     recorded: { occurred_at: recordedFor, location, remarks },
   }));
-  recordEventsOfPackages(tx, 'package.status_changed', changes, packages);
+  emitEventsOfPackages(tx, 'package.status_changed', changes, packages);
   return events;
 }
 
-const toAuditFact = ({ id, previous, status, recordedFor, location, remarks }: RecordedEvent): AuditFact => ({
-  action: 'package.status_changed',
-  entity: 'package',
-  entityId: id,
-  before: { status: previous },
-  after: { status, occurred_at: recordedFor, location },
-  remarks: remarks ?? undefined,
-});
+const toAuditFact = ({ id, previous, status, recordedFor, location, remarks }: RecordedEvent): AuditFact =>
+  factOf('package.status_changed', id, {
+    before: { status: previous },
+    after: { status, occurred_at: recordedFor, location },
+    remarks: remarks ?? undefined,
+  });

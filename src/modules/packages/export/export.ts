@@ -1,11 +1,12 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { FileReply } from '../../../platform/contract/types.js';
-import { type PageQuery } from '../../../platform/db/pages.js';
-import { writeCsv } from '../../../platform/files/csv.js';
-import { HEADINGS, toCells } from './cells.js';
+import type { PageQuery } from '../../../platform/db/pages.js';
+import { writeCsv, harmless, type Cell } from '../../../platform/files/csv.js';
 import { filtersOf, type PackageFilters } from '../list/filters.js';
-import { exportPackages } from '../list/queries.js';
+import { exportPackages, type ExportRow } from '../list/queries.js';
 import type { WorkbookWriter } from './spreadsheet.js';
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import { shownTrackingNumber } from '../../tracking-numbers/public.js';
 
 const MEDIA_TYPES = {
   csv: 'text/csv',
@@ -36,3 +37,40 @@ export async function exportPage<Format extends ExportFormat>(
 /** Returns YYYYMMDD-HHMMSS in UTC. */
 const timestampOf = (date: Date) =>
   date.toISOString().slice(0, 19).replaceAll('-', '').replaceAll(':', '').replace('T', '-');
+
+export const HEADINGS = [
+  'User Code',
+  'Package ID',
+  'Tracking Number',
+  'House Number',
+  'First Name',
+  'Last Name',
+  'Courier',
+  'Courier Code',
+  'Carrier',
+  'Shipper',
+  'Weight',
+  'Status',
+  'Manifest Number',
+  'Entry Date Time',
+] as const;
+
+/** Returns the cells of one row, in the order of HEADINGS. An unknown value is an empty string. */
+export function toCells(caller: UserCaller, row: ExportRow): Cell[] {
+  return [
+    harmless(row.userCode ?? ''),
+    harmless(row.id),
+    harmless(shownTrackingNumber(caller, row)),
+    harmless(row.houseNumber),
+    harmless(row.firstName ?? ''),
+    harmless(row.lastName ?? ''),
+    harmless(row.courierName ?? ''),
+    harmless(row.courierCode ?? ''),
+    harmless(row.carrierName ?? ''),
+    harmless(row.shipper ?? ''),
+    Number(row.weightLb),
+    harmless(row.status),
+    harmless(row.manifestNumber ?? ''),
+    row.entryDateTime,
+  ];
+}

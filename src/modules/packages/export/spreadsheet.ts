@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pause } from '../../../platform/concurrency/pause-when-due.js';
 import type { Cell } from '../../../platform/files/csv.js';
 import { makeWorkerPool } from '../../../platform/concurrency/worker-pool.js';
 
@@ -39,7 +39,7 @@ const ROWS_PER_BATCH = 500;
 async function serializeRows<Row>(rows: Row[], toCells: (row: Row) => Cell[]): Promise<string[]> {
   const texts: string[] = [];
   for (let start = 0; start < rows.length; start += ROWS_PER_BATCH) {
-    await nextTurn();
+    await pause();
     texts.push(JSON.stringify(rows.slice(start, start + ROWS_PER_BATCH).map(toCells)));
   }
   return texts;

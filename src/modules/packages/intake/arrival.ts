@@ -1,6 +1,6 @@
-import { audit, type AuditFact } from '../../../platform/audit/audit.js';
+import { audit, factOf, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { recordEventsOfPackages, type EventPackageRow } from '../../webhooks/public.js';
+import { emitEventsOfPackages, type EventPackageRow } from '../../webhooks/public.js';
 import { settledFact } from './open-prealerts.js';
 import type { OpenPrealert, Ownership } from './ownership.js';
 import { settlePrealerts } from './prealert-queries.js';
@@ -10,8 +10,6 @@ import type { NewPackage, ReceiptRow } from './queries.js';
 export type Arrival = {
   newPackage: NewPackage;
   row: ReceiptRow;
-  /** The keys of the parcel, the package's own first. */
-  keys: string[];
   prealerts: OpenPrealert[];
   prealertStatus: Ownership['prealertStatus'];
   /** The package as its courier's event shows it; none without a courier. */
@@ -19,22 +17,18 @@ export type Arrival = {
 };
 
 /**
- * Completes the intake of a package in the same transaction: settles its pre-alerts, begins its
- * audit trail, and notifies its courier.
+ * Adds to the transaction what completes the intake of a package: settles its pre-alerts, writes the first entry of its audit trail,
+ * and stores the event for its courier. These statements are sent with the next one or with the commit, so nothing is awaited here.
  */
-export async function recordArrival(tx: UserTx, arrival: Arrival): Promise<void> {
-  const { newPackage, row, keys, prealerts, prealertStatus, eventPackages } = arrival;
+export function deferArrival(tx: UserTx, arrival: Arrival): void {
+  const { newPackage, row, prealerts, prealertStatus, eventPackages } = arrival;
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) tx.later(settlePrealerts(tx, ids, keys, prealertStatus));
+  if (ids.length > 0) tx.later(settlePrealerts(tx, ids, row.trackingKey, prealertStatus));
   const settled = prealerts.filter(({ status }) => status !== prealertStatus);
   const settledFacts = settled.map((prealert) => settledFact(prealert, prealertStatus));
   tx.later(audit(tx, receivedFact(newPackage, row), ...settledFacts));
-  recordEventsOfPackages(tx, 'package.created', [{ packageId: row.id }], eventPackages);
+  emitEventsOfPackages(tx, 'package.created', [{ packageId: row.id }], eventPackages);
 }
 
-const receivedFact = ({ id, ...columns }: NewPackage, { status, receivedAt }: ReceiptRow): AuditFact => ({
-  action: 'package.received',
-  entity: 'package',
-  entityId: id,
-  after: { ...columns, status, received_at: receivedAt },
-});
+const receivedFact = ({ id, ...columns }: NewPackage, { status, receivedAt }: ReceiptRow): AuditFact =>
+  factOf('package.received', id, { after: { ...columns, status, received_at: receivedAt } });

@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomText } from '../../../platform/values/ids.js';
 
 // Digits and capital letters without 0, O, 1, I and L, which look alike in handwriting. 31 is a prime: the
 // weighted checksum therefore detects every wrong character and every transposition of two adjacent
@@ -12,8 +12,7 @@ const SERIAL_LENGTH = 6;
  * others receive. The caller retries if the number is already in use (887 million are possible).
  */
 export function newHouseNumber(): string {
-  let serial = '';
-  while (serial.length < SERIAL_LENGTH) serial += SERIAL_ALPHABET.charAt(randomInt(SERIAL_ALPHABET.length));
+  const serial = randomText(SERIAL_ALPHABET, SERIAL_LENGTH);
   return serial + checkCharacter(serial);
 }
 

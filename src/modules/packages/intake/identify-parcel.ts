@@ -57,11 +57,13 @@ export function selectKnown(ctx: UserScope, readings: ScanReading[]): Sql<KnownR
 }
 
 /**
- * Returns the parcel that a scan means (decision 0072). A house number means its package, and is never a new parcel. Of several
- * numbers, the one that a record has decides, unless another can be the number of a parcel that is not known. A number that other
- * packages have the keys of, but none has itself, leaves it open which is meant.
+ * Returns the parcel that a scan means (decision 0072). The rules:
+ * - A house number means its package, and is never a new parcel.
+ * - Of several numbers, the one that a record has decides, unless another can be the number of a parcel that is not known yet.
+ * - It stays open which parcel is meant if several packages fit a number and none has the number itself. Example: the scanned 12 digits
+ *   are the end of the numbers of two packages, which have 14 digits each.
  *
- * @throws ApiError validation_failed if the scan has no number, several of which none or more than one is known, or one of several packages
+ * @throws ApiError validation_failed if it stays open, if the scan has no number, or if it has several and not exactly one is known
  */
 export function decideParcel(reading: ScanReading, known: KnownRow[], field: string): ScannedParcel {
   const parcel = chooseParcel(reading, known);
@@ -81,7 +83,7 @@ function rivalKeys({ keys }: ScannedNumber, known: KnownRow[]): string[] {
   return left.length > 1 ? left : [];
 }
 
-/** The same, and undefined for a scan without a number, or whose numbers leave it open. */
+/** Returns the parcel that `decideParcel` returns, but undefined where that one throws. */
 export function chooseParcel(reading: ScanReading, known: KnownRow[]): ScannedParcel | undefined {
   if (reading.numbers.some((number) => rivalKeys(number, known).length > 0)) return undefined;
   const parcels = new Map<string, ScannedParcel>();

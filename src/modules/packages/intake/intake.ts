@@ -8,7 +8,7 @@ import { ownOrAll, readScan, type ScanReading } from '../../tracking-numbers/pub
 import { selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
-import { recordArrival } from './arrival.js';
+import { deferArrival } from './arrival.js';
 import {
   assertParcel,
   decideParcel,
@@ -23,14 +23,14 @@ import { newHouseNumber } from './house-number.js';
 import { lockIdentified } from './lock-identified.js';
 import { readOpenPrealerts, settledFact } from './open-prealerts.js';
 import { decideOwnership, type OpenPrealert, type Ownership } from './ownership.js';
-import { findOpenPrealerts, flagDisputes, lockOpenPrealerts } from './prealert-queries.js';
-import * as queries from './queries.js';
 import {
-  findNamedCustomers,
-  findNamedIds,
-  readReferences,
-  type ReferencedRecords,
-} from './referenced-records.js';
+  findOpenPrealerts,
+  flagDisputes,
+  lockOpenPrealerts,
+  type OpenPrealertRow,
+} from './prealert-queries.js';
+import * as queries from './queries.js';
+import { findReferences, readReferences, type ReferencedRecords } from './referenced-records.js';
 
 export type Intake = BodyOf<'receivePackage'>;
 export type Receipt = {
@@ -64,32 +64,32 @@ export type ExecuteWaitingScans = (tx: UserTx, keys: string[]) => Promise<Packag
 /** `isAwaited`: scans of stations wait for the receipt. `keys`: those of the parcel. */
 type NewReceipt = Receipt & { isAwaited: boolean; keys: string[] };
 
-/** What a batch has found out about a scan, under the locks of its parcel and its user code. */
-export type AdmittedIntake = { parcel: ScannedParcel; references: ReferencedRecords };
+/** The parcel and the records of one scan of a batch, which the batch has read under the locks of the parcel and the user code. */
+export type IdentifiedIntake = { parcel: ScannedParcel; references: ReferencedRecords };
 
-/** The same in a transaction. A refused intake has written nothing. */
+/**
+ * Receives a parcel in a transaction that the caller has opened. A refused intake has written nothing.
+ *
+ * @param identified for a caller that has locked and looked up the parcel and what the body refers to
+ */
 export async function receiveParcel(
   tx: UserTx,
   intake: Intake,
-  admitted?: AdmittedIntake,
+  identified?: IdentifiedIntake,
 ): Promise<NewReceipt> {
   const measures = readMeasures(intake);
-  const lock = admitted ? { parcel: admitted.parcel } : await lockUnlessRepeated(tx, intake);
+  const lock = identified ? { parcel: identified.parcel } : await lockIntake(tx, intake);
   if ('repeated' in lock) return lock.repeated;
   const { trackingNumber, keys, labelled } = lock.parcel;
   if (labelled !== null) return rescanPackage(tx, labelled, keys);
-  const [, receipts, announced, [ids], customers] = await tx.query([
-    lockOpenPrealerts(tx, keys),
-    queries.findReceipts(tx, keys),
-    findOpenPrealerts(tx, keys),
-    findNamedIds(tx, intake),
-    findNamedCustomers(tx, intake),
-  ]);
+  const { receipts, announced, found } = identified
+    ? await readParcel(tx, keys)
+    : await readLocked(tx, intake, lock);
   const first = receiptOf(receipts, keys);
   // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
   // exists.
   if (first) return handleRepeatedScan(tx, keys, first);
-  const references = admitted?.references ?? readReferences(intake, ids, customers);
+  const references = identified?.references ?? readReferences(intake, found);
   const prealerts = await readOpenPrealerts(tx, announced, keys, trackingNumber);
   const ownership = decideOwnership(references, prealerts, trackingNumber);
   const parcel = {
@@ -102,48 +102,70 @@ export async function receiveParcel(
   return store(tx, { parcel, keys, prealerts, ownership });
 }
 
+/** `reading`: given if the scan has one tracking number. It may still be the number of a manifest or the code of a customer. */
+type LockedIntake = { parcel: ScannedParcel; reading?: ScanReading };
+
 /**
- * Locks the parcel of a scan, unless the scan repeats an earlier one and changes nothing. It looks before it takes the lock, so that
- * a repeated scan does not wait for a lock that it does not need.
+ * Defers the locks of a scan with one tracking number, so that they are sent with the statements that read under them. The parcel of
+ * other scans is looked up first, and locked at once.
  */
-async function lockUnlessRepeated(
-  tx: UserTx,
-  intake: Intake,
-): Promise<{ parcel: ScannedParcel } | { repeated: NewReceipt }> {
+async function lockIntake(tx: UserTx, intake: Intake): Promise<LockedIntake | { repeated: NewReceipt }> {
   const reading = readScan(intake.tracking_number);
-  const { parcel, early } = isDecidedByRecords(reading)
-    ? await findIdentified(tx, reading, intake.user_code)
-    : await findSingle(tx, reading, intake.user_code);
-  const { keys } = parcel;
-  if (early && !early.isDisputed && !early.isAwaited) return { repeated: repeatedReceipt(keys, early) };
+  if (isDecidedByRecords(reading)) return lockUnlessRepeated(tx, reading, intake.user_code);
+  const parcel = decideParcel(reading, [], 'tracking_number');
   if (intake.user_code !== undefined) tx.later(keepUserCode(tx.tenantId, intake.user_code));
-  if (isDecidedByRecords(reading))
-    return { parcel: await lockIdentified(tx, () => identifyParcel(tx, reading, intake.user_code)) };
-  tx.later(lockParcels(tx.tenantId, keys));
-  return { parcel };
+  tx.later(lockParcels(tx.tenantId, parcel.keys));
+  return { parcel, reading };
 }
 
-type Found = { parcel: ScannedParcel; early: queries.EarlierRow | undefined };
-
-/** Finds the parcel of a scan that records decide, and its receipt. */
-async function findIdentified(tx: UserTx, reading: ScanReading, owner?: string): Promise<Found> {
-  const parcel = await identifyParcel(tx, reading, owner);
-  const { keys, labelled } = parcel;
+/** Locks the parcel of a scan whose meaning depends on stored records, unless the scan repeats an earlier one and changes nothing. */
+async function lockUnlessRepeated(
+  tx: UserTx,
+  reading: ScanReading,
+  owner?: string,
+): Promise<LockedIntake | { repeated: NewReceipt }> {
+  const { keys, labelled } = await identifyParcel(tx, reading, owner);
   const receipts = await tx.query(
     labelled === null ? queries.findReceipts(tx, keys) : queries.findReceiptOfPackage(tx, labelled, keys),
   );
-  return { parcel, early: receiptOf(receipts, keys) };
+  const early = receiptOf(receipts, keys);
+  if (early && !early.isDisputed && !early.isAwaited) return { repeated: repeatedReceipt(keys, early) };
+  if (owner !== undefined) tx.later(keepUserCode(tx.tenantId, owner));
+  return { parcel: await lockIdentified(tx, () => identifyParcel(tx, reading, owner)) };
 }
 
-/** Finds the receipt of a scan with one tracking number. One round trip, because most scans are of this kind. */
-async function findSingle(tx: UserTx, reading: ScanReading, owner?: string): Promise<Found> {
-  const parcel = decideParcel(reading, [], 'tracking_number');
-  const { keys } = parcel;
-  const found = queries.findReceipts(tx, keys);
-  if (!needsRecords(reading)) return { parcel, early: receiptOf(await tx.query(found), keys) };
-  const [receipts, known, namesakes] = await tx.query([found, ...recordsOf(tx, reading)]);
-  assertParcel(reading, known, namesakes, owner);
-  return { parcel, early: receiptOf(receipts, keys) };
+/** What the decision about a locked parcel needs. `found`: what the body refers to. */
+type LockedRecords = {
+  receipts: queries.EarlierRow[];
+  announced: OpenPrealertRow[];
+  found?: queries.FoundRecords | undefined;
+};
+
+const selectParcel = (tx: UserTx, keys: string[]) =>
+  [lockOpenPrealerts(tx, keys), queries.findReceipts(tx, keys), findOpenPrealerts(tx, keys)] as const;
+
+async function readParcel(tx: UserTx, keys: string[]): Promise<LockedRecords> {
+  const [, receipts, announced] = await tx.query(selectParcel(tx, keys));
+  return { receipts, announced };
+}
+
+/** @throws ApiError validation_failed for the number of a manifest or the code of a customer */
+async function readLocked(
+  tx: UserTx,
+  intake: Intake,
+  { parcel: { keys }, reading }: LockedIntake,
+): Promise<LockedRecords> {
+  const statements = [...selectParcel(tx, keys), findReferences(tx, [intake])] as const;
+  if (!reading || !needsRecords(reading)) {
+    const [, receipts, announced, [found]] = await tx.query(statements);
+    return { receipts, announced, found };
+  }
+  const [, receipts, announced, [found], known, namesakes] = await tx.query([
+    ...statements,
+    ...recordsOf(tx, reading),
+  ]);
+  assertParcel(reading, known, namesakes, intake.user_code);
+  return { receipts, announced, found };
 }
 
 /**
@@ -238,7 +260,7 @@ async function store(tx: UserTx, { parcel, keys, prealerts, ownership }: NewParc
     ]);
     if (row) {
       const { prealertStatus } = ownership;
-      await recordArrival(tx, { newPackage, row, keys, prealerts, prealertStatus, eventPackages });
+      deferArrival(tx, { newPackage, row, prealerts, prealertStatus, eventPackages });
       const isFlagged = prealertStatus === 'flagged';
       return { row, isDuplicate: false, isFlagged, isAwaited: waiting !== undefined, keys };
     }

@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/scope.js';
 import { once } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 
-/** Each repetition needs another change of a number between a look and the lock that follows it. After two, corrections wait. */
+/** Locks are taken again if a number was changed between the look and the lock. The third time, no correction can change one meanwhile. */
 const LOCKS_BESIDE_CORRECTIONS = 2;
 const MAX_LOCKS = 6;
 
@@ -32,7 +32,10 @@ export const lockIdentified = <Found extends Parcels>(
   identify: () => Promise<Found>,
 ): Promise<Found> => lockLooked(tx, { look: identify, identify });
 
-/** The same with another look before the locks. A correction shares the lock of corrections until it stops the others. */
+/**
+ * Locks parcels like `lockIdentified`, but finds them before the locks with `look`, which is cheaper than `identify`. A correction shares the
+ * lock of corrections until it stops the others.
+ */
 export async function lockLooked<Found extends Parcels>(
   tx: Tx,
   { look, identify, isCorrection = false }: Identification<Found>,

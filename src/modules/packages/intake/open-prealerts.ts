@@ -1,4 +1,4 @@
-import type { AuditFact } from '../../../platform/audit/audit.js';
+import { factOf, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import type { OpenPrealert } from './ownership.js';
 import { claimsOfAll, MAX_SETTLED, type OpenPrealertRow } from './prealert-queries.js';
@@ -29,10 +29,4 @@ function toOpenPrealert({ firstName, lastName, ...prealert }: OpenPrealertRow): 
 export const settledFact = (
   { id, status }: Pick<OpenPrealert, 'id' | 'status'>,
   became: 'received' | 'flagged',
-): AuditFact => ({
-  action: `prealert.${became}`,
-  entity: 'prealert',
-  entityId: id,
-  before: { status },
-  after: { status: became },
-});
+): AuditFact => factOf(`prealert.${became}`, id, { before: { status }, after: { status: became } });

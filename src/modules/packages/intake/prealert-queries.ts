@@ -1,7 +1,7 @@
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
-import { once, sql, type Sql } from '../../../platform/db/statements.js';
-import { presentCode, presentCodeColumn } from '../../../platform/db/user-codes.js';
+import { once, sql, type OrNull, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { isFormerCode, presentCode, presentCodeColumn } from '../../../platform/db/user-codes.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn } from '../../tracking-numbers/public.js';
 import type { OpenPrealert } from './ownership.js';
@@ -22,7 +22,7 @@ const CUSTOMER = columns('Customer', 'c', ['firstName', 'lastName']);
  * without an owner never disagrees.
  */
 export const disagrees = sql`(a.courier_id <> p.courier_id
-  or (a.user_code <> p.user_code and ${presentCode('a')} <> p.user_code))`;
+  or (a.user_code <> p.user_code and ${presentCode('a')} <> p.user_code and not ${isFormerCode('p', presentCode('a'))}))`;
 
 /**
  * The most pre-alerts of a parcel that one request writes, and audits. A parcel has one per courier; earlier releases stored any number
@@ -45,10 +45,7 @@ export function flagDisputes(ctx: UserScope, packageId: string, keys: string[]):
 }
 
 /** A pre-alert with the names of its customer, which are null without an active customer. */
-export type OpenPrealertRow = Omit<OpenPrealert, 'customer'> & {
-  firstName: string | null;
-  lastName: string | null;
-};
+export type OpenPrealertRow = Omit<OpenPrealert, 'customer'> & OrNull<RowOf<typeof CUSTOMER>>;
 
 const areOpen = (ctx: UserScope, keys: string[]): Sql =>
   sql`${ownRows(ctx, 'a')} and ${keyIn('a', keys)} and a.status in ('pending', 'flagged')`;
@@ -58,8 +55,9 @@ export const lockOpenPrealerts = (ctx: UserScope, keys: string[]): Sql =>
   once`select a.id from prealerts a where ${areOpen(ctx, keys)} order by a.id limit ${MAX_SETTLED}::int for update`;
 
 /**
- * Selects the open pre-alerts of a parcel, oldest first, at most 500. Not in the statement that
- * locks them: if that one waits for a rename of the customer, it reads the new user code, but still sees the customer with the old one.
+ * Selects the open pre-alerts of a parcel with their customers, oldest first, at most 500. Send it after `lockOpenPrealerts`, as a
+ * statement of its own. A statement that waits for a lock reads the locked rows again, but all others as they were before it waited.
+ * So after a rename it would combine a pre-alert's new user code with the customer's old one, and find no customer.
  */
 export const findOpenPrealerts = (ctx: UserScope, keys: string[]): Sql<OpenPrealertRow> =>
   once`${selectClaims(ctx)} where ${areOpen(ctx, keys)} order by a.id limit ${MAX_SETTLED}::int`;
@@ -91,22 +89,15 @@ export const claimsOfAll = (ctx: UserScope, keys: string[], scannedNumber: strin
 
 /**
  * Settles pre-alerts that lockOpenPrealerts has locked, and gives them the key of the package, so that they are found with
- * it later. For received ones it also deletes stored flags of the same number.
+ * it later. Stored flags stay: only a review clears them, and one can be of a related number.
  *
- * @param keys the keys of the parcel, the package's own first
+ * @param key that of the package
  */
-export function settlePrealerts(
+export const settlePrealerts = (
   ctx: UserScope,
   ids: string[],
-  keys: string[],
+  key: string,
   status: 'received' | 'flagged',
-): Sql {
-  return once`with settled as (
-      update prealerts a set status = ${status}, tracking_key = ${keys[0]}, updated_at = now()
-      where ${ownRows(ctx, 'a')} and a.id = any(${ids}::uuid[]) and a.status in ('pending', 'flagged')
-      returning a.tenant_id, a.courier_id
-    )
-    delete from prealert_flags f using settled s
-    where ${status} = 'received' and f.tenant_id = s.tenant_id and f.courier_id = s.courier_id
-      and ${keyIn('f', keys)}`;
-}
+): Sql =>
+  once`update prealerts a set status = ${status}, tracking_key = ${key}, updated_at = now()
+    where ${ownRows(ctx, 'a')} and a.id = any(${ids}::uuid[]) and a.status in ('pending', 'flagged')`;

@@ -4,7 +4,7 @@ import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
 import type { PackageStatus } from '../events/transitions.js';
-import type { Measures } from '../shared/measures.js';
+import type { StoredColumns } from '../shared/measures.js';
 import type { Customer } from './ownership.js';
 import { disagrees } from './prealert-queries.js';
 import { columns } from '../../../platform/db/columns.js';
@@ -36,7 +36,7 @@ export type EarlierRow = ReceiptRow & {
   isFlagged: boolean;
   /** A pending pre-alert names a different owner than the package has. */
   isDisputed: boolean;
-  /** A scan of a station waits for the receipt: its package got the number in an earlier release. */
+  /** A scan of a station waits for the receipt. Earlier versions of the service could give a package the number and leave the scan. */
   isAwaited: boolean;
 };
 
@@ -44,7 +44,7 @@ export type EarlierRow = ReceiptRow & {
 export const findReceipts = (ctx: UserScope, keys: string[]): Sql<EarlierRow> =>
   selectReceipt(ctx, keys, sql`${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 2`);
 
-/** Selects the same by the package's id. `keys`: those of its parcel. */
+/** Selects one package by its id, with the state of its pre-alerts. `keys`: those of its parcel. */
 export const findReceiptOfPackage = (ctx: UserScope, id: string, keys: string[]): Sql<EarlierRow> =>
   selectReceipt(ctx, keys, sql`p.id = ${id}::uuid`);
 
@@ -66,31 +66,49 @@ function selectReceipt(ctx: UserScope, keys: string[], condition: Sql): Sql<Earl
 export const findWaitingScan = (ctx: UserScope, keys: string[]): Sql<Pick<Scan, 'id'>> =>
   once`select s.id from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]) limit 1`;
 
-export type ReferencedIds = {
+/** The records that an intake names. */
+export type NamedRecords = {
+  courierId?: string | undefined;
+  carrierId?: string | undefined;
+  warehouseId?: string | undefined;
+  userCode?: string | undefined;
+};
+
+export type FoundRecords = {
   courierId: string | null;
   carrierId: string | null;
   warehouseId: string | null;
+  /** The active customers with the user code, at most two: two are enough to detect an ambiguous code. */
+  customers: Customer[];
 };
 
 /**
- * Selects the ids of the records that the body refers to. An id is null if the record does not exist or was
- * not given. Without a warehouse in the body, selects the primary warehouse. Carriers and warehouses cannot be deleted until the
+ * Selects the records that intakes name, a row for each intake, in their order. An id is null if the record does not exist or was
+ * not named. Where no warehouse is named, selects the primary one. Carriers and warehouses cannot be deleted until the
  * transaction ends; couriers never can.
  */
-export function findReferencedIds(
-  ctx: UserScope,
-  named: { [Name in keyof ReferencedIds]: string | undefined },
-): Sql<ReferencedIds> {
-  // The primary one is selected without a lock: a lock that waits would find that it is not the primary one any more, and no other.
+export function findNamedRecords(ctx: UserScope, intakes: readonly NamedRecords[]): Sql<FoundRecords> {
+  // The subquery finds the primary one without a lock, and only the row with its id is locked. If `is_primary` were a condition of the
+  // locked row, a lock that waits until another warehouse is the primary one would return no row at all.
   const primary = sql`(select o.id from warehouses o where ${tenantRows(ctx, 'o')} and o.is_primary)`;
-  const warehouse = named.warehouseId ? sql`${named.warehouseId}::uuid` : primary;
+  // Each courier is looked up, because the index of user codes begins with the courier.
   return once`select
-    (select c.id from couriers c
-      where ${tenantRows(ctx, 'c')} and c.id = ${named.courierId ?? null}::uuid) as "courierId",
+    (select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = named."courierId") as "courierId",
     (select r.id from carriers r
-      where ${tenantRows(ctx, 'r')} and r.id = ${named.carrierId ?? null}::uuid for key share) as "carrierId",
+      where ${tenantRows(ctx, 'r')} and r.id = named."carrierId" for key share) as "carrierId",
     (select w.id from warehouses w
-      where ${tenantRows(ctx, 'w')} and w.id = ${warehouse} for key share) as "warehouseId"`;
+      where ${tenantRows(ctx, 'w')} and w.id = coalesce(named."warehouseId", ${primary}) for key share) as "warehouseId",
+    (select coalesce(jsonb_agg(jsonb_build_object('courierId', c.courier_id, 'userCode', c.user_code,
+        'firstName', c.first_name, 'lastName', c.last_name)), '[]')
+      from (
+        select c.* from couriers r join customers c on c.tenant_id = r.tenant_id and c.courier_id = r.id
+        where ${tenantRows(ctx, 'r')} and r.id = coalesce(named."courierId", r.id)
+          and ${ownRows(ctx, 'c')} and c.user_code = named."userCode" and c.is_active
+        limit 2
+      ) as c) as customers
+    from rows from (jsonb_to_recordset(${JSON.stringify(intakes)}::jsonb)
+        as ("courierId" uuid, "carrierId" uuid, "warehouseId" uuid, "userCode" text)) with ordinality as named
+    order by named.ordinality`;
 }
 
 /**
@@ -116,27 +134,8 @@ export function findCustomers(
     limit 2`;
 }
 
-/** The columns of a new package, as the audit trail records them. Numbers are decimal text. */
-export type NewPackage = Measures &
-  ColumnsOf<
-    Pick<
-      Package,
-      | 'id'
-      | 'courierId'
-      | 'userCode'
-      | 'firstName'
-      | 'lastName'
-      | 'trackingNumber'
-      | 'trackingKey'
-      | 'houseNumber'
-      | 'packageType'
-      | 'shipper'
-      | 'description'
-      | 'carrierId'
-      | 'warehouseId'
-      | 'prealertId'
-    >
-  >;
+/** The columns of a new package. */
+export type NewPackage = StoredColumns & ColumnsOf<Pick<Package, 'id' | 'houseNumber'>>;
 
 /**
  * Inserts a package and the first event of its history. Inserts nothing and returns no row if the tracking key or

@@ -3,33 +3,35 @@ import type { Sql } from '../../../platform/db/statements.js';
 import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { Customer, EnteredOwner } from './ownership.js';
-import { findCustomers, findReferencedIds, type ReferencedIds } from './queries.js';
+import { findNamedRecords, type FoundRecords } from './queries.js';
 
 /** The courier, customer, carrier and warehouse that the body of an intake refers to. */
 export type ReferencedRecords = EnteredOwner & { carrierId: string | null; warehouseId: string };
 
 type Body = BodyOf<'receivePackage'>;
 
-export const findNamedIds = (
-  ctx: UserScope,
-  { courier_id: courierId, carrier_id: carrierId, warehouse_id: warehouseId }: Body,
-): Sql<ReferencedIds> => findReferencedIds(ctx, { courierId, carrierId, warehouseId });
-
-/** Selects no customer without a user code in the body. */
-export const findNamedCustomers = (ctx: UserScope, { user_code, courier_id }: Body): Sql<Customer> =>
-  findCustomers(ctx, user_code ?? null, courier_id ?? null);
+/** Selects what the bodies refer to, a row for each, in their order. */
+export const findReferences = (ctx: UserScope, bodies: readonly Body[]): Sql<FoundRecords> =>
+  findNamedRecords(
+    ctx,
+    bodies.map((body) => ({
+      courierId: body.courier_id,
+      carrierId: body.carrier_id,
+      warehouseId: body.warehouse_id,
+      userCode: body.user_code,
+    })),
+  );
 
 /**
- * Returns the records that the body refers to, as the statements above have found them.
+ * Returns the records that the body refers to, as `findReferences` has found them.
  * @throws ApiError courier_not_found, unknown_user_code, validation_failed, carrier_not_found,
  * warehouse_not_found
  */
 export function readReferences(
   { courier_id, carrier_id, user_code }: Body,
-  ids: ReferencedIds | undefined,
-  customers: Customer[],
+  found: FoundRecords | undefined,
 ): ReferencedRecords {
-  const { courierId = null, carrierId = null, warehouseId } = ids ?? {};
+  const { courierId = null, carrierId = null, warehouseId, customers = [] } = found ?? {};
   if (courier_id !== undefined && !courierId) throw new ApiError('courier_not_found');
   const customer = user_code === undefined ? null : onlyCustomer(customers);
   if (carrier_id !== undefined && !carrierId) throw new ApiError('carrier_not_found');
@@ -39,7 +41,9 @@ export function readReferences(
 
 function onlyCustomer([customer, another]: Customer[]): Customer {
   if (another) throw invalidFieldError('courier_id', 'required_to_choose');
-  if (!customer)
-    throw new ApiError('unknown_user_code', { errors: [fieldError('user_code', 'unknown_user_code')] });
+  if (!customer) throw unknownUserCode('user_code');
   return customer;
 }
+
+export const unknownUserCode = (field: string): ApiError =>
+  new ApiError('unknown_user_code', { errors: [fieldError(field, 'unknown_user_code')] });

@@ -1,11 +1,11 @@
-import { audit, type AuditFact } from '../../../platform/audit/audit.js';
+import { audit, factOf, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { lockLabelStation, lockPrint } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { fieldsByPackageId, listErrors, packageNotFound } from '../shared/batch.js';
+import { assertAllExist, fieldsByPackageId } from '../shared/batch.js';
 import * as queries from './queries.js';
 import type { JobRow, LockedJob, NewJobs } from './queries.js';
 
@@ -29,9 +29,7 @@ export async function createLabelJobs(
       queries.jobsOfPrint(ctx, printId),
       queries.existingPackages(ctx, packageIds),
     ]);
-    const found = new Set(packages.map(({ id }) => id));
-    const missing = listErrors(fields, (id) => (found.has(id) ? undefined : packageNotFound(id)));
-    if (missing.length > 0) throw new ApiError('package_not_found', { variant: 'several', errors: missing });
+    assertAllExist(fields, new Set(packages.map(({ id }) => id)));
     return requestOnce(tx, { printId, station, copies, reprintOf: null, packageIds }, earlier);
   });
 }
@@ -98,13 +96,7 @@ function areSame(wanted: Wanted, earlier: JobRow[]): boolean {
   );
 }
 
-const toAuditFact = (
-  { station, copies, reprintOf }: Wanted,
-  packageId: string,
-  jobId?: string,
-): AuditFact => ({
-  action: 'package.label_requested',
-  entity: 'package',
-  entityId: packageId,
-  after: { label_job_id: jobId, station, copies, reprint_of: reprintOf },
-});
+const toAuditFact = ({ station, copies, reprintOf }: Wanted, packageId: string, jobId?: string): AuditFact =>
+  factOf('package.label_requested', packageId, {
+    after: { label_job_id: jobId, station, copies, reprint_of: reprintOf },
+  });

@@ -1,6 +1,6 @@
 import { pageBefore, type PageBefore } from '../../../platform/context/read-page.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { bridgeOf } from './bridge-queries.js';
+import { bridgeOf } from './claim-queries.js';
 import { pageOfJobs, type JobQuery, type JobRow } from './queries.js';
 
 export type JobPage = PageBefore<JobRow> & { hasBridge: boolean | null };

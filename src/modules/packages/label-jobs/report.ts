@@ -1,9 +1,29 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { BodyOf } from '../../../platform/contract/types.js';
+import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
-import { noteSending } from './claim-queries.js';
+import { noteSending, claimJobs, LEASE_SECONDS } from './claim-queries.js';
 import { endJob, lockedJob, type LockedJob } from './queries.js';
+import { newId } from '../../../platform/values/ids.js';
+import { toLabel } from '../labels/label.js';
+
+/** Claims a station's oldest jobs for a bridge, and draws their labels. */
+export async function claimLabelJobs(
+  ctx: UserContext,
+  { station, max_jobs: maxJobs }: BodyOf<'claimLabelJobs'>,
+): Promise<DataOf<'claimLabelJobs'>> {
+  const claimId = newId();
+  const [rows] = await ctx.write([claimJobs(ctx, { claimId, station, maxJobs })]);
+  // Imported with the first label, because the fonts would slow the start down.
+  const { writeLabelZpl } = await import('../labels/label-zpl.js');
+  const jobs = rows.map((row) => ({
+    job_id: row.id,
+    house_number: row.houseNumber,
+    copies: row.copies,
+    zpl: writeLabelZpl(toLabel(row), row.copies),
+  }));
+  return { claim_id: claimId, lease_seconds: LEASE_SECONDS, jobs };
+}
 
 export type LabelReport = BodyOf<'reportLabelJob'>;
 type Reported = LabelReport['status'];
@@ -35,15 +55,10 @@ export async function reportLabelJob(ctx: UserContext, report: LabelReport): Pro
     }
     if (job.status === status) return;
     tx.later(endJob(ctx, { id: jobId, status, reason }));
-    tx.later(
-      audit(tx, {
-        action: `package.label_${status}`,
-        entity: 'package',
-        entityId: job.packageId,
-        after: { label_job_id: jobId, station: job.station },
-        remarks: reason ?? undefined,
-      }),
-    );
+    auditLater(tx, `package.label_${status}`, job.packageId, {
+      after: { label_job_id: jobId, station: job.station },
+      remarks: reason ?? undefined,
+    });
   });
 }
 

@@ -1,5 +1,5 @@
 import { ownRows } from '../../../platform/db/filters.js';
-import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type RowOf, type OrNull, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { columns } from '../../../platform/db/columns.js';
 
@@ -22,9 +22,6 @@ const MANIFEST = columns('Manifest', 'm', ['manifestNumber']);
 export type LabelRow = RowOf<typeof PACKAGE> &
   RowOf<typeof WAREHOUSE> &
   OrNull<RowOf<typeof COURIER> & RowOf<typeof MANIFEST>> & { weightLb: string };
-
-/** A row of a left join. */
-type OrNull<Row> = { [Field in keyof Row]: Row[Field] | null };
 
 /** The columns of a LabelRow, from labelTables. */
 export const labelColumns = sql`${PACKAGE}, p.weight_lb::text as "weightLb", ${COURIER}, ${WAREHOUSE}, ${MANIFEST}`;

@@ -1,5 +1,5 @@
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { ownRows, containsPattern } from '../../../platform/db/filters.js';
+import { allOf, containsPattern, ownRows } from '../../../platform/db/filters.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 
@@ -30,8 +30,9 @@ export const hasFilters = (filters: PackageFilters): boolean => Object.values(fi
  * Returns the condition for the packages that the caller may see and that match all filters. An empty text
  * does not filter.
  */
-export function matching(ctx: UserScope, filters: PackageFilters): Sql {
-  const conditions = [
+export const matching = (ctx: UserScope, filters: PackageFilters): Sql =>
+  allOf(
+    ownRows(ctx, 'p'),
     textFilter(filters),
     filters.houseNumber && sql`p.house_number = ${filters.houseNumber}`,
     filters.userCode && sql`p.user_code = ${filters.userCode}`,
@@ -40,12 +41,7 @@ export function matching(ctx: UserScope, filters: PackageFilters): Sql {
     filters.carrierID && sql`p.carrier_id = ${filters.carrierID}::uuid`,
     filters.entryDateFloor && sql`p.received_at >= ${midnight(filters.entryDateFloor)}`,
     filters.entryDateCeiling && sql`p.received_at < ${midnight(filters.entryDateCeiling, 1)}`,
-  ];
-  return join([ownRows(ctx, 'p'), ...conditions.filter((condition) => isSql(condition))], ' and ');
-}
-
-const isSql = (condition: Sql | string | false | undefined): condition is Sql =>
-  typeof condition === 'object';
+  );
 
 /**
  * Partial matches use the trigram index. The function compares a masked number with its mask

@@ -1,6 +1,6 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
-import { empty, onceIf, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { empty, onceIf, sql, type RowOf, type OrNull, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { hasFilters, matching, type PackageFilters } from './filters.js';
@@ -24,12 +24,8 @@ const DETAILS = columns('Package', 'p', ['description', 'receivedAt']);
 const COURIER_CODE = columns('Courier', 'c', { courierCode: 'code' });
 
 export type PackageRow = RowOf<typeof PACKAGE> &
-  RowOf<typeof DETAILS> & {
-    status: PackageStatus;
-    courierName: string | null;
-    carrierName: string | null;
-    manifestNumber: string | null;
-  };
+  RowOf<typeof DETAILS> &
+  OrNull<RowOf<typeof COURIER> & RowOf<typeof CARRIER> & RowOf<typeof MANIFEST>> & { status: PackageStatus };
 
 /** A package in an exported file: without the description, with its courier's code. */
 export type ExportRow = Omit<PackageRow, 'description' | 'receivedAt'> & {
@@ -52,7 +48,7 @@ export function listPackages(ctx: UserScope, filters: PackageFilters, page: Page
   return pageOfPackages(ctx, filters, page, sql`${STORED}, p.description`, LISTED);
 }
 
-/** Selects the same page for an export. */
+/** Selects one page for an export, newest first. */
 export function exportPackages(ctx: UserScope, filters: PackageFilters, page: PageQuery): Sql<ExportRow> {
   return pageOfPackages(ctx, filters, page, STORED, EXPORTED);
 }

@@ -1,4 +1,4 @@
-import { fieldError, type FieldError, type FieldProblem } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError, type FieldError, type FieldProblem } from '../../../platform/errors/errors.js';
 
 /**
  * Returns the package ids of a body, each with the field that contains it first. A repeated id counts once.
@@ -22,4 +22,8 @@ export function listErrors(
   });
 }
 
-export const packageNotFound = (id: string): FieldProblem => ['package_missing', { id }];
+/** @throws ApiError package_not_found with the field of each package that does not exist */
+export function assertAllExist(fields: Map<string, string>, found: { has(id: string): boolean }): void {
+  const errors = listErrors(fields, (id) => (found.has(id) ? undefined : ['package_missing', { id }]));
+  if (errors.length > 0) throw new ApiError('package_not_found', { variant: 'several', errors });
+}

@@ -4,8 +4,7 @@ import type { UserTx } from '../../../platform/db/scope.js';
 import { keysOfStored, readScan, type ScannedNumber } from '../../tracking-numbers/public.js';
 import { isHouseNumber } from '../intake/house-number.js';
 import { lockLooked } from '../intake/lock-identified.js';
-import { hiddenPackageError } from '../shared/hidden-package.js';
-import { packageHasCourier } from '../shared/queries.js';
+import { packageHasCourier, hiddenPackageError } from '../shared/queries.js';
 import type { RequestedFields } from './fields.js';
 import { findNumber, hasScans, lockedPackage, packageOfNumber, type Editable } from './queries.js';
 

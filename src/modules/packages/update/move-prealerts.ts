@@ -1,14 +1,30 @@
-import type { AuditFact } from '../../../platform/audit/audit.js';
+import { factOf, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { readOpenPrealerts, settledFact } from '../intake/open-prealerts.js';
-import { decideOwnership, type Customer } from '../intake/ownership.js';
-import { findOpenPrealerts, lockOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
-import { readScan } from '../../tracking-numbers/public.js';
+import { decideOwnership, type Customer, type EnteredOwner, type OpenPrealert } from '../intake/ownership.js';
+import {
+  findOpenPrealerts,
+  lockOpenPrealerts,
+  settlePrealerts,
+  type OpenPrealertRow,
+} from '../intake/prealert-queries.js';
+import { keyOfStored } from '../../tracking-numbers/public.js';
 import { keysOfPackage } from './lock-package.js';
-import { reopenPrealerts, restoreKeys, type Editable, type ReopenedRow } from './queries.js';
+import {
+  openWithKey,
+  presentCodeOfPackage,
+  reopenPrealerts,
+  restoreKeys,
+  type Editable,
+  type ReopenedRow,
+  receivePendingPrealerts,
+} from './queries.js';
 
 /** The further effects of an update: more changed columns, and the audit entries of pre-alerts. */
 export type UpdateEffects = { columns: Partial<Editable>; facts: AuditFact[] };
+
+/** A package before and after an update. */
+export type PackageChange = { id: string; before: Editable; after: Editable };
 
 /**
  * Applies a package's new number to the pre-alerts. The caller must hold the locks of both parcels.
@@ -17,23 +33,21 @@ export type UpdateEffects = { columns: Partial<Editable>; facts: AuditFact[] };
  * customer if it has none. Otherwise they are flagged and the package keeps its owner. Unlike at intake, the
  * package may already be billed or on a manifest; staff decide when they review the flag.
  */
-export async function movePrealerts(tx: UserTx, before: Editable, after: Editable): Promise<UpdateEffects> {
+export async function movePrealerts(
+  tx: UserTx,
+  { id, before, after }: PackageChange,
+): Promise<UpdateEffects> {
   const keys = keysOfPackage(after);
-  const [reopened, , announced] = await tx.query([
-    reopenPrealerts(tx, before.courier_id, keysOfPackage(before)),
-    lockOpenPrealerts(tx, keys),
-    findOpenPrealerts(tx, keys),
-  ]);
-  const renamed = reopened.flatMap(ownKey);
-  if (renamed.length > 0) tx.later(restoreKeys(tx, renamed));
+  const { reopened, announced } = await reopen(tx, before, keys);
   const prealerts = await readOpenPrealerts(tx, announced, keys, after.tracking_number);
-  const ownership = decideOwnership(ownerOf(after), prealerts, after.tracking_number);
+  const owner = await presentOwner(tx, { id, before, after }, prealerts);
+  const ownership = decideOwnership(owner, prealerts, after.tracking_number);
   const { courierId, customer, matchedPrealert, prealertStatus } = ownership;
   // A package without a courier cannot be identified as the announced one.
   const isMatch = courierId !== null && courierId === after.courier_id && prealertStatus === 'received';
   const status = isMatch ? 'received' : 'flagged';
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) tx.later(settlePrealerts(tx, ids, keys, status));
+  if (ids.length > 0) tx.later(settlePrealerts(tx, ids, after.tracking_key, status));
   const settled = prealerts.filter((prealert) => prealert.status !== status);
   const matchedId = isMatch ? (matchedPrealert?.id ?? null) : null;
   return {
@@ -45,13 +59,55 @@ export async function movePrealerts(tx: UserTx, before: Editable, after: Editabl
   };
 }
 
-/** A pre-alert that had the key of its package, and the key of its own number. */
-function ownKey({ id, trackingKey, trackingNumber }: ReopenedRow): { id: string; key: string }[] {
-  const [number, another] = readScan(trackingNumber).numbers;
-  return number && !another && number.key !== trackingKey ? [{ id, key: number.key }] : [];
+type Reopened = { reopened: ReopenedRow[]; announced: OpenPrealertRow[] };
+
+/**
+ * Sets the pre-alerts of the old number to pending, and finds those of the new one. A short number may fit both, so the keys of the old
+ * package are removed before.
+ */
+async function reopen(tx: UserTx, before: Editable, keys: string[]): Promise<Reopened> {
+  const find = [lockOpenPrealerts(tx, keys), findOpenPrealerts(tx, keys)] as const;
+  const [open, reopened, , announced] = await tx.query([
+    openWithKey(tx, before.tracking_key),
+    reopenPrealerts(tx, before.courier_id, keysOfPackage(before)),
+    ...find,
+  ]);
+  const renamed = [...open, ...reopened].flatMap(ownKey);
+  if (renamed.length === 0) return { reopened, announced };
+  const [, , again] = await tx.query([restoreKeys(tx, renamed), ...find]);
+  return { reopened, announced: again };
 }
 
-function ownerOf({ courier_id: courierId, user_code: userCode, first_name, last_name }: Editable) {
+/** A pre-alert that had the key of its package, and the key of its own number. */
+function ownKey(row: ReopenedRow): { id: string; key: string }[] {
+  const key = keyOfStored(row);
+  return key === row.trackingKey ? [] : [{ id: row.id, key }];
+}
+
+/** The owner of the package. A stored code is compared as the one that its customer has now. */
+async function presentOwner(
+  tx: UserTx,
+  { id, before, after }: PackageChange,
+  prealerts: OpenPrealert[],
+): Promise<EnteredOwner> {
+  const owner = ownerOf(after);
+  const { courierId, customer } = owner;
+  if (!customer || customer.userCode !== before.user_code) return owner;
+  const others = prealerts
+    .filter((prealert) => prealert.courierId === courierId)
+    .map(({ userCode }) => userCode);
+  const codes = [...new Set(others)].filter((code) => code !== customer.userCode);
+  if (codes.length === 0) return owner;
+  const [present] = await tx.query(presentCodeOfPackage(tx, id, codes));
+  return { courierId, customer: { ...customer, ...present } };
+}
+
+function ownerOf({
+  courier_id: courierId,
+  user_code: userCode,
+  first_name,
+  last_name,
+}: Editable): EnteredOwner {
   const names = { firstName: first_name ?? '', lastName: last_name ?? '' };
   return { courierId, customer: courierId && userCode ? { courierId, userCode, ...names } : null };
 }
@@ -63,10 +119,21 @@ const namesOf = ({ userCode, firstName, lastName }: Customer, after: Editable): 
   ...(after.last_name === null ? { last_name: lastName } : {}),
 });
 
-const reopenedFact = ({ id }: { id: string }): AuditFact => ({
-  action: 'prealert.reopened',
-  entity: 'prealert',
-  entityId: id,
-  before: { status: 'received' },
-  after: { status: 'pending' },
-});
+const reopenedFact = ({ id }: { id: string }): AuditFact =>
+  factOf('prealert.reopened', id, { before: { status: 'received' }, after: { status: 'pending' } });
+
+/**
+ * Marks the pre-alerts of a package's customer as received once the package is linked to the customer. The
+ * caller must hold the parcel's lock. Such a pre-alert was created while the package had no customer, and was
+ * pending.
+ */
+export async function receivePrealerts(tx: UserTx, { before, after }: PackageChange): Promise<UpdateEffects> {
+  const isLinked = after.user_code !== null && after.user_code !== before.user_code;
+  if (!isLinked) return { columns: {}, facts: [] };
+  const received = await tx.query(receivePendingPrealerts(tx, after, keysOfPackage(after)));
+  const [oldest] = received.map(({ id }) => id).sort();
+  return {
+    columns: oldest && before.prealert_id === null ? { prealert_id: oldest } : {},
+    facts: received.map(({ id }) => settledFact({ id, status: 'pending' }, 'received')),
+  };
+}

@@ -1,36 +1,18 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Prealert } from '../../../platform/db/models/types.js';
 import { join, once, onceIf, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
-import { presentCode } from '../../../platform/db/user-codes.js';
+import { isFormerCode, presentCode } from '../../../platform/db/user-codes.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, type StoredNumber } from '../../tracking-numbers/public.js';
 import { MAX_SETTLED } from '../intake/prealert-queries.js';
-import type { Measures } from '../shared/measures.js';
+import type { StoredColumns } from '../shared/measures.js';
 import { columns } from '../../../platform/db/columns.js';
 
 const PACKAGE = columns('Package', 'p', ['trackingKey', 'trackingNumber']);
 const PREALERT = columns('Prealert', 'a', ['id', 'trackingNumber', 'trackingKey']);
 
-/** The columns that an update may change, as the audit trail records them. Numbers are decimal text. */
-export type Editable = Measures &
-  ColumnsOf<
-    Pick<
-      Package,
-      | 'courierId'
-      | 'userCode'
-      | 'firstName'
-      | 'lastName'
-      | 'trackingNumber'
-      | 'trackingKey'
-      | 'packageType'
-      | 'shipper'
-      | 'description'
-      | 'carrierId'
-      | 'warehouseId'
-      | 'prealertId'
-      | 'claimedBy'
-    >
-  >;
+/** The columns that an update may change. */
+export type Editable = StoredColumns & ColumnsOf<Pick<Package, 'claimedBy'>>;
 
 const COLUMNS = sql`p.courier_id, p.user_code, p.first_name, p.last_name, p.tracking_number, p.tracking_key,
   p.weight_lb::text, p.length_in::text, p.width_in::text, p.height_in::text, p.package_type, p.shipper,
@@ -91,6 +73,25 @@ export const findPrealertContents = (
     where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
 
 /**
+ * Appends to the history of a package that its receipt has changed. The status stays, so the event belongs to the intake, and the scans
+ * of the parcel are folded without it. It happened when the latest event did, so that it does not delay the events that follow.
+ */
+export const appendReceiptEvent = (
+  { tenantId, caller }: UserScope,
+  packageId: string,
+  eventId: string,
+  remarks: string,
+): Sql =>
+  once`insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
+      occurred_at, recorded_at, source, remarks)
+    select p.tenant_id, ${eventId}::uuid, p.id, p.courier_id, null, p.status, ${caller.userId}::uuid,
+      coalesce(latest.occurred_at, statement_timestamp()), statement_timestamp(), 'intake', ${remarks}
+    from packages p
+    left join lateral (select e.occurred_at from package_events e where e.tenant_id = p.tenant_id and e.package_id = p.id
+      order by e.place desc limit 1) latest on true
+    where p.tenant_id = ${tenantId}::uuid and p.id = ${packageId}::uuid`;
+
+/**
  * Selects whether a package must stay at its warehouse: it is on a manifest, or the loading gate of its warehouse is on and that of
  * the other one is off.
  */
@@ -119,12 +120,18 @@ export function changePackage(ctx: UserScope, id: string, changes: Partial<Edita
 
 export type ReopenedRow = RowOf<typeof PREALERT>;
 
-/** Sets the pre-alerts that the package no longer matches to pending, at most 500: none without a courier. */
+/**
+ * Sets the pre-alerts that the package no longer matches to pending, at most 500: none without a courier. They have its key. Earlier
+ * releases left some with the key of their own number, unless that is the key of another package.
+ *
+ * @param keys the keys of the package's parcel, its own first
+ */
 export function reopenPrealerts(ctx: UserScope, courierId: string | null, keys: string[]): Sql<ReopenedRow> {
   return once`with found as (
       select a.tenant_id, a.id from prealerts a
       where ${ownRows(ctx, 'a')} and a.courier_id = ${courierId}::uuid and ${keyIn('a', keys)}
-        and a.status = 'received'
+        and a.status = 'received' and (a.tracking_key = ${keys[0]} or not exists (
+          select from packages p where ${tenantRows(ctx, 'p')} and p.tracking_key = a.tracking_key))
       order by a.id limit ${MAX_SETTLED}::int for update
     )
     update prealerts a set status = 'pending', updated_at = now()
@@ -132,7 +139,22 @@ export function reopenPrealerts(ctx: UserScope, courierId: string | null, keys: 
     returning ${PREALERT}`;
 }
 
-/** Gives reopened pre-alerts the keys of their own numbers. They had that of the package. */
+/** Selects and locks the open pre-alerts with the key of the package, at most 500. */
+export const openWithKey = (ctx: UserScope, key: string): Sql<ReopenedRow> =>
+  once`select ${PREALERT} from prealerts a
+    where ${ownRows(ctx, 'a')} and a.tracking_key = ${key} and a.status in ('pending', 'flagged')
+    order by a.id limit ${MAX_SETTLED}::int for update`;
+
+/** Selects which of these codes the customer has now whose former code the package has. */
+export const presentCodeOfPackage = (
+  ctx: UserScope,
+  packageId: string,
+  codes: string[],
+): Sql<{ userCode: string }> =>
+  once`select own.code as "userCode" from packages p cross join unnest(${codes}::text[]) as own (code)
+    where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid and ${isFormerCode('p', sql`own.code`)} limit 1`;
+
+/** Gives pre-alerts the keys of their own numbers. They had that of the package. */
 export const restoreKeys = (ctx: UserScope, prealerts: { id: string; key: string }[]): Sql =>
   once`update prealerts a set tracking_key = own.key
     from jsonb_to_recordset(${JSON.stringify(prealerts)}::jsonb) as own (id uuid, key text)

@@ -1,7 +1,14 @@
 import type { UserTx } from '../../../platform/db/scope.js';
-import { findReferencedIds } from '../intake/queries.js';
+import { newId } from '../../../platform/values/ids.js';
+import { findNamedRecords } from '../intake/queries.js';
 import { readMeasures, type Intake } from '../intake/intake.js';
-import { findPrealertContents, isWarehouseFixed, lockedPackage, type Editable } from './queries.js';
+import {
+  appendReceiptEvent,
+  findPrealertContents,
+  isWarehouseFixed,
+  lockedPackage,
+  type Editable,
+} from './queries.js';
 import { applyChanges } from './update.js';
 
 /**
@@ -40,7 +47,13 @@ export async function replaceReceipt(
     before,
     Object.fromEntries(changed.map((column) => [column, next[column]])),
   );
+  if (changed.includes('weight_lb'))
+    tx.later(appendReceiptEvent(tx, packageId, newId(), explainChange(before.weight_lb, next.weight_lb)));
 }
+
+/** Couriers see it too. */
+const explainChange = (before: string, after: string): string =>
+  `The weight changed from ${Number(before)} lb to ${Number(after)} lb: an earlier scan of the receipt arrived later.`;
 
 async function keepsWarehouse(
   tx: UserTx,
@@ -56,13 +69,8 @@ type Announced = { vendor: string | null; description: string | null };
 
 /** The columns that a receipt sets. A carrier that was deleted since counts as none. */
 async function columnsOf(tx: UserTx, intake: Intake, announced: Announced) {
-  const [ids] = await tx.query(
-    findReferencedIds(tx, {
-      courierId: undefined,
-      carrierId: intake.carrier_id,
-      warehouseId: intake.warehouse_id,
-    }),
-  );
+  const named = { carrierId: intake.carrier_id, warehouseId: intake.warehouse_id };
+  const [ids] = await tx.query(findNamedRecords(tx, [named]));
   return {
     ...readMeasures(intake),
     package_type: intake.package_type ?? null,

@@ -1,7 +1,8 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { unknownUserCode } from '../intake/referenced-records.js';
+import { audit, factOf } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { violates } from '../../../platform/db/violations.js';
-import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { readNumber } from '../../tracking-numbers/public.js';
@@ -10,9 +11,8 @@ import type { ExecuteWaitingScans } from '../intake/intake.js';
 import { findCustomers } from '../intake/queries.js';
 import { assertPermitted, findChanges, readFields, type PackageUpdate } from './fields.js';
 import { keysOfPackage, lockPackageAndParcels } from './lock-package.js';
-import { movePrealerts } from './move-prealerts.js';
+import { movePrealerts, receivePrealerts } from './move-prealerts.js';
 import { changePackage, type Editable } from './queries.js';
-import { receivePrealerts } from './receive-prealerts.js';
 
 /**
  * Changes the fields that differ from the stored ones, and queues the package for synchronisation. Of
@@ -81,7 +81,7 @@ async function deriveColumns(
   if (!user_code) return claim;
   const [customer, another] = await tx.query(findCustomers(tx, user_code, before.courier_id));
   if (another) throw invalidFieldError('user_code', 'ambiguous');
-  if (!customer) throw unknownUserCode();
+  if (!customer) throw unknownUserCode('user_code');
   const courier = before.courier_id === null ? { courier_id: customer.courierId } : {};
   return { ...claim, ...courier };
 }
@@ -93,10 +93,6 @@ function claimColumns(caller: UserCaller, before: Editable): Partial<Editable> {
   return claimedBy === before.claimed_by ? {} : { claimed_by: claimedBy };
 }
 
-function unknownUserCode(): ApiError {
-  return new ApiError('unknown_user_code', { errors: [fieldError('user_code', 'unknown_user_code')] });
-}
-
 /** Writes changed columns of a locked package, with their effects on pre-alerts, the audit trail and synchronisation. */
 export async function applyChanges(
   tx: UserTx,
@@ -106,13 +102,12 @@ export async function applyChanges(
 ): Promise<void> {
   const after = { ...before, ...changes };
   const isRenumbered = after.tracking_key !== before.tracking_key;
-  const effects = await (isRenumbered ? movePrealerts : receivePrealerts)(tx, before, after);
+  const effects = await (isRenumbered ? movePrealerts : receivePrealerts)(tx, { id, before, after });
   const all = { ...changes, ...effects.columns };
   tx.later(changePackage(tx, id, all));
   // `all` has only columns of Editable.
   const columns = Object.keys(all) as (keyof Editable)[];
   const states = { before: Object.fromEntries(columns.map((key) => [key, before[key]])), after: all };
-  const fact = { action: 'package.updated', entity: 'package', entityId: id, ...states } as const;
-  tx.later(audit(tx, fact, ...effects.facts));
+  tx.later(audit(tx, factOf('package.updated', id, states), ...effects.facts));
   reportChanged(tx, id);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { audit, BACKGROUND } from '../../../platform/audit/audit.js';
+import { auditLater, BACKGROUND } from '../../../platform/audit/audit.js';
 import { makeContext } from '../../../platform/context/request-context.js';
 import type { Db } from '../../../platform/db/database.js';
 import type { SystemTx } from '../../../platform/db/scope.js';
@@ -38,13 +38,8 @@ async function writePiece(tx: SystemTx, rename: Rename): Promise<void> {
   if (changed.length < PIECE) tx.later(queries.deleteRename(tx, rename));
   if (changed.length === 0) return;
   const ids = changed.map(({ id }) => id).sort();
-  tx.later(
-    audit(tx, {
-      action: 'customer.prealerts_renamed',
-      entity: 'customer',
-      entityId: rename.customerId,
-      before: { user_code: rename.userCode },
-      after: { user_code: locked.to, prealerts: ids.length, prealert_ids: ids },
-    }),
-  );
+  auditLater(tx, 'customer.prealerts_renamed', rename.customerId, {
+    before: { user_code: rename.userCode },
+    after: { user_code: locked.to, prealerts: ids.length, prealert_ids: ids },
+  });
 }

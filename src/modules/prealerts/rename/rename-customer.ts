@@ -1,7 +1,7 @@
-import { lockUserCode } from '../../../platform/db/locks.js';
-import type { UserTx } from '../../../platform/db/scope.js';
-import { ApiError } from '../../../platform/errors/errors.js';
 import * as queries from './queries.js';
+import { lockUserCode } from '../../../platform/db/locks.js';
+import type { UserTx, SystemTx } from '../../../platform/db/scope.js';
+import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserCodeChange } from './queries.js';
 
 /** The most open pre-alerts that a rename writes, and the most others, so that those of most customers have the new code at once. The worker writes the others. */
@@ -32,4 +32,20 @@ export async function renameOnPrealerts(tx: UserTx, change: UserCodeChange): Pro
   for (const statement of queries.redirectRenames(tx, change)) tx.later(statement);
   tx.later(queries.changeUserCode(tx, change, MAX_WRITTEN));
   tx.later(queries.insertRename(tx, change));
+}
+
+/**
+ * Refuses codes whose pre-alerts still wait for the new code of another customer: a customer who got one of them would get these
+ * pre-alerts. Call it after the customers are written. A rename that gives up the code at the same time has ended then, and is seen.
+ *
+ * @param haveOne returns whether the written customers have one of these codes
+ * @throws ApiError rename_unfinished
+ */
+export async function assertCodesFree(
+  tx: UserTx | SystemTx,
+  courierId: string,
+  haveOne: (codes: string[]) => boolean | Promise<boolean>,
+): Promise<void> {
+  const codes = (await tx.query(queries.findBlockedCodes(tx, courierId))).map(({ userCode }) => userCode);
+  if (codes.length > 0 && (await haveOne(codes))) throw new ApiError('rename_unfinished');
 }

@@ -1,5 +1,8 @@
-import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import { empty, sql, type Sql, once } from '../../../platform/db/statements.js';
 import type { Caller } from '../../../platform/identity/callers.js';
+import { ownRows } from '../../../platform/db/filters.js';
+import type { UserScope } from '../../../platform/db/scope.js';
+import { keyIn } from '../../tracking-numbers/public.js';
 
 /** A number that a courier announces: SQL expressions. */
 export type Announced = {
@@ -9,6 +12,8 @@ export type Announced = {
   key: Sql;
   /** Whether the row with this alias has one of the number's keys. */
   isOfParcel: (alias: string) => Sql;
+  /** The id of its pre-alert, if that is stored. */
+  id?: Sql;
 };
 
 /**
@@ -34,14 +39,27 @@ export const initialKey = ({ key }: Pick<Announced, 'key'>): Sql =>
  * a stored flag. It is received if the parcel is already in the warehouse; for a courier only if its customer is known: until then
  * the courier sees the number masked, and a guessed number must behave like any other.
  */
-export function initialStatus(caller: Caller, { tenantId, courierId, isOfParcel }: Announced): Sql {
+export function initialStatus(caller: Caller, { tenantId, courierId, isOfParcel, id }: Announced): Sql {
   const isStaff = caller.kind === 'user' && caller.courierId === null;
   const isShown = isStaff ? empty : sql`and parcel.user_code is not null`;
   return sql`case
     when exists (select from prealert_flags f where f.tenant_id = ${tenantId} and f.courier_id = ${courierId}
       and ${isOfParcel('f')})
       or exists (select from prealerts other where other.tenant_id = ${tenantId} and other.courier_id = ${courierId}
-      and ${isOfParcel('other')} and other.status = 'flagged') then 'flagged'
+      and ${isOfParcel('other')} and other.status = 'flagged' ${id ? sql`and other.id <> ${id}` : empty}) then 'flagged'
     when parcel.tracking_key is not null ${isShown} then 'received'
     else 'pending' end`;
+}
+
+/** Stores a flag of the courier for each key, unless one is stored already. */
+export function insertFlags({ tenantId }: UserScope, courierId: string, keys: string[]): Sql {
+  return once`insert into prealert_flags (tenant_id, courier_id, tracking_key)
+    select ${tenantId}::uuid, ${courierId}::uuid, key from unnest(${keys}::text[]) key order by key
+    on conflict do nothing`;
+}
+
+/** Only for staff: a courier must not clear its own flag. */
+export function deleteFlags(ctx: UserScope, courierId: string, keys: string[]): Sql {
+  return once`delete from prealert_flags f
+    where ${ownRows(ctx, 'f')} and f.courier_id = ${courierId}::uuid and ${keyIn('f', keys)}`;
 }

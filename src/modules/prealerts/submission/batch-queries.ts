@@ -2,7 +2,7 @@ import { auditRows } from '../../../platform/audit/audit.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { Scope } from '../../../platform/db/scope.js';
-import type { OwnerSelection } from '../duplicates/owners.js';
+import type { OwnerSelection } from '../duplicates/existing.js';
 import { keyInColumn } from '../../tracking-numbers/public.js';
 import { COLUMNS, type NewPrealert } from '../queries.js';
 import { initialKey, initialStatus, joinParcel } from '../status/initial-status-queries.js';
@@ -92,4 +92,28 @@ export function insertPrealerts(
       returning tenant_id, ${COLUMNS}
     ), audited as (${auditRows(ctx, facts)})
     select known.number, created.id from known left join created on created.id = known.id order by known.number`;
+}
+
+/**
+ * Gives the inserted pre-alerts of a batch the status and the key that they would get now, with the locks of their parcels: an intake
+ * may have received, moved or disputed one since they were inserted.
+ */
+export function settleBatch(ctx: Scope, packed: Packed): Sql {
+  const number = {
+    tenantId: sql`own.tenant_id`,
+    courierId: sql`own.courier_id`,
+    key: sql`own.announced_key`,
+    isOfParcel: (alias: string) => keyInColumn(alias, sql`own.keys`),
+    id: sql`own.id`,
+  };
+  return sql`with sent as materialized (${sent(packed)}), own as materialized (
+      select p.tenant_id, p.courier_id, p.id, p.announced_key, array_prepend(sent.tracking_key, sent.other_keys) as keys
+      from sent join prealerts p on p.tenant_id = ${ctx.tenantId}::uuid and p.id = sent.id
+    ), present as (
+      select own.tenant_id, own.id, ${initialKey(number)} as tracking_key, ${initialStatus(ctx.caller, number)} as status
+      from own ${joinParcel(number)}
+    )
+    update prealerts p set tracking_key = present.tracking_key, status = present.status
+    from present where p.tenant_id = present.tenant_id and p.id = present.id
+      and (p.tracking_key, p.status) is distinct from (present.tracking_key, present.status)`;
 }

@@ -1,4 +1,5 @@
 import type { Handlers } from '../../../../generated/handlers.js';
+import { reply } from '../../../platform/contract/reply.js';
 import { NDJSON, type HandlerRequest, type ReplyOf } from '../../../platform/contract/types.js';
 import { submitPrealert } from '../prealert.js';
 import { describeBatch, viewBatch } from './batch-view.js';
@@ -14,8 +15,8 @@ export function prealertSubmissionHandlers() {
 async function submit(request: Submission): Promise<ReplyOf<'submitPrealert'>> {
   const { ctx, query } = request;
   if (request.mediaType === NDJSON) {
-    const data = viewBatch(await submitBatch(ctx, request.body.lines, query.atomic));
-    return { statusCode: 200, message: describeBatch(data), data };
+    const data = viewBatch(await submitBatch(ctx, request.body, query.atomic));
+    return reply(describeBatch(data), data);
   }
   const data = await submitPrealert(ctx, request.body);
   return { statusCode: 201, message: 'Pre-alert created.', data };

@@ -1,16 +1,27 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { lockAnnouncements, type Announced } from '../../../platform/db/locks.js';
+import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
+import {
+  joinBatches,
+  keepUserCodes,
+  lockAnnouncedParcels,
+  type Announced,
+} from '../../../platform/db/locks.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import {
   insertPrealerts,
   joinElements,
   packElements,
+  settleBatch,
   type NumberedPrealert,
   type Packed,
   type Stored,
 } from './batch-queries.js';
-import { finderOf, findExisting, viewExisting, type ExistingPrealert } from '../duplicates/existing.js';
-import type { OwnerSelection } from '../duplicates/owners.js';
+import {
+  finderOf,
+  findExisting,
+  viewExisting,
+  type ExistingPrealert,
+  type OwnerSelection,
+} from '../duplicates/existing.js';
 
 /** Pre-alerts to store, prepared before the transaction, because the transaction holds locks. */
 export type Batch = { owner: OwnerSelection; packed: Packed; announced: Announced[] };
@@ -21,7 +32,7 @@ const PREALERTS_PER_TURN = 250;
 export async function prepareBatch(owner: OwnerSelection, prealerts: NumberedPrealert[]): Promise<Batch> {
   const parts: string[] = [];
   for (let from = 0; from < prealerts.length; from += PREALERTS_PER_TURN) {
-    if (from > 0) await nextTurn();
+    await pauseWhenDue();
     parts.push(packElements(prealerts.slice(from, from + PREALERTS_PER_TURN)));
   }
   return {
@@ -57,12 +68,21 @@ export async function readExisting(
   );
 }
 
-/** Stores a batch in the transaction. Returns the pre-alerts of known customers. */
+/**
+ * Stores a batch in the transaction. Returns the pre-alerts of known customers. The parcels are locked when the pre-alerts are written,
+ * so that intake waits for a comparison of the numbers, not for thousands of inserts (decision 0112).
+ */
 export async function storeBatch(
   tx: Tx,
   { owner, packed, announced }: Batch,
   remarks: 'upload' | null,
 ): Promise<Stored[]> {
-  await tx.query(lockAnnouncements(tx.tenantId, announced));
-  return tx.query(insertPrealerts(tx, owner, packed, remarks));
+  const userCodes = announced.map(({ userCode }) => userCode);
+  const trackingKeys = announced.map(({ trackingKey }) => trackingKey);
+  tx.later(joinBatches(tx.tenantId, owner));
+  await tx.query(keepUserCodes(tx.tenantId, userCodes));
+  const stored = await tx.query(insertPrealerts(tx, owner, packed, remarks));
+  await tx.query(lockAnnouncedParcels(tx.tenantId, trackingKeys));
+  await tx.count(settleBatch(tx, packed));
+  return stored;
 }

@@ -1,6 +1,6 @@
-import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
+import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { Line } from '../../../platform/contract/types.js';
+import type { Line, Lines } from '../../../platform/contract/types.js';
 import {
   ApiError,
   atRow,
@@ -11,9 +11,9 @@ import {
 import type { KeyCaller } from '../../../platform/identity/callers.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { warnOfUnlikelyNumber, type UnlikelyNumber } from '../../tracking-numbers/public.js';
-import { duplicateOf } from '../duplicates/existing.js';
-import { toPrealert, unknownUserCode, type PrealertSubmission } from '../prealert.js';
-import { ownerOfKey } from '../duplicates/owners.js';
+import { duplicateOf, ownerOfKey } from '../duplicates/existing.js';
+import { unknownUserCode } from '../../packages/public.js';
+import { toPrealert, type PrealertSubmission } from '../prealert.js';
 import { comparePrealerts, type NumberedPrealert, type Stored } from './batch-queries.js';
 import { prepareBatch, readExisting, storeBatch, type Batch, type ExistingByNumber } from './store-batch.js';
 
@@ -28,14 +28,14 @@ const TIMEOUT_MS = 30_000;
  * Creates the pre-alerts of the lines with a courier's API key, in one transaction. A line that fails does not affect the
  * others, unless the batch is atomic. Returns the results in the order of the lines.
  *
- * @throws ApiError key_invalid; for an atomic batch validation_failed or duplicate_tracking_number with the failed lines
+ * @throws ApiError key_invalid; overloaded; for an atomic batch validation_failed or duplicate_tracking_number with the failed lines
  */
 export async function submitBatch(
   ctx: RequestContext<KeyCaller>,
-  lines: Line<PrealertSubmission>[],
+  { lines, limit }: Lines<PrealertSubmission>,
   isAtomic: boolean,
 ): Promise<LineResult[]> {
-  const { prealerts, invalid } = await readPrealerts(lines);
+  const { prealerts, invalid } = await limit(() => readPrealerts(lines));
   if (prealerts.length === 0) {
     if (isAtomic) assertAllCreated(invalid);
     return invalid;
@@ -59,7 +59,6 @@ export async function submitBatch(
 type Read = { prealerts: NumberedPrealert[]; invalid: LineResult[] };
 
 async function readPrealerts(lines: Line<PrealertSubmission>[]): Promise<Read> {
-  const pauseWhenDue = makePauseWhenDue();
   const ids = newIds(lines.length);
   const read: Read = { prealerts: [], invalid: [] };
   for (const [index, line] of lines.entries()) {

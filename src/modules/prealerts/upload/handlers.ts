@@ -1,4 +1,5 @@
 import type { Handlers } from '../../../../generated/handlers.js';
+import { reply } from '../../../platform/contract/reply.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
 import { uploadPrealerts } from './upload.js';
@@ -7,7 +8,7 @@ export function prealertUploadHandlers({ bulk }: Deps) {
   return {
     async uploadPrealerts({ ctx, body }) {
       const data = await uploadPrealerts(ctx, bulk, body);
-      return { statusCode: 200, message: describe(data), data };
+      return reply(describe(data), data);
     },
   } satisfies Partial<Handlers>;
 }

@@ -1,4 +1,4 @@
-import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
+import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
 import { makeInvalidCells, type InvalidCell } from '../../../platform/files/invalid-cells.js';
 import { unlikelyNumberWarning, type Warning } from '../../../platform/files/upload-report.js';
@@ -63,7 +63,6 @@ async function readNumbers(sent: SentRow[]): Promise<Rows> {
   const ids = newIds(sent.length);
   const rows: Rows = { prealerts: new Map(), repeatedRows: [] };
   const invalid = makeInvalidCells();
-  const pauseWhenDue = makePauseWhenDue();
   for (const row of sent) {
     await pauseWhenDue();
     const problems = takeRow(rows, ids, row);

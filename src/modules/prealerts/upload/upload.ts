@@ -3,9 +3,9 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { makeInvalidCells } from '../../../platform/files/invalid-cells.js';
-import { courierOfUpload } from '../../couriers/public.js';
+import { courierExists, courierOfUpload } from '../../couriers/public.js';
 import type { Tx } from '../../../platform/db/scope.js';
-import { ownerById, type OwnerSelection } from '../duplicates/owners.js';
+import { ownerById, type OwnerSelection } from '../duplicates/existing.js';
 import { comparePrealerts, type NumberedPrealert } from '../submission/batch-queries.js';
 import {
   prepareBatch,
@@ -14,7 +14,6 @@ import {
   type Batch,
   type ExistingByNumber,
 } from '../submission/store-batch.js';
-import { courierExists } from './queries.js';
 import { readUpload, type Upload } from './upload-rows.js';
 
 /** 10,000 rows take seconds on a busy server. */
@@ -33,7 +32,7 @@ export async function uploadPrealerts(
   form: BodyOf<'uploadPrealerts'>,
 ): Promise<DataOf<'uploadPrealerts'>> {
   const courierId = courierOfUpload(ctx.caller, form.target_courier_id);
-  return bulk.limitUpload(ctx.tenantId, courierId, async () => {
+  return bulk.limitUpload(ctx.caller, courierId, async () => {
     const upload = await readUpload(form.file.path);
     const prealerts = [...upload.prealerts.values()];
     const batch = await prepareBatch(ownerById(ctx, courierId), prealerts);

@@ -1,16 +1,15 @@
-import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
+import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 import { keysOfStored } from '../../tracking-numbers/public.js';
 import type { ConflictReason } from '../fold/fold.js';
-import type { AdmittedScan } from './admit-scans.js';
 import { foldStoredParcel, readManifests, type ManifestFacts } from './fold-stored-parcel.js';
-import type { BatchParcel } from './related-parcels.js';
-import { packageStates, type PositionRow, type StateRow } from './queries.js';
+import { readOtherReceipts, type OtherReceipt } from './other-receipts.js';
+import { packageStates, type PositionRow, type StateRow } from './stored/queries.js';
 import { correctReceipt, receive, type ReceivedParcel } from './receive.js';
 import { positionOf, saveScans, type FoldedWork } from './save.js';
 import { planMoves, recordPlanned } from './status-moves.js';
-import { readParcels } from './stored-parcel.js';
+import { readParcels, type SentParcels } from './stored-parcel.js';
 
 /** The state of a parcel after a batch, and the reasons of the conflicts of its scans; null for a scan that is done. */
 export type ParcelResult = {
@@ -18,16 +17,13 @@ export type ParcelResult = {
   state: StateRow | undefined;
   position: PositionRow | undefined;
   reasons: Map<string, ConflictReason | null>;
+  otherReceipts: Map<string, OtherReceipt>;
 };
 
 /** Stores the new scans of parcels whose locks the transaction has, folds each parcel, and applies the difference. */
-export async function executeParcels(
-  tx: UserTx,
-  station: string,
-  parcels: BatchParcel<AdmittedScan>[],
-): Promise<ParcelResult[]> {
+export async function executeParcels(tx: UserTx, sent: SentParcels): Promise<ParcelResult[]> {
   const received: ReceivedParcel[] = [];
-  for (const parcel of await readParcels(tx, station, parcels)) received.push(await receive(tx, parcel));
+  for (const parcel of await readParcels(tx, sent)) received.push(await receive(tx, parcel));
   const manifests = await readManifests(tx, received);
   const work = await foldParcels(received, manifests);
   for (const { parcel, folded } of work) await correctReceipt(tx, parcel, folded.receiptId);
@@ -35,16 +31,18 @@ export async function executeParcels(
     tx,
     work.map(({ moves }) => moves),
   );
-  await saveScans(tx, station, work);
+  await saveScans(tx, sent.station, work);
   const parcelKeys = received.map((parcel) => ({ key: parcel.key, keys: allKeysOf(parcel) }));
   const states = new Map(
     (await tx.query(packageStates(tx, parcelKeys))).map((row) => [row.trackingKey, row]),
   );
+  const otherReceipts = await readOtherReceipts(tx, work);
   return work.map(({ parcel, folded, position }) => ({
     keys: parcel.keys,
     state: states.get(parcel.key),
     position,
     reasons: folded.reasons,
+    otherReceipts,
   }));
 }
 
@@ -54,7 +52,6 @@ const allKeysOf = ({ keys, package: stored }: ReceivedParcel): string[] => [
 ];
 
 async function foldParcels(parcels: ReceivedParcel[], manifests: ManifestFacts): Promise<FoldedWork[]> {
-  const pauseWhenDue = makePauseWhenDue();
   const work: FoldedWork[] = [];
   for (const parcel of parcels) {
     await pauseWhenDue();
@@ -66,6 +63,11 @@ async function foldParcels(parcels: ReceivedParcel[], manifests: ManifestFacts):
 
 /** Executes the stored scans of a parcel that ReceivePackage has received. Returns the status of its package. */
 export async function executeWaitingScans(tx: UserTx, keys: string[]): Promise<PackageStatus | undefined> {
-  const [parcel] = await executeParcels(tx, '', [{ keys, storedKeys: keys, scans: [] }]);
+  // No scan is new, so none has a station or a time of its own.
+  const [parcel] = await executeParcels(tx, {
+    station: '',
+    arrivedAt: '',
+    parcels: [{ keys, storedKeys: keys, scans: [] }],
+  });
   return parcel?.state?.status;
 }

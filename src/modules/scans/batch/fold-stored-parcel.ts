@@ -2,9 +2,9 @@ import type { ManifestStatus } from '../../../platform/contract/types.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { statusAfter, type PackageStatus } from '../../packages/public.js';
 import { foldParcel, type FoldedParcel, type StatusFact } from '../fold/fold.js';
-import * as queries from './queries.js';
+import * as queries from './stored/queries.js';
 import type { ReceivedParcel } from './receive.js';
-import { MAX_EVENTS } from './stored-parcel.js';
+import { MAX_EVENTS } from './stored/select-stored.js';
 
 /** The manifests that the scans of a batch's parcels refer to, and the couriers that have packages on them. */
 export type ManifestFacts = { statuses: Map<string, ManifestStatus>; couriers: Map<string, Set<string>> };

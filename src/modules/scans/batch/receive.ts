@@ -1,8 +1,13 @@
 import type { UserTx } from '../../../platform/db/scope.js';
-import { receiveParcel, replaceReceipt, rescanPackage, type AdmittedIntake } from '../../packages/public.js';
+import {
+  receiveParcel,
+  replaceReceipt,
+  rescanPackage,
+  type IdentifiedIntake,
+} from '../../packages/public.js';
 import { compareScans } from '../fold/fold.js';
 import { toIntake } from './messages/read-scans.js';
-import type { PackageRow } from './queries.js';
+import type { PackageRow } from './stored/queries.js';
 import type { ScanOfParcel, StoredParcel } from './stored-parcel.js';
 
 /** A parcel after the intake of its new scans. */
@@ -26,7 +31,7 @@ export async function receive(tx: UserTx, parcel: StoredParcel): Promise<Receive
     const receivedBy = !known ? 'nobody' : appliedReceipt ? 'scan' : 'intake';
     return { ...parcel, receivedBy, appliedReceipt, key: known?.trackingKey ?? parcel.keys[0] ?? '' };
   }
-  const { row } = await receiveParcel(tx, toIntake(first), admittedIntake(first));
+  const { row } = await receiveParcel(tx, toIntake(first), identifiedIntake(first));
   const { id, courierId, trackingKey, status } = row;
   const trackingNumber = first.parcel?.trackingNumber ?? first.scan;
   const stored: PackageRow = { id, courierId, status, trackingKey, trackingNumber, manifestId: null };
@@ -37,7 +42,7 @@ export async function receive(tx: UserTx, parcel: StoredParcel): Promise<Receive
 
 const keysOf = (scans: ScanOfParcel[]): string[] => [...new Set(scans.flatMap(({ keys }) => keys))];
 
-function admittedIntake({ parcel, references }: ScanOfParcel): AdmittedIntake {
+function identifiedIntake({ parcel, references }: ScanOfParcel): IdentifiedIntake {
   if (!parcel || !references) throw new Error('A new receive scan without a package names no new parcel.');
   return { parcel, references };
 }

@@ -2,8 +2,8 @@ import { audit } from '../../../platform/audit/audit.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { readScan } from '../../tracking-numbers/public.js';
 import { compareScans, type FoldedParcel } from '../fold/fold.js';
-import * as queries from './queries.js';
-import type { NewScan, PositionRow } from './queries.js';
+import * as queries from './stored/queries.js';
+import type { NewScan, PositionRow } from './stored/queries.js';
 import type { ReceivedParcel } from './receive.js';
 import type { PlannedMove } from './status-moves.js';
 

@@ -2,14 +2,10 @@ import { groupBy } from '../../../platform/values/group-by.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import type { ReferencedRecords, ScannedParcel } from '../../packages/public.js';
 import type { ParcelScan } from '../fold/fold.js';
-import type { AdmittedScan } from './admit-scans.js';
-import { MAX_SCANS } from './batch-parcels.js';
-import type { BatchParcel } from './related-parcels.js';
-import * as queries from './queries.js';
-import type { EventRow, NewScan, PackageRow, PositionRow, StoredScan } from './queries.js';
-
-/** The changes of the status that are folded. The status before them counts from the beginning. */
-export const MAX_EVENTS = 500;
+import type { AdmittedScan } from './admission/admit-scans.js';
+import { MAX_SCANS, selectStored, type StoredRows } from './stored/select-stored.js';
+import type { BatchParcel } from './admission/related-parcels.js';
+import type { EventRow, NewScan, PackageRow, PositionRow, StoredScan } from './stored/queries.js';
 
 /** A scan that is stored, or a new one. */
 export type ScanOfParcel = Omit<NewScan, 'outcome'> &
@@ -33,38 +29,36 @@ export type StoredParcel = {
   positions: PositionRow[];
 };
 
-/** Reads what is stored of parcels. Locks their packages before it reads the events of the packages. */
-export async function readParcels(
-  tx: UserTx,
-  station: string,
-  parcels: BatchParcel<AdmittedScan>[],
-): Promise<StoredParcel[]> {
-  const keys = parcels.flatMap((parcel) => parcel.keys);
-  const [packages, scans, events, positions, [time]] = await tx.query([
-    queries.lockedPackages(tx, keys),
-    // One more, to detect that there are more.
-    queries.scansOfParcels(tx, keys, MAX_SCANS + 1),
-    queries.statusEvents(tx, keys, MAX_EVENTS),
-    queries.positionsOfParcels(tx, keys),
-    queries.serverTime(),
-  ]);
+/** Parcels that are locked, with the scans that a station sends. */
+export type SentParcels = {
+  station: string;
+  /** The time of the new scans. ISO 8601, in UTC with milliseconds. */
+  arrivedAt: string;
+  parcels: BatchParcel<AdmittedScan>[];
+  /** What is stored of them, and maybe of others; undefined if it is not read yet. */
+  rows?: StoredRows | undefined;
+};
+
+/** Returns what is stored of parcels, with their new scans. */
+export async function readParcels(tx: UserTx, sent: SentParcels): Promise<StoredParcel[]> {
+  const keys = sent.parcels.flatMap((parcel) => parcel.keys);
+  const [packages, scans, events, positions] = sent.rows ?? (await tx.query(selectStored(tx, keys)));
   const packageOf = new Map(packages.map((row) => [row.trackingKey, row]));
   const scansOf = groupBy(scans, (row) => row.parcelKey);
   const eventsOf = groupBy(events, (row) => row.packageId);
   const positionOf = new Map(positions.map((row) => [row.parcelKey, row]));
-  return parcels.map(({ keys: own, storedKeys, scans: sent }) => {
+  const { station, arrivedAt } = sent;
+  const origin = { station, userId: tx.caller.userId, arrivedAt };
+  return sent.parcels.map(({ keys: own, storedKeys, scans: added }) => {
     const known = own.flatMap((key) => packageOf.get(key) ?? [])[0];
     // A short number can lead to several packages. What is stored of the others is not of this parcel.
     const ownKeys = storedKeys.filter((key) => (packageOf.get(key) ?? known) === known);
-    const fresh = sent.filter(({ isRepeated }) => !isRepeated);
+    const fresh = added.filter(({ isRepeated }) => !isRepeated);
     const stored = ownKeys.flatMap((key) => scansOf.get(key) ?? []);
     return {
       keys: own,
       package: known,
-      scans: [
-        ...stored.slice(0, MAX_SCANS).map(fromStored),
-        ...fresh.map((scan) => fromSent(scan, station, time?.now ?? '')),
-      ],
+      scans: [...stored.slice(0, MAX_SCANS).map(fromStored), ...fresh.map((scan) => fromSent(scan, origin))],
       isTruncated: stored.length > MAX_SCANS,
       events: known ? (eventsOf.get(known.id) ?? []) : [],
       positions: ownKeys.flatMap((key) => positionOf.get(key) ?? []),
@@ -81,14 +75,15 @@ const fromStored = (row: StoredScan): ScanOfParcel => ({
   location: row.details.location ?? null,
 });
 
-function fromSent(sent: AdmittedScan, station: string, arrivedAt: string): ScanOfParcel {
+type Origin = Pick<ScanOfParcel, 'station' | 'userId' | 'arrivedAt'>;
+
+function fromSent(sent: AdmittedScan, origin: Origin): ScanOfParcel {
   const { id, kind, scannedAt, scan, details, contentHash, manifestId, isAdmitted } = sent;
   const given = { id, kind, scannedAt, scan, details, contentHash, manifestId, isAdmitted };
   const location = details.location ?? null;
   return {
     ...given,
-    station,
-    arrivedAt,
+    ...origin,
     location,
     parcel: parcelOf(sent),
     keys: sent.keys,

@@ -1,7 +1,9 @@
 import type { components } from '../../../../generated/contract.js';
 import type { DataOf } from '../../../platform/contract/types.js';
+import { formatDateTime } from '../../../platform/values/time.js';
 import { explainOutcome, explainRepetition } from './messages/explanations.js';
 import type { ExecutedScan } from './execute-batch.js';
+import type { OtherReceipt } from './other-receipts.js';
 import type { RefusedScan } from './messages/read-scans.js';
 
 type Data = DataOf<'sendScans'>;
@@ -30,6 +32,7 @@ const viewRefused = ({ scanId, refusal: { reason, message, errors } }: RefusedSc
   message,
   errors,
   parcel: null,
+  other_receipt: null,
 });
 
 function viewExecuted({
@@ -46,8 +49,19 @@ function viewExecuted({
     message: isRepeated ? explainRepetition(reason) : explainOutcome(kind, reason),
     errors: [],
     parcel: viewParcel(parcel, number),
+    other_receipt: viewReceipt(parcel.otherReceipts.get(id)),
   };
 }
+
+const viewReceipt = (receipt: OtherReceipt | undefined): Result['other_receipt'] =>
+  receipt
+    ? {
+        weight: receipt.weightLb,
+        scanned_at: formatDateTime(new Date(receipt.scannedAt)),
+        station: receipt.station,
+        user_name: receipt.userName,
+      }
+    : null;
 
 function viewParcel(
   { state, position }: ExecutedScan['parcel'],
@@ -58,6 +72,7 @@ function viewParcel(
     tracking_number: state?.trackingNumber ?? number,
     house_number: state?.houseNumber ?? null,
     status: state?.status ?? null,
+    weight: state ? Number(state.weightLb) : null,
     courier_id: state?.courierId ?? null,
     courier_name: state?.courierName ?? null,
     user_code: state?.userCode ?? null,

@@ -1,7 +1,7 @@
 import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
-import { join, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import type { ParcelPosition, Scan } from '../../../platform/db/models/types.js';
+import { join, sql, type OrNull, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
@@ -82,17 +82,13 @@ export const countLoad = (ctx: UserScope, id: string): Sql<CountsRow> =>
     from (select count(*)::int as expected, (count(*) filter (where ${isLoaded}))::int as loaded
       ${expected(ctx, id)}) as e`;
 
-export type ParcelRow = {
-  packageId: string | null;
-  trackingNumber: string;
-  houseNumber: string | null;
-  status: PackageStatus | null;
-  courierName: string | null;
-  userCode: string | null;
-  isLoaded: boolean;
-  reason: ExtraReason | null;
-  manifestNumber: string | null;
-} & Pick<ParcelPosition, 'location' | 'loadedAt' | 'station'>;
+export type ParcelRow = OrNull<RowOf<typeof PARCEL> & RowOf<typeof COURIER> & RowOf<typeof MANIFEST_NUMBER>> &
+  Pick<ParcelPosition, 'location' | 'loadedAt' | 'station'> & {
+    trackingNumber: string;
+    status: PackageStatus | null;
+    isLoaded: boolean;
+    reason: ExtraReason | null;
+  };
 
 export type ParcelList = 'expected' | 'loaded' | 'missing' | 'extra';
 export type Page = { limit: number; offset: number };
@@ -133,18 +129,14 @@ function listed(ctx: UserScope, id: string, list: ParcelList): Sql {
   }
 }
 
-export type HistoryRow = Pick<Scan, 'scannedAt' | 'arrivedAt'> & {
-  scanId: string | null;
-  kind: 'load' | 'unload' | 'override';
-  station: string | null;
-  userName: string | null;
-  scan: string | null;
-  packageId: Package['id'] | null;
-  houseNumber: Package['houseNumber'] | null;
-  outcome: 'done' | 'conflict';
-  reason: ConflictReason | null;
-  remarks: string | null;
-};
+export type HistoryRow = Pick<Scan, 'scannedAt' | 'arrivedAt'> &
+  OrNull<Pick<Scan, 'station' | 'scan'> & RowOf<typeof SCANNER> & RowOf<typeof SCANNED_PACKAGE>> & {
+    scanId: string | null;
+    kind: 'load' | 'unload' | 'override';
+    outcome: 'done' | 'conflict';
+    reason: ConflictReason | null;
+    remarks: string | null;
+  };
 
 /** The load scans of a manifest, and its override. */
 const history = (ctx: UserScope, id: string): Sql =>

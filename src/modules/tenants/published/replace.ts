@@ -1,4 +1,4 @@
-import { audit } from '../../../platform/audit/audit.js';
+import { auditLater } from '../../../platform/audit/audit.js';
 import { randomBytes } from 'node:crypto';
 import { PUBLISHED } from '../../../config/published.js';
 import { PASSWORD_HASH_COST } from '../../../config/settings.js';
@@ -60,14 +60,7 @@ async function replaceIn(ctx: SystemContext, found: PublishedRows, replacement: 
       { what: 'removed the API keys of', names: couriers.map(({ code }) => code).sort() },
     ].filter(({ names }) => names.length > 0);
     if (changes.length > 0)
-      tx.later(
-        audit(tx, {
-          action: 'tenant.published_credentials_replaced',
-          entity: 'tenant',
-          entityId: ctx.tenantId,
-          after: { changes },
-        }),
-      );
+      auditLater(tx, 'tenant.published_credentials_replaced', ctx.tenantId, { after: { changes } });
     return changes;
   });
 }

@@ -1,6 +1,8 @@
 // Carriers' numbers among words: "UPS 1Z…", a link to the carrier's page, a list.
 
 import { findCandidates } from './candidates.js';
+import { hasFedexCheckDigit } from './fedex.js';
+import { groupedIn, NAME } from './in-groups.js';
 import { repetitionIn } from './repetition.js';
 
 /** A run of letters and digits. */
@@ -19,7 +21,10 @@ const SPACE_AT_JOINT =
 /** Digits, with the check character of DPD. One reference in ten fits such a format by chance; others have letters in fixed places. */
 const OF_DIGITS = /^\d+[0-9A-Z]$/i;
 const APART = /[\s#:]+/;
-const NAME = /^[\p{L}\p{M}]{3,}[.,;]?$/u;
+
+/** Some of FedEx's numbers have 14 digits, which the data set does not describe. Others have them by chance, so its name must be there. */
+const FEDEX_14 = /^\d{14}$/;
+const FEDEX = /fedex/i;
 
 /** Fewer characters with a right check digit can be a part of another number by chance. */
 const MIN_AMONG_WORDS = 12;
@@ -36,7 +41,7 @@ const MIN_BESIDE_LETTERS = 15;
 export function numbersAmongWords(read: string): string[] {
   if (ONE_WORD.test(read)) return [read];
   const [only, ...others] = listedIn(read);
-  if (only === undefined) return [read];
+  if (only === undefined) return [groupedIn(read, (number) => isAmongWords(number, read)) ?? read];
   if (others.length > 0) return [only, ...others];
   const isLong = (only.match(WORD)?.[0] ?? '').length >= MIN_AMONG_WORDS;
   return isLong && !isNumberAsWhole(read, only) ? [only] : [read];
@@ -58,7 +63,7 @@ function listedIn(read: string): string[] {
   const digits = digitsIn(read, certain);
   if (certain.length === 0) return distinct(digits);
   const long = (read.match(WORD) ?? []).filter(
-    (word) => word.length >= MIN_BESIDE_LETTERS && isOfDigits(word),
+    (word) => word.length >= MIN_BESIDE_LETTERS && isOfDigits(word, read),
   );
   return long.every((word) => digits.includes(word)) ? distinct([...certain, ...long]) : [];
 }
@@ -76,7 +81,7 @@ function letteredIn(joined: string): (string | undefined)[] {
 /** Returns the numbers of digits, if nothing but words and numbers is beside them: a further digit or letter may tell parcels apart. */
 function digitsIn(read: string, lettered: string[]): string[] {
   const parts = read.split(APART).filter((part) => part !== '');
-  const numbers = parts.filter(isOfDigits);
+  const numbers = parts.filter((part) => isOfDigits(part, read));
   const others = parts.filter((part) => !numbers.includes(part) && !NAME.test(part));
   return others.every((part) => lettered.includes(part.replace(/[.,;]$/, ''))) ? numbers : [];
 }
@@ -84,8 +89,12 @@ function digitsIn(read: string, lettered: string[]): string[] {
 const isLettered = (word: string): boolean =>
   word.length >= MIN_IN_LIST && !OF_DIGITS.test(word) && isVerified(word);
 
-const isOfDigits = (word: string): boolean =>
-  word.length >= MIN_AMONG_WORDS && OF_DIGITS.test(word) && isVerified(word);
+const isOfDigits = (word: string, read: string): boolean => OF_DIGITS.test(word) && isAmongWords(word, read);
+
+/** Whether a number in a read has a right check digit, and enough characters to be taken out of words. */
+const isAmongWords = (number: string, read: string): boolean =>
+  number.length >= MIN_AMONG_WORDS &&
+  (isVerified(number) || (FEDEX_14.test(number) && FEDEX.test(read) && hasFedexCheckDigit(number)));
 
 const isVerified = (number: string): boolean =>
   findCandidates(number.toUpperCase()).some(({ check }) => check === 'valid');

@@ -1,7 +1,8 @@
 import type { components } from '../../../../generated/contract.js';
+import { columns } from '../../../platform/db/columns.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { Courier, WebhookDelivery } from '../../../platform/db/models/types.js';
-import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { WebhookDelivery } from '../../../platform/db/models/types.js';
+import { once, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueuesWhenDue, type DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
 import type { EventRow } from '../events/event-view.js';
@@ -9,15 +10,16 @@ import type { EventRow } from '../events/event-view.js';
 /** The lifetime of a claim: the timeout of an attempt, and time to record its result. */
 const CLAIM_SECONDS = 30;
 
+const COURIER = columns('Courier', 'c', [
+  'apiTokenCipher',
+  'webhookSecretCipher',
+  'webhookPreviousSecretCipher',
+  'webhookSecretRotatedAt',
+  'isActive',
+]);
+
 /** The URL of a delivery queue, and its signing secrets. */
-export type TargetRow = Pick<
-  Courier,
-  | 'apiTokenCipher'
-  | 'webhookSecretCipher'
-  | 'webhookPreviousSecretCipher'
-  | 'webhookSecretRotatedAt'
-  | 'isActive'
-> & {
+export type TargetRow = RowOf<typeof COURIER> & {
   url: string | null;
   format: components['schemas']['WebhookFormat'];
   isPaused: boolean;
@@ -28,10 +30,7 @@ export type TargetRow = Pick<
 export function selectTarget(ctx: SystemScope, queue: DeliveryQueue): Sql<TargetRow> {
   return once`
     select c.${raw(`api_url_${queue.endpoint}`)} as url, c.${raw(`${queue.endpoint}_format`)} as format,
-      c.api_token_cipher as "apiTokenCipher",
-      c.webhook_secret_cipher as "webhookSecretCipher",
-      c.webhook_previous_secret_cipher as "webhookPreviousSecretCipher",
-      c.webhook_secret_rotated_at as "webhookSecretRotatedAt", c.is_active as "isActive",
+      ${COURIER},
       coalesce(e.paused_at is not null, false) as "isPaused", clock_timestamp() as now
     from couriers c
     left join webhook_endpoints e on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = ${queue.endpoint}

@@ -1,6 +1,6 @@
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
-import { recordPackageEvents } from '../events/events.js';
+import { emitPackageEvents } from '../events/events.js';
 import { failUndeliverable, takeQueuedSyncs } from './syncs-queries.js';
 
 /**
@@ -23,7 +23,7 @@ export async function recordQueuedSyncs(
       syncJobId: jobId,
       traceparent,
     }));
-    await recordPackageEvents(tx, 'package.updated', changes);
+    await emitPackageEvents(tx, 'package.updated', changes);
     const jobIds = syncs.map(({ jobId }) => jobId);
     // After the events, whose deliveries it reads. It changes only rows that the transaction has locked.
     tx.last(() => [failUndeliverable(ctx, jobIds)]);

@@ -1,4 +1,5 @@
 import type { components } from '../../../../generated/contract.js';
+import { recordOf } from '../../../platform/contract/record.js';
 import { newId, newIds } from '../../../platform/values/ids.js';
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
@@ -33,10 +34,10 @@ export const ENDPOINTS = {
 } satisfies Record<EventType, Endpoint>;
 
 /**
- * Records events with the packages' current state in the transaction that changes them (transactional
+ * Emits webhook events with the packages' current state from the transaction that changes them (transactional
  * outbox). They are stored when the work of the transaction is done, and delivered after the commit. Packages without a courier have no events.
  */
-export async function recordPackageEvents(tx: Tx, type: EventType, changes: PackageChange[]): Promise<void> {
+export async function emitPackageEvents(tx: Tx, type: EventType, changes: PackageChange[]): Promise<void> {
   const events: NewEvent[] = [];
   for (let start = 0; start < changes.length; start += PACKAGES_PER_READ) {
     const part = changes.slice(start, start + PACKAGES_PER_READ);
@@ -47,10 +48,9 @@ export async function recordPackageEvents(tx: Tx, type: EventType, changes: Pack
 }
 
 /**
- * The same for a caller that has read the packages itself, with selectEventPackages and after the change, to save
- * a round trip.
+ * Emits events of packages that the caller has read itself, with selectEventPackages and after the change, to save a round trip.
  */
-export function recordEventsOfPackages(
+export function emitEventsOfPackages(
   tx: Tx,
   type: EventType,
   changes: PackageChange[],
@@ -86,26 +86,9 @@ function dataOf(type: EventType, row: EventPackageRow, change: PackageChange | u
   return type === 'package.status_changed' ? viewStatusChange(row, change) : viewPackage(row);
 }
 
-function viewPackage(row: EventPackageRow): Schemas['EventPackage'] {
-  const inches = (text: string | null) => (text === null ? null : Number(text));
-  return {
-    package_id: row.id,
-    tracking_number: shownNumber(row),
-    house_number: row.houseNumber,
-    user_code: row.userCode,
-    first_name: row.firstName,
-    last_name: row.lastName,
-    weight: Number(row.weight),
-    length: inches(row.length),
-    width: inches(row.width),
-    height: inches(row.height),
-    package_type: row.packageType,
-    shipper: row.shipper,
-    description: row.description,
-    status: row.status,
-    manifest_number: row.manifestNumber,
-    entry_date_time: row.entryDateTime,
-  };
+function viewPackage({ id, courierId: _, ...row }: EventPackageRow): Schemas['EventPackage'] {
+  const shown = { ...row, trackingNumber: shownNumber(row) };
+  return { package_id: id, ...recordOf(shown, ['weight', 'length', 'width', 'height']) };
 }
 
 function viewStatusChange(
@@ -126,5 +109,5 @@ function viewStatusChange(
 }
 
 /** Events are sent to the courier, so the number is masked while the package has no customer. */
-const shownNumber = (row: EventPackageRow) =>
+const shownNumber = (row: Pick<EventPackageRow, 'userCode' | 'trackingNumber'>) =>
   row.userCode === null ? maskTrackingNumber(row.trackingNumber) : row.trackingNumber;

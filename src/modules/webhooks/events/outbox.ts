@@ -9,6 +9,7 @@ type Outbox = {
   changed: string[];
 };
 
+// By transaction: whoever has `tx` has its outbox, so it is no hidden state (docs/architecture.md, rule 5).
 const outboxes = new WeakMap<Tx, Outbox>();
 
 /**

@@ -1,6 +1,5 @@
 import type { components } from '../../../../generated/contract.js';
-import type { FlatRow } from './flat-queries.js';
-import { problemOfStatus, STATUS_NUMBERS } from './flat-status.js';
+import { type FlatRow, problemOfStatus, STATUS_NUMBERS } from './flat-queries.js';
 
 type Schemas = components['schemas'];
 

@@ -1,10 +1,34 @@
 import type { components } from '../../../../generated/contract.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { Customer, Package } from '../../../platform/db/models/types.js';
-import { once, type Sql } from '../../../platform/db/statements.js';
+import type { Customer } from '../../../platform/db/models/types.js';
+import { once, type OrNull, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
-import { STATUS_NUMBERS, type NumberedStatus } from './flat-status.js';
 import { columns } from '../../../platform/db/columns.js';
+
+type PackageStatus = components['schemas']['PackageStatus'];
+
+/** `PackageStatus` of a flat package. Source: the contract's flatPackageCreated, which has the same table. */
+export const STATUS_NUMBERS = {
+  received: 0,
+  shipped: 1,
+  in_transit: 2,
+  delivered: 4,
+} satisfies Partial<Record<PackageStatus, number>>;
+
+export type NumberedStatus = keyof typeof STATUS_NUMBERS;
+
+const PROBLEMS = {
+  on_hold: 'The package is on hold.',
+  customs_hold: 'The package is held by customs.',
+  returned: 'The package was returned.',
+  lost: 'The package is lost.',
+} satisfies Record<Exclude<PackageStatus, NumberedStatus>, string>;
+
+const isNumbered = (status: PackageStatus): status is NumberedStatus => status in STATUS_NUMBERS;
+
+/** Returns the problem of a status that has no number, or undefined for one that has. */
+export const problemOfStatus = (status: PackageStatus): string | undefined =>
+  isNumbered(status) ? undefined : PROBLEMS[status];
 
 const EVENT = columns('Event', 'ev', { eventId: 'id' });
 const PACKAGE = columns('Package', 'p', {
@@ -21,22 +45,10 @@ const PACKAGE = columns('Package', 'p', {
 const MANIFEST = columns('Manifest', 'm', ['manifestNumber']);
 
 /** The current state of the package of an event. Numbers are exact decimal text. */
-export type FlatRow = Pick<
-  Package,
-  | 'manifestId'
-  | 'trackingNumber'
-  | 'houseNumber'
-  | 'userCode'
-  | 'firstName'
-  | 'lastName'
-  | 'shipper'
-  | 'description'
-> &
-  Pick<Customer, 'branch'> & {
-    eventId: string;
-    packageId: string;
+export type FlatRow = RowOf<typeof EVENT> &
+  RowOf<typeof PACKAGE> &
+  OrNull<RowOf<typeof MANIFEST> & Pick<Customer, 'firstName' | 'lastName' | 'branch'>> & {
     courierId: string;
-    manifestNumber: string | null;
     weight: string;
     length: string | null;
     width: string | null;

@@ -1,16 +1,16 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
+import { pageBeforeReply } from '../../../platform/contract/page-reply.js';
 import { byAction, type BodyOf, type ReplyOf } from '../../../platform/contract/types.js';
 import { readFeed } from '../events/feed.js';
-import { listDeliveries } from './deliveries.js';
-import { recoverSince } from './recover.js';
-import { redeliverMatchingDeliveries } from './redeliver-matching.js';
-import { redeliver, sendTest } from './resend.js';
-import { viewDeliveries, viewFeed, viewRecovery, viewResent } from './view.js';
+import { recoverSince, redeliverMatchingDeliveries } from './recovery.js';
+import { redeliver, sendTest, listDeliveries } from './resend.js';
+import { viewDelivery, viewFeed, viewRecovery, viewResent } from './view.js';
 
 export function webhookHandlers() {
   return {
-    listWebhookDeliveries: async ({ ctx, query }) => viewDeliveries(await listDeliveries(ctx, query)),
+    listWebhookDeliveries: async ({ ctx, query }) =>
+      pageBeforeReply(await listDeliveries(ctx, query), ['delivery', 'deliveries'], viewDelivery),
     listEvents: async ({ ctx, query }) => viewFeed(await readFeed(ctx, query)),
     manageWebhookDeliveries: ({ ctx, body }) => manage(ctx, body),
   } satisfies Partial<Handlers>;

@@ -1,8 +1,8 @@
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
-import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { allOf, fromDay, ownRows, tenantRows, untilDay } from '../../../platform/db/filters.js';
 import { columns } from '../../../platform/db/columns.js';
 import { isCommonLimit, limitPast } from '../../../platform/db/pages.js';
-import { join, onceIf, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { onceIf, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 
 export type DeliveryQuery = QueryOf<'listWebhookDeliveries'>;
@@ -58,27 +58,29 @@ export function pageOfDeliveries(ctx: UserScope, query: DeliveryQuery): Sql<Deli
 const isCommonFirstPage = ({ limit, ...filters }: DeliveryQuery): boolean =>
   isCommonLimit(limit) && !Object.values(filters).some(Boolean);
 
-function matching(ctx: UserScope, query: DeliveryQuery): Sql {
-  const isStaff = ctx.caller.courierId === null;
-  const conditions = [ownRows(ctx, 'd')];
-  // A courier sees only its own deliveries, whatever courier_id says.
-  if (isStaff && query.courier_id) conditions.push(sql`d.courier_id = ${query.courier_id}::uuid`);
-  if (query.status) conditions.push(sql`d.status = ${query.status}`);
-  if (query.endpoint) conditions.push(sql`d.endpoint = ${query.endpoint}`);
-  if (query.event_id) conditions.push(sql`d.event_id = ${query.event_id}::uuid`);
-  // Tests are few and have an index.
-  if (query.type === 'webhook.test') conditions.push(sql`d.origin = 'test'`);
-  else if (query.type) conditions.push(ofEvent(ctx, sql`e.type = ${query.type}`));
-  if (query.package_id) conditions.push(ofEvent(ctx, sql`e.package_id = ${query.package_id}::uuid`));
-  if (query.from) conditions.push(sql`d.created_at >= ${query.from}::date::timestamp at time zone 'UTC'`);
-  if (query.to) conditions.push(sql`d.created_at < (${query.to}::date + 1)::timestamp at time zone 'UTC'`);
-  if (query.before)
-    conditions.push(sql`(d.created_at, d.id) < ((
-      select b.created_at from webhook_deliveries b where ${ownRows(ctx, 'b')} and b.id = ${query.before}::uuid
-    ), ${query.before}::uuid)`);
-  return join(conditions, ' and ');
-}
+const matching = (ctx: UserScope, query: DeliveryQuery): Sql =>
+  allOf(
+    ownRows(ctx, 'd'),
+    // A courier sees only its own deliveries, whatever courier_id says.
+    ctx.caller.courierId === null && query.courier_id && sql`d.courier_id = ${query.courier_id}::uuid`,
+    query.status && sql`d.status = ${query.status}`,
+    query.endpoint && sql`d.endpoint = ${query.endpoint}`,
+    query.event_id && sql`d.event_id = ${query.event_id}::uuid`,
+    query.type && ofType(ctx, query.type),
+    query.package_id && ofEvent(ctx, sql`e.package_id = ${query.package_id}::uuid`),
+    query.from && fromDay(sql`d.created_at`, query.from),
+    query.to && untilDay(sql`d.created_at`, query.to),
+    query.before &&
+      sql`(d.created_at, d.id) < ((
+        select b.created_at from webhook_deliveries b where ${ownRows(ctx, 'b')} and b.id = ${query.before}::uuid
+      ), ${query.before}::uuid)`,
+  );
 
-const ofEvent = (ctx: UserScope, condition: Sql): Sql =>
+/** Tests are few and have an index. */
+const ofType = (ctx: UserScope, type: NonNullable<DeliveryQuery['type']>): Sql =>
+  type === 'webhook.test' ? sql`d.origin = 'test'` : ofEvent(ctx, sql`e.type = ${type}`);
+
+/** Whether the event of the delivery `d` fulfils a condition. */
+export const ofEvent = (ctx: UserScope, condition: Sql): Sql =>
   sql`exists (select from events e where ${ownRows(ctx, 'e')} and e.tenant_id = d.tenant_id and e.id = d.event_id
     and ${condition})`;

@@ -1,24 +1,103 @@
 import { audit } from '../../../platform/audit/audit.js';
-import { isCalendarDate } from '../../../platform/contract/validator.js';
-import { quotaOf, takeQuota } from '../../../platform/limits/stored/quotas.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { BodyOf } from '../../../platform/contract/types.js';
+import { isDateTime } from '../../../platform/contract/validator.js';
 import type { UserTx } from '../../../platform/db/scope.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { assertQuota, quotaOf, remainingQuota, takeQuota } from '../../../platform/limits/stored/quotas.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
-import type { Obstacle } from './resend-queries.js';
+import { targetCourierId } from '../../couriers/public.js';
+import { lockEndpoints, type Obstacles } from './endpoints.js';
+import { countMatching, redeliverMatching, type RedeliveryFilter } from './redeliver-queries.js';
+import { recoverEvents, type Obstacle } from './resend-queries.js';
 
-// What `recover_since` and `redeliver_matching` have in common.
-
-export type Recovered = { selected: number; queued: number; pending: number; skipped: Obstacle | null };
+type Input<Action> = Extract<BodyOf<'manageWebhookDeliveries'>, { action: Action }>;
+type Counts = { selected: number; queued: number; pending: number };
+type Recovered = Counts & { skipped: Obstacle | null };
 export type Recovery = { since: string; endpoints: Record<Endpoint, Recovered>; hasMore: boolean };
 
 // Source: the contract's limits.
-export const MAX_RECOVERED = 100_000;
-export const RECOVERED = quotaOf('recovered_webhooks');
+const MAX_RECOVERED = 100_000;
+const RECOVERED = quotaOf('recovered_webhooks');
 
-type Obstacles = ReadonlyMap<Endpoint, Obstacle | null>;
-type Counts = Omit<Recovered, 'skipped'>;
+/**
+ * Sends the events missed since a time again, and what is pending now instead of at its next attempt, at most 100,000 and at most what is left of the courier's quota.
+ * @throws ApiError validation_failed, courier_not_found, quota_exceeded
+ */
+export async function recoverSince(ctx: UserContext, input: Input<'recover_since'>): Promise<Recovery> {
+  const { since } = input;
+  if (!isDateTime(since)) throw invalidFieldError('since', 'invalid_date_time');
+  const courierId = targetCourierId(ctx.caller, input.courier_id);
+  return ctx.write(async (tx) => {
+    const obstacles = await lockEndpoints(tx, courierId);
+    await assertQuota(tx, RECOVERED, courierId);
+    // Exact, because the courier is locked.
+    const atMost = Math.min(MAX_RECOVERED, await remainingQuota(tx, RECOVERED, courierId));
+    const open = openOf(obstacles);
+    const rows = await tx.query(recoverEvents(ctx, courierId, since, { open, atMost }));
+    const endpoints = await settleRecovery(tx, obstacles, {
+      action: 'webhook.recovered',
+      courierId,
+      request: { since },
+      countsOf(endpoint) {
+        const { selected = 0, queued = 0, pending = 0 } = rows.find((row) => row.endpoint === endpoint) ?? {};
+        return { selected, queued, pending };
+      },
+    });
+    return { since, endpoints, hasMore: rows[0]?.hasMore ?? false };
+  });
+}
+
+/**
+ * Sends the events of the matching deliveries again, all or none.
+ * @throws ApiError validation_failed, courier_not_found, quota_exceeded
+ */
+export async function redeliverMatchingDeliveries(
+  ctx: UserContext,
+  input: Input<'redeliver_matching'>,
+): Promise<Recovery> {
+  const filter = toFilter(input, targetCourierId(ctx.caller, input.courier_id));
+  const { courierId } = filter;
+  return ctx.write(async (tx) => {
+    const obstacles = await lockEndpoints(tx, courierId);
+    const counted = await tx.query(countMatching(ctx, filter, MAX_RECOVERED));
+    const selectedOf = (name: Endpoint) => counted.find(({ endpoint }) => endpoint === name)?.selected ?? 0;
+    const total = counted.reduce((sum, { selected }) => sum + selected, 0);
+    if (total > MAX_RECOVERED)
+      throw new ApiError('validation_failed', {
+        variant: 'too_many_webhooks',
+        args: { limit: MAX_RECOVERED },
+      });
+    const open = openOf(obstacles);
+    // Checked before the write, because rolled-back rows would still take space in the table.
+    const wanted = open.reduce((sum, endpoint) => sum + selectedOf(endpoint), 0);
+    await assertQuota(tx, RECOVERED, courierId, Math.max(wanted, 1));
+    const rows = await tx.query(redeliverMatching(ctx, filter, open));
+    const endpoints = await settleRecovery(tx, obstacles, {
+      action: 'webhook.redelivered',
+      courierId,
+      request: filter,
+      countsOf(endpoint) {
+        const { queued = 0, pending = 0 } = rows.find((row) => row.endpoint === endpoint) ?? {};
+        return { selected: selectedOf(endpoint), queued, pending };
+      },
+    });
+    return { since: filter.from, endpoints, hasMore: false };
+  });
+}
+
+/** @throws ApiError validation_failed */
+function toFilter(input: Input<'redeliver_matching'>, courierId: string): RedeliveryFilter {
+  const { from, to = null } = input;
+  if (!isDateTime(from)) throw invalidFieldError('from', 'invalid_date_time');
+  if (to !== null && !isDateTime(to)) throw invalidFieldError('to', 'invalid_date_time');
+  if (to !== null && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
+  const { endpoint = null, type = null, status = null, package_id: packageId = null } = input;
+  return { courierId, from, to, endpoint, type, status, packageId };
+}
 
 /** The URLs that can be sent to. */
-export const openOf = (obstacles: Obstacles): Endpoint[] =>
+const openOf = (obstacles: Obstacles): Endpoint[] =>
   [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
 
 type Outcome = {
@@ -30,7 +109,7 @@ type Outcome = {
 };
 
 /** Records what was sent again, and counts it against the quota of the courier. Returns it per URL. */
-export async function settleRecovery(
+async function settleRecovery(
   tx: UserTx,
   obstacles: Obstacles,
   { action, courierId, request, countsOf }: Outcome,
@@ -45,7 +124,3 @@ export async function settleRecovery(
   await takeQuota(tx, RECOVERED, courierId, sent);
   return endpoints;
 }
-
-/** Returns whether the text is an existing date and time in the format `YYYY-MM-DD HH:MM:SS`. */
-export const isDateTime = (text: string): boolean =>
-  isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));

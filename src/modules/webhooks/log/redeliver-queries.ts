@@ -1,6 +1,7 @@
-import { ownRows } from '../../../platform/db/filters.js';
-import { join, sql, type Sql } from '../../../platform/db/statements.js';
+import { allOf, ownRows } from '../../../platform/db/filters.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
+import { ofEvent } from './queries.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 
 /** Which deliveries of a courier, tests excepted, to send again. Times are `YYYY-MM-DD HH:MM:SS` in UTC. */
@@ -78,22 +79,19 @@ export function redeliverMatching(
 
 /** The events and URLs of the matching deliveries, each once. */
 function matchingEvents(ctx: UserScope, filter: RedeliveryFilter): Sql {
-  const conditions = [
+  const { courierId, from, to, endpoint, status, type, packageId } = filter;
+  const conditions = allOf(
     ownRows(ctx, 'd'),
-    sql`d.courier_id = ${filter.courierId}::uuid`,
+    sql`d.courier_id = ${courierId}::uuid`,
     sql`d.origin <> 'test'`,
-    sql`d.created_at >= ${filter.from}::timestamp at time zone 'UTC'`,
-  ];
-  if (filter.to) conditions.push(sql`d.created_at <= ${filter.to}::timestamp at time zone 'UTC'`);
-  if (filter.endpoint) conditions.push(sql`d.endpoint = ${filter.endpoint}`);
-  if (filter.status) conditions.push(sql`d.status = ${filter.status}`);
-  if (filter.type) conditions.push(ofEvent(ctx, sql`e.type = ${filter.type}`));
-  if (filter.packageId) conditions.push(ofEvent(ctx, sql`e.package_id = ${filter.packageId}::uuid`));
+    sql`d.created_at >= ${from}::timestamp at time zone 'UTC'`,
+    to !== null && sql`d.created_at <= ${to}::timestamp at time zone 'UTC'`,
+    endpoint !== null && sql`d.endpoint = ${endpoint}`,
+    status !== null && sql`d.status = ${status}`,
+    type !== null && ofEvent(ctx, sql`e.type = ${type}`),
+    packageId !== null && ofEvent(ctx, sql`e.package_id = ${packageId}::uuid`),
+  );
   return sql`select d.event_id, d.endpoint,
       (array_agg(d.sync_job_id) filter (where d.status = 'failed' and d.sync_job_id is not null))[1] as sync_job_id
-    from webhook_deliveries d where ${join(conditions, ' and ')} group by d.event_id, d.endpoint`;
+    from webhook_deliveries d where ${conditions} group by d.event_id, d.endpoint`;
 }
-
-const ofEvent = (ctx: UserScope, condition: Sql): Sql =>
-  sql`exists (select from events e where ${ownRows(ctx, 'e')} and e.tenant_id = d.tenant_id and e.id = d.event_id
-    and ${condition})`;

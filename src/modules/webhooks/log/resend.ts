@@ -1,13 +1,28 @@
+import * as queries from './resend-queries.js';
 import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { quotaOf, takeQuota } from '../../../platform/limits/stored/quotas.js';
-import { ApiError } from '../../../platform/errors/errors.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { newId } from '../../../platform/values/ids.js';
 import { targetCourierId } from '../../couriers/public.js';
 import { assertOpen, lockEndpoints } from './endpoints.js';
-import * as queries from './resend-queries.js';
+import { readPageBefore, type PageBefore } from '../../../platform/context/read-page.js';
+import { pageOfDeliveries, type DeliveryQuery, type DeliveryRow } from './queries.js';
+
+/**
+ * Returns one page of the delivery log: all couriers for staff, its own deliveries for a courier.
+ * @throws ApiError validation_failed if `to` is before `from`
+ */
+export async function listDeliveries(
+  ctx: UserContext,
+  query: DeliveryQuery,
+): Promise<PageBefore<DeliveryRow>> {
+  const { from, to, limit } = query;
+  if (from && to && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
+  return readPageBefore(ctx, pageOfDeliveries(ctx, query), limit);
+}
 
 type Action<Name extends string> = Extract<BodyOf<'manageWebhookDeliveries'>, { action: Name }>;
 

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import type pg from 'pg';
+import { readRow } from './rows.js';
 import { END_STALE_SESSION } from './stale-sessions.js';
 
 // How a pool leaves a server that is gone or that is no longer the primary. See decision 0059.
@@ -39,13 +40,13 @@ export async function refuseReadOnly(
 ): Promise<void> {
   const timer = setTimeout(() => client.connection.stream.destroy(), limitMs);
   try {
-    const { rows } = await client.query<{ is_standby: boolean; is_read_only: boolean }>(
+    const server = await readRow<{ is_standby: boolean; is_read_only: boolean }>(
+      client,
       `select pg_is_in_recovery() as is_standby, current_setting('default_transaction_read_only')::boolean as is_read_only,
          ${END_STALE_SESSION}`,
     );
-    const [server] = rows;
-    if (server?.is_standby || (server?.is_read_only && !readsOnly)) throw readOnlyError();
-    if (server?.is_read_only) readOnlySince.set(client, performance.now());
+    if (server.is_standby || (server.is_read_only && !readsOnly)) throw readOnlyError();
+    if (server.is_read_only) readOnlySince.set(client, performance.now());
   } finally {
     clearTimeout(timer);
   }

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type pg from 'pg';
 import { withClient } from './roles.js';
+import { readValue } from './rows.js';
 
 /**
  * Returns whether this connection goes through a connection pooler. A pooler reports a process id of its own in the
@@ -9,13 +10,13 @@ import { withClient } from './roles.js';
  */
 export async function isPooled(client: pg.ClientBase): Promise<boolean> {
   await client.query('begin');
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const pid = await readValue<number>(client, 'select pg_backend_pid()');
   await client.query('rollback');
-  return isPooledSession(client, rows[0]?.pid);
+  return isPooledSession(client, pid);
 }
 
 /** Returns whether a connection, whose backend is `pid`, goes through a connection pooler. */
-export const isPooledSession = (client: pg.ClientBase, pid: number | undefined): boolean =>
+export const isPooledSession = (client: pg.ClientBase, pid: number): boolean =>
   // node-postgres stores the process id for query cancellation but does not declare it in its types.
   pid !== Reflect.get(client, 'processID');
 
@@ -52,7 +53,7 @@ export async function poolerProblems({
   ownerUrl,
   directUrl,
   pooler,
-  runsJobs: runsJobs,
+  runsJobs,
 }: Urls): Promise<string[]> {
   // Run this check even if DATABASE_POOLER is set, because a pooler in statement mode fails here.
   const [leadsToPooler, isOwnerPooled] = await Promise.all([
@@ -82,12 +83,9 @@ function isSameDatabase(directUrl: string, url: string): Promise<boolean> {
   return withClient(directUrl, async (direct) => {
     await direct.query('begin');
     await direct.query('select pg_advisory_xact_lock($1)', [key]);
-    return withClient(url, async (client) => {
-      const { rows } = await client.query<{ is_free: boolean }>(
-        'select pg_try_advisory_xact_lock($1) as is_free',
-        [key],
-      );
-      return rows[0]?.is_free === false;
-    });
+    return withClient(
+      url,
+      async (client) => !(await readValue(client, 'select pg_try_advisory_xact_lock($1)', [key])),
+    );
   });
 }

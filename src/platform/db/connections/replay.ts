@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { isPooledSession } from './pooler.js';
+import { readRow } from './rows.js';
 import { DATABASE, SERVER } from './server-identity.js';
 
 /**
@@ -62,17 +63,14 @@ export async function awaitReplay(
   }
 }
 
-async function readStanding(client: pg.PoolClient, position: string): Promise<Standing> {
-  const { rows } = await client.query<Standing>(
+const readStanding = (client: pg.PoolClient, position: string): Promise<Standing> =>
+  readRow(
+    client,
     `select pg_is_in_recovery() as is_standby, pg_backend_pid() as pid,
        coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as has_replayed,
        (select server from installation.outbound) as server, ${DATABASE} as database`,
     [position],
   );
-  const [found] = rows;
-  if (!found) throw new Error('The statement returned no row.');
-  return found;
-}
 
 function behind(found: Standing, server: string): Error {
   const reason = found.has_replayed
@@ -83,8 +81,9 @@ function behind(found: Standing, server: string): Error {
 
 /** Returns the age of the last transaction that a standby has replayed. Without writes it grows. */
 export async function readReplayDelay(pool: pg.Pool): Promise<number | undefined> {
-  const { rows } = await pool.query<{ seconds: number | null }>(
+  const { seconds } = await readRow<{ seconds: number | null }>(
+    pool,
     'select extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float as seconds',
   );
-  return rows[0]?.seconds ?? undefined;
+  return seconds ?? undefined;
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { ApiError, type FailureCode } from '../../errors/errors.js';
-import { makeConnectionShares, type ConnectionShares } from '../../limits/connection-shares.js';
+import { makeConnectionShares } from '../../limits/connection-shares.js';
 import { createPool, type PoolOptions } from './pool.js';
 import { awaitReplay, isBehind, readReplayDelay, type WalPosition } from './replay.js';
 
@@ -10,26 +10,7 @@ export const REPLICA_OUTCOMES = ['served', 'behind', 'failed', 'avoided'] as con
 export type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
 
 /** A standby of the primary that serves reports. It is optional at any time: what it does not serve, the primary serves. */
-export type Replica = {
-  pool: pg.Pool;
-  connectionShares: ConnectionShares;
-  /** Whether to try the replica at all. After a failure, one call per second tries it, and the others do not wait for it. */
-  mayServe(): boolean;
-  /**
-   * Runs work on the replica. Resolves to undefined if the replica could not serve it.
-   *
-   * @param work receives the function that waits until the replica has replayed a position
-   * @throws ApiError what the work throws about the caller or its records, which is as current as its rows
-   */
-  serve<Result>(
-    work: (awaitPosition: AwaitPosition) => Promise<Result>,
-  ): Promise<{ result: Result } | undefined>;
-  /** Returns the age of the last transaction that it has replayed; undefined if it is away. */
-  readDelaySeconds(): Promise<number | undefined>;
-  /** Calls `record` with the outcome of each call from now on, and how long it waited for the replay. */
-  recordOutcomes(record: (outcome: ReplicaOutcome, waitedMs: number) => void): void;
-  close(): Promise<void>;
-};
+export type Replica = ReturnType<typeof openReplica>;
 
 type AwaitPosition = (client: pg.PoolClient, position: WalPosition) => Promise<void>;
 
@@ -47,13 +28,7 @@ const RETRY_MS = 1_000;
 /** The codes with which the replica has served nothing, so that the primary does. */
 const UNSERVED = new Set<FailureCode>(['unavailable', 'overloaded']);
 
-export function openReplica({
-  maxLagMs,
-  countTenants,
-  isAway,
-  onChange,
-  ...connection
-}: ReplicaOptions): Replica {
+export function openReplica({ maxLagMs, countTenants, isAway, onChange, ...connection }: ReplicaOptions) {
   const onError = () => undefined;
   const pool = createPool({ ...connection, onError, acceptsReadOnly: true });
   const state = { isServing: true, avoidUntilMs: 0 };
@@ -74,7 +49,8 @@ export function openReplica({
   return {
     pool,
     connectionShares: makeConnectionShares({ size: connection.size, countTenants, isAway }),
-    mayServe() {
+    /** Whether to try the replica at all. After a failure, one call per second tries it, and the others do not wait for it. */
+    mayServe(): boolean {
       const now = performance.now();
       if (state.isServing) return true;
       if (now < state.avoidUntilMs) {
@@ -85,7 +61,15 @@ export function openReplica({
       state.avoidUntilMs = now + RETRY_MS;
       return true;
     },
-    async serve(work) {
+    /**
+     * Runs work on the replica. Resolves to undefined if the replica could not serve it.
+     *
+     * @param work receives the function that waits until the replica has replayed a position
+     * @throws ApiError what the work throws about the caller or its records, which is as current as its rows
+     */
+    async serve<Result>(
+      work: (awaitPosition: AwaitPosition) => Promise<Result>,
+    ): Promise<{ result: Result } | undefined> {
       const replay = { waitedMs: 0, isCurrent: false };
       const awaitPosition: AwaitPosition = async (client, position) => {
         const startedMs = performance.now();
@@ -108,10 +92,12 @@ export function openReplica({
         return undefined;
       }
     },
-    readDelaySeconds: () => readReplayDelay(pool).catch(() => undefined),
-    recordOutcomes(record) {
+    /** Returns the age of the last transaction that it has replayed; undefined if it is away. */
+    readDelaySeconds: (): Promise<number | undefined> => readReplayDelay(pool).catch(() => undefined),
+    /** Calls `record` with the outcome of each call from now on, and how long it waited for the replay. */
+    recordOutcomes(record: (outcome: ReplicaOutcome, waitedMs: number) => void): void {
       recordOutcome = record;
     },
-    close: () => pool.end(),
+    close: (): Promise<void> => pool.end(),
   };
 }

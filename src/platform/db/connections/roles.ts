@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { readRows, readValue } from './rows.js';
 
 /** The role that the migrations create. It owns no table and cannot bypass row-level security. */
 export const APP_ROLE = 'crossdock_app';
@@ -14,13 +15,14 @@ const SERVICE_LOGIN_LOCK = 7_203_116;
  */
 export async function describeExcessPrivileges(url: string): Promise<string | undefined> {
   return withClient(url, async (client) => {
-    const { rows } = await client.query<{
+    const [role] = await readRows<{
       name: string;
       is_super: boolean;
       bypasses: boolean;
       owns: boolean;
       may_become: string | null;
     }>(
+      client,
       `select rolname as name, rolsuper as is_super, rolbypassrls as bypasses,
          exists (select from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
            and pg_has_role(session_user, relowner, 'member')) as owns,
@@ -28,7 +30,6 @@ export async function describeExcessPrivileges(url: string): Promise<string | un
            and pg_has_role(session_user, mighty.oid, 'member')) as may_become
        from pg_roles where rolname = session_user`,
     );
-    const [role] = rows;
     if (!role) return 'its role is unknown';
     if (role.is_super) return `the role ${role.name} is a superuser`;
     if (role.bypasses) return `the role ${role.name} bypasses row-level security`;
@@ -72,14 +73,8 @@ export function serviceUrl(ownerUrl: string, password: string): string {
 export const OLDEST_VERSION = 15;
 
 /** Returns the server's major version. */
-export async function readVersion(url: string): Promise<number> {
-  return withClient(url, async (client) => {
-    const { rows } = await client.query<{ version: number }>(
-      "select current_setting('server_version_num')::int / 10000 as version",
-    );
-    return rows[0]?.version ?? 0;
-  });
-}
+export const readVersion = (url: string): Promise<number> =>
+  withClient(url, (client) => readValue(client, "select current_setting('server_version_num')::int / 10000"));
 
 /**
  * Runs `work` on a new connection and closes it.

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import { readValue, type Queryable } from './rows.js';
 
 /**
  * The SQL expression of the server and the timeline that a statement runs on, as text. Only on a primary. The first eight digits of
@@ -15,22 +15,13 @@ export const DATABASE = `(select d.oid || ' ' || coalesce(
   from pg_database d where d.datname = current_database())`;
 
 /** Returns which database a connection leads to: the same for a primary and its standbys, before the migrations too. */
-export async function readDatabaseIdentity(client: pg.ClientBase): Promise<string> {
-  const { rows } = await client.query<{ identity: string }>(
-    `select system_identifier || '/' || d.oid as identity from pg_control_system(), pg_database d
+export const readDatabaseIdentity = (client: Queryable): Promise<string> =>
+  readValue(
+    client,
+    `select system_identifier || '/' || d.oid from pg_control_system(), pg_database d
      where d.datname = current_database()`,
   );
-  const [found] = rows;
-  if (!found) throw new Error('The statement returned no row.');
-  return found.identity;
-}
 
 /** Returns which running server and database a connection leads to. A restored copy has another, unlike with `readDatabaseIdentity`. */
-export async function readRunningDatabase(client: pg.ClientBase): Promise<string> {
-  const { rows } = await client.query<{ identity: string }>(
-    `select extract(epoch from pg_postmaster_start_time()) || '/' || current_database() as identity`,
-  );
-  const [found] = rows;
-  if (!found) throw new Error('The statement returned no row.');
-  return found.identity;
-}
+export const readRunningDatabase = (client: Queryable): Promise<string> =>
+  readValue(client, `select extract(epoch from pg_postmaster_start_time()) || '/' || current_database()`);

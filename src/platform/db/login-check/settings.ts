@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readRow, readRows } from '../connections/rows.js';
 import { READ_EFFECTIVE, READ_SETTINGS } from './statement.js';
 
 /**
@@ -30,8 +31,7 @@ const GUARDED = ['search_path', 'session_replication_role', 'row_security', 'rol
 
 /** Returns the settings of role, database and server with which the service would read other rows or check less. */
 export async function checkLoginSettings(client: pg.ClientBase): Promise<LoginFault[]> {
-  const { rows: settings } = await client.query<Setting>(READ_SETTINGS);
-  const { rows } = await client.query<Effective>(READ_EFFECTIVE);
+  const { settings, effective } = await readLogin(client);
   const unknown = settings
     .filter(({ name }) => !GUARDED.includes(name) && !HARMLESS.some((harmless) => harmless.test(name)))
     .map(({ name, value, statement }) => ({
@@ -39,11 +39,13 @@ export async function checkLoginSettings(client: pg.ClientBase): Promise<LoginFa
       message: `The setting ${name} = ${value} of the role or database may change what statements mean.`,
       remedy: `Run as a superuser: ${statement}`,
     }));
-  return [
-    ...unknown,
-    ...rows.flatMap((effective) => judgeEffective(forNewSession(effective, settings), settings)),
-  ];
+  return [...unknown, ...judgeEffective(forNewSession(effective, settings), settings)];
 }
+
+const readLogin = async (client: pg.ClientBase) => ({
+  settings: await readRows<Setting>(client, READ_SETTINGS),
+  effective: await readRow<Effective>(client, READ_EFFECTIVE),
+});
 
 /**
  * Behind a pooler a session may have begun before a setting was changed. The next one has it: that of the role in the database, else of the
@@ -69,12 +71,11 @@ const normal = (value: string): string =>
  * other check would be misled.
  */
 export async function checkSearchPath(client: pg.ClientBase): Promise<LoginFault[]> {
-  const { rows: settings } = await client.query<Setting>(READ_SETTINGS);
-  const { rows } = await client.query<Effective>(READ_EFFECTIVE);
-  return rows.flatMap(({ search_path, prefix }) => {
-    const message = describePath(search_path);
-    return message === undefined ? [] : [makeFault('search_path', 'public', message, prefix, settings)];
-  });
+  const { settings, effective } = await readLogin(client);
+  const message = describePath(effective.search_path);
+  return message === undefined
+    ? []
+    : [makeFault('search_path', 'public', message, effective.prefix, settings)];
 }
 
 function judgeEffective(effective: Effective, settings: Setting[]): LoginFault[] {
@@ -88,9 +89,9 @@ function judgeEffective(effective: Effective, settings: Setting[]): LoginFault[]
     ['row_security', 'on', unless(effective.row_security, 'on', 'so statements on rows of a tenant fail')],
     ['role', 'none', unless(effective.role, 'none', 'so the service has the rights of that role')],
   ];
-  return faults.flatMap(([name, usual, message]) => {
-    return message === undefined ? [] : [makeFault(name, usual, message, effective.prefix, settings)];
-  });
+  return faults.flatMap(([name, usual, message]) =>
+    message === undefined ? [] : makeFault(name, usual, message, effective.prefix, settings),
+  );
 }
 
 function makeFault(

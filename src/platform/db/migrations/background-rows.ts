@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Queryable } from './history.js';
+import { hasTable, readRows, type Queryable } from '../connections/rows.js';
 import type { Migration } from './migration-files.js';
 
 type BackgroundStatus = 'running' | 'paused' | 'finished';
@@ -33,15 +33,13 @@ export async function addBackgroundMigration(
 
 /** Returns the background migrations of the database, oldest first; none if its schema is older than they are. */
 export async function readBackgroundMigrations(client: Queryable): Promise<BackgroundRow[]> {
-  const table = "select to_regclass('installation.background_migrations') is not null as present";
-  if (!(await client.query(table)).rows[0]?.['present']) return [];
-  const { rows } = await client.query(
+  if (!(await hasTable(client, 'installation.background_migrations'))) return [];
+  return readRows(
+    client,
     `select name, status, rows_done::float as "rowsDone", rows_total::float as "rowsTotal", tenant_id as "tenantId",
        last_error as "lastError", coalesce((to_jsonb(m) ->> 'findings')::float, 0) as findings
      from installation.background_migrations m order by name`,
   );
-  // The statement selects exactly these columns.
-  return rows as BackgroundRow[];
 }
 
 /** Marks a background migration as finished, unless it was paused meanwhile. */

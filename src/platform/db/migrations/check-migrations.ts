@@ -1,4 +1,4 @@
-import type { HistoryRow } from './history.js';
+import { lastName, type HistoryRow } from './history.js';
 import { UPGRADE_KINDS, type Migration } from './migration-files.js';
 
 /** Migrations before this one are those of the first release. They have no header, and are never changed. */
@@ -33,11 +33,7 @@ export function findChanged(migrations: Migration[], history: HistoryRow[]): str
 
 /** A migration was tested after those that sort before it, and only after those. @throws Error when one would be applied earlier */
 export function assertInOrder(pending: Migration[], history: HistoryRow[]): void {
-  const last =
-    history
-      .map(({ name }) => name)
-      .sort()
-      .at(-1) ?? '';
+  const last = lastName(history);
   const early = pending.filter(({ name }) => name < last).map(({ name }) => name);
   if (early.length === 0) return;
   throw new Error(

@@ -1,7 +1,5 @@
+import { hasTable, readRows, type Queryable } from '../connections/rows.js';
 import { listMigrations } from './migration-files.js';
-
-/** A connection or a pool. */
-export type Queryable = { query(text: string): Promise<{ rows: Record<string, unknown>[] }> };
 
 /** A row of Prisma's table of migrations. */
 export type HistoryRow = {
@@ -16,16 +14,18 @@ export type HistoryRow = {
 
 /** Returns the applied and the unfinished migrations in the order in which they began. Those rolled back are omitted. */
 export async function readHistory(client: Queryable): Promise<HistoryRow[]> {
-  const table = await client.query("select to_regclass('_prisma_migrations') is not null as present");
-  if (!table.rows[0]?.['present']) return [];
-  const { rows } = await client.query(
+  if (!(await hasTable(client, '_prisma_migrations'))) return [];
+  return readRows(
+    client,
     `select migration_name as name, checksum, started_at as "startedAt", finished_at as "finishedAt",
        coalesce(logs = 'upgrade: stop', false) as "needsStop"
      from _prisma_migrations where rolled_back_at is null order by started_at, migration_name`,
   );
-  // The statement selects exactly these columns.
-  return rows as HistoryRow[];
 }
+
+/** Returns the name that sorts last; an empty text without migrations. */
+export const lastName = (migrations: { name: string }[]): string =>
+  migrations.reduce((last, { name }) => (name > last ? name : last), '');
 
 /** Returns the names of the migrations in `folder` that the database has not applied, oldest first. */
 export async function listPending(client: Queryable, folder: string): Promise<string[]> {

@@ -11,21 +11,8 @@ export const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
  * completes it later (`background`), or they must be stopped first (`stop`).
  */
 export const UPGRADE_KINDS = ['rolling', 'background', 'stop'] as const;
-type UpgradeKind = (typeof UPGRADE_KINDS)[number];
 
-export type Migration = {
-  name: string;
-  script: string;
-  /** SHA-256 of the script, in hexadecimal, as Prisma stores it. */
-  checksum: string;
-  /** The value of `-- upgrade:`. Undefined in the migrations of the first release, which have no header. */
-  upgrade: UpgradeKind | undefined;
-  /** The values of `-- requires:`: background migrations that must have finished before. */
-  requires: string[];
-  /** Whether the script builds or drops indexes concurrently, which PostgreSQL refuses in a transaction. */
-  isConcurrent: boolean;
-  background: BackgroundStatement | undefined;
-};
+export type Migration = Awaited<ReturnType<typeof readMigration>>;
 
 /** The content of `background.sql` beside the script. */
 export type BackgroundStatement = {
@@ -55,7 +42,7 @@ export async function listMigrations(folder: string): Promise<string[]> {
     .sort();
 }
 
-async function readMigration(folder: string, name: string): Promise<Migration> {
+async function readMigration(folder: string, name: string) {
   const script = await readFile(join(folder, name, 'migration.sql'), 'utf8').catch((cause: unknown) => {
     throw new Error(`The migration ${name} has no readable migration.sql. Write it, or remove the folder.`, {
       cause,
@@ -64,9 +51,13 @@ async function readMigration(folder: string, name: string): Promise<Migration> {
   return {
     name,
     script,
+    /** SHA-256 of the script, in hexadecimal, as Prisma stores it. */
     checksum: createHash('sha256').update(script).digest('hex'),
+    /** The value of `-- upgrade:`. Undefined in the migrations of the first release, which have no header. */
     upgrade: UPGRADE_KINDS.find((kind) => kind === headersOf(script, 'upgrade')[0]),
+    /** The values of `-- requires:`: background migrations that must have finished before. */
     requires: headersOf(script, 'requires'),
+    /** Whether the script builds or drops indexes concurrently, which PostgreSQL refuses in a transaction. */
     isConcurrent: /^(create|drop)\b.*\bindex\s+concurrently\b/im.test(script),
     background: await readBackground(join(folder, name, 'background.sql')),
   };

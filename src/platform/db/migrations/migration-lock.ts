@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { readRows, readValue } from '../connections/rows.js';
 
 // An arbitrary key, the same in every replica.
 const MIGRATION_LOCK = 7_203_114;
@@ -40,8 +41,8 @@ const HOLDER = `with holder as (
 
 /** Returns the process that has the migration lock of this database, if there is one. */
 export async function findMigrationHolder(client: pg.ClientBase): Promise<MigrationHolder | undefined> {
-  const { rows } = await client.query<MigrationHolder>(HOLDER);
-  return rows[0];
+  const [holder] = await readRows<MigrationHolder>(client, HOLDER);
+  return holder;
 }
 
 /** Describes it in one line. */
@@ -89,9 +90,5 @@ export async function lockMigrations(
   }
 }
 
-async function tryLock(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ is_ours: boolean }>('select pg_try_advisory_lock($1) as is_ours', [
-    MIGRATION_LOCK,
-  ]);
-  return rows[0]?.is_ours === true;
-}
+const tryLock = (client: pg.ClientBase): Promise<boolean> =>
+  readValue(client, 'select pg_try_advisory_lock($1)', [MIGRATION_LOCK]);

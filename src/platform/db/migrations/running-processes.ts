@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { commandLine } from '../../../config/commands.js';
+import { countOf } from '../../values/count-of.js';
 import { APP_ROLE } from '../connections/roles.js';
+import { hasTable, readValue } from '../connections/rows.js';
 import { needsStop, type Migration } from './migration-files.js';
 
 /** How long connections may take to end after their process has stopped. */
@@ -27,7 +29,7 @@ const FIND_CONNECTIONS = `
 
 /** Workers whose heartbeat is not older than three intervals of the default. They may be connected through a pooler. */
 const COUNT_WORKERS = `
-  select count(*)::int as workers from queue.worker_pools where seen_at > now() - interval '45 s'`;
+  select count(*)::int from queue.worker_pools where seen_at > now() - interval '45 s'`;
 
 /**
  * Refuses migrations that the previous release does not survive, while servers or workers use the database.
@@ -74,18 +76,14 @@ async function findRunning(client: pg.ClientBase): Promise<string | undefined> {
 async function describeRunning(client: pg.ClientBase): Promise<string | undefined> {
   const { rows } = await client.query<{ role: string; connections: number }>(FIND_CONNECTIONS);
   const parts = rows.map(
-    ({ role, connections }) =>
-      `${connections} ${connections === 1 ? 'connection' : 'connections'} of the role ${role}`,
+    ({ role, connections }) => `${countOf(connections, 'connection')} of the role ${role}`,
   );
   const workers = await countWorkers(client);
-  if (workers > 0)
-    parts.push(`${workers} ${workers === 1 ? 'worker' : 'workers'} with a heartbeat in the last 45 s`);
+  if (workers > 0) parts.push(`${countOf(workers, 'worker')} with a heartbeat in the last 45 s`);
   return parts.length > 0 ? parts.join(', ') : undefined;
 }
 
 /** Returns the workers with a heartbeat in the last 45 s. */
 export async function countWorkers(client: pg.ClientBase): Promise<number> {
-  const table = "select to_regclass('queue.worker_pools') is not null as present";
-  if (!(await client.query<{ present: boolean }>(table)).rows[0]?.present) return 0;
-  return (await client.query<{ workers: number }>(COUNT_WORKERS)).rows[0]?.workers ?? 0;
+  return (await hasTable(client, 'queue.worker_pools')) ? readValue(client, COUNT_WORKERS) : 0;
 }

@@ -1,5 +1,5 @@
 import type { BackgroundRow } from './background-rows.js';
-import type { HistoryRow } from './history.js';
+import { lastName, type HistoryRow } from './history.js';
 import { findFaults } from './check-migrations.js';
 import { needsStop, type Migration } from './migration-files.js';
 import { migrationsOf, type Releases } from './releases.js';
@@ -64,7 +64,7 @@ function findObstacle(
   const unfinished = history.filter(({ finishedAt }) => !finishedAt);
   const oldest = versions[upgradesFrom];
   const tooOld = oldest ? migrationsOf(oldest, shipped).filter(({ name }) => !applied.has(name)) : [];
-  const last = [...applied].sort().at(-1) ?? '';
+  const last = lastName(history);
   const early = [...known].filter((name) => !applied.has(name) && name < last);
   return (
     unsupported(

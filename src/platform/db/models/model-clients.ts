@@ -25,13 +25,7 @@ export type ModelTransaction = {
 export type ModelLease = { models: Models; end(): void };
 
 /** Prisma's clients. Each is used by one transaction at a time, and its statements run on that transaction's connection. */
-export type ModelClients = {
-  /** Returns the models for a transaction. It never waits for a free client, because the transaction may hold locks. */
-  lease(transaction: ModelTransaction): ModelLease;
-  /** The number of clients made so far. */
-  size(): number;
-  close(): Promise<void>;
-};
+export type ModelClients = ReturnType<typeof makeModelClients>;
 
 type Client = {
   prisma: PrismaClient;
@@ -49,7 +43,7 @@ type Client = {
  * Makes clients on first use: one takes 20 ms and some megabytes, so there are as many as transactions have used models at the
  * same time. See decision 0090.
  */
-export function makeModelClients(): ModelClients {
+export function makeModelClients() {
   const clients: Client[] = [];
   const free: Client[] = [];
 
@@ -60,7 +54,8 @@ export function makeModelClients(): ModelClients {
   }
 
   return {
-    lease(transaction) {
+    /** Returns the models for a transaction. It never waits for a free client, because the transaction may hold locks. */
+    lease(transaction: ModelTransaction): ModelLease {
       const client = free.pop() ?? add();
       client.transaction = transaction;
       return {
@@ -71,8 +66,9 @@ export function makeModelClients(): ModelClients {
         },
       };
     },
-    size: () => clients.length,
-    async close() {
+    /** The number of clients made so far. */
+    size: (): number => clients.length,
+    async close(): Promise<void> {
       await Promise.all(clients.map(({ prisma }) => prisma.$disconnect()));
     },
   };

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readRow } from '../connections/rows.js';
 import { checkSearchPath } from '../login-check/settings.js';
 import { EXAMINE_OWNER, READ_TABLES_OWNER } from './statement.js';
 
@@ -56,10 +57,7 @@ export async function findOwnerFaults(client: pg.ClientBase, role: string): Prom
   }));
 }
 
-async function readOwner(client: pg.ClientBase): Promise<TablesOwner> {
-  const { rows } = await client.query<TablesOwner>(READ_TABLES_OWNER);
-  return rows[0] ?? { role: '', database: '', owner: null, isOwner: true };
-}
+const readOwner = (client: pg.ClientBase): Promise<TablesOwner> => readRow(client, READ_TABLES_OWNER);
 
 function describeRole(
   { role, database, owner, isOwner }: TablesOwner,

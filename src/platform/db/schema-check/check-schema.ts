@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readValue } from '../connections/rows.js';
 import { readHistory } from '../migrations/history.js';
 import { listMigrations, MIGRATIONS } from '../migrations/migration-files.js';
 import { findDifferences, type SchemaDifference } from './differences.js';
@@ -20,13 +21,8 @@ export async function checkSchema(client: pg.ClientBase): Promise<SchemaDifferen
   if (differences.length === 0) return differences;
   // A migration may have been applied meanwhile.
   if (!(await isOwn())) return undefined;
-  const owner = await readOwner(client);
+  const owner = await readValue<string>(client, READ_OWNER);
   return differences.map((each) => ({ ...each, remedy: each.remedy.replaceAll(OWNER, owner) }));
-}
-
-async function readOwner(client: pg.ClientBase): Promise<string> {
-  const { rows } = await client.query<{ owner: string }>(READ_OWNER);
-  return rows[0]?.owner ?? '';
 }
 
 async function appliedTo(client: pg.ClientBase): Promise<string[]> {

@@ -14,13 +14,19 @@ const HARMLESS_SURPLUS = ['column', 'constraint', 'unique index', 'other grant',
 
 /** Compares two descriptions of a schema. Returns one difference per object and property. */
 export function findDifferences(expected: SchemaLine[], actual: SchemaLine[]): SchemaDifference[] {
-  const scope = makeScope(expected, actual);
+  const [known, found] = [containersOf(expected), containersOf(actual)];
+  /** Whether a line belongs to a table or function of which only one side has any, so that one line is enough. */
+  const isCovered = (line: SchemaLine): boolean => {
+    const container = containerOf(line);
+    if (container === undefined || known.has(container) === found.has(container)) return false;
+    return !isContainer(line);
+  };
   const wanted = new Map(expected.map((line) => [keyOf(line), line]));
   const present = new Map(actual.map((line) => [keyOf(line), line]));
   const changes = [...new Set([...wanted.keys(), ...present.keys()])].sort().flatMap((key): Change[] => {
     const [want, have] = [wanted.get(key), present.get(key)];
     const line = want ?? have;
-    if (!line || want?.value === have?.value || scope.isCovered(line)) return [];
+    if (!line || want?.value === have?.value || isCovered(line)) return [];
     return [{ kind: line.kind, object: line.object, want: want?.value, have: have?.value }];
   });
   return changes.map((change) => ({
@@ -37,24 +43,12 @@ function isDangerous({ kind, want, have }: Change): boolean {
   return !HARMLESS_SURPLUS.includes(kind);
 }
 
-/** Returns whether a line belongs to a table or function of which only one side has any, so that one line is enough. */
-function makeScope(expected: SchemaLine[], actual: SchemaLine[]) {
-  const [known, present] = [containersOf(expected), containersOf(actual)];
-  return {
-    isCovered(line: SchemaLine): boolean {
-      const container = containerOf(line);
-      if (container === undefined || known.has(container) === present.has(container)) return false;
-      return line.kind !== 'row-level security' && line.kind !== 'function security';
-    },
-  };
-}
+/** Whether it is the one line of a table or a function. */
+const isContainer = ({ kind }: SchemaLine): boolean =>
+  kind === 'row-level security' || kind === 'function security';
 
 const containersOf = (lines: SchemaLine[]): Set<string> =>
-  new Set(
-    lines
-      .filter(({ kind }) => kind === 'row-level security' || kind === 'function security')
-      .map(({ object }) => object),
-  );
+  new Set(lines.filter(isContainer).map(({ object }) => object));
 
 /** Returns the table or function that a line is about; undefined for roles and schemas. */
 function containerOf({ kind, object }: SchemaLine): string | undefined {

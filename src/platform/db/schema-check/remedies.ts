@@ -53,7 +53,7 @@ export function describeChange(change: Change): Text {
         message: `The role ${member} is a member of ${role}.`,
         remedy:
           (role === 'crossdock_lookup'
-            ? `If ${member} owns another deployment's database on this server, this one was restored without its owner: give it its owner as step 4 of docs/restore.md describes, and revoke nothing, because that deployment would fail. Otherwise run`
+            ? `If ${member} owns another deployment's database on this server, this one was restored without its owner: give it its owner as step 5 of docs/restore.md describes, and revoke nothing, because that deployment would fail. Otherwise run`
             : 'Run') + ` as a superuser: revoke ${role} from ${member}.`,
       };
     }
@@ -67,14 +67,16 @@ export function describeChange(change: Change): Text {
   }
 }
 
+const unknown = (object: string, remedy: string): Text => ({
+  message: `The ${object} is unknown to this version.`,
+  remedy,
+});
+
+const missing = (object: string, remedy: string): Text => ({ message: `The ${object} is missing.`, remedy });
+
 function describeTable({ object, want, have }: Change): Text {
-  if (want === undefined)
-    return {
-      message: `The table ${object} is unknown to this version.`,
-      remedy: 'Move tables of your own to another schema.',
-    };
-  if (have === undefined)
-    return { message: `The table ${object} is missing.`, remedy: searchFor(nameOf(object)) };
+  if (want === undefined) return unknown(`table ${object}`, 'Move tables of your own to another schema.');
+  if (have === undefined) return missing(`table ${object}`, searchFor(nameOf(object)));
   return {
     message: `Row-level security of ${object} is ${have}; the migrations make it ${want}.`,
     remedy: `Run as the owner: alter table ${object} ${
@@ -117,16 +119,9 @@ function describePart({ kind, object, want, have }: Change): Text {
       : kind === 'unique index'
         ? `drop index ${name}`
         : `drop ${kind} ${name} on ${table}`;
-  if (want === undefined)
-    return {
-      message: `The ${kind} ${object} is unknown to this version.`,
-      remedy: `Run as the owner: ${drop}.`,
-    };
-  if (have === undefined)
-    return {
-      message: `The ${kind} ${object} is missing.`,
-      remedy: `Run as the owner: ${creationOf(kind, name, table, want)}.`,
-    };
+  if (want === undefined) return unknown(`${kind} ${object}`, `Run as the owner: ${drop}.`);
+  const creation = creationOf(kind, name, table, want);
+  if (have === undefined) return missing(`${kind} ${object}`, `Run as the owner: ${creation}.`);
   if (kind === 'trigger' && definitionOf(want) === definitionOf(have))
     return {
       message: `The ${kind} ${object} is ${stateOf(have)}, not ${stateOf(want)}.`,
@@ -134,7 +129,7 @@ function describePart({ kind, object, want, have }: Change): Text {
     };
   return {
     message: `The ${kind} ${object} was changed to: ${have}.`,
-    remedy: `Run as the owner: ${drop}; ${creationOf(kind, name, table, want)}.`,
+    remedy: `Run as the owner: ${drop}; ${creation}.`,
   };
 }
 
@@ -153,10 +148,10 @@ function describeFunction({ kind, object, want, have }: Change): Text {
       message: `The function ${object} is unknown to this version, with ${have}.`,
       remedy: `Run as the owner: drop function ${object}. A function of your own belongs in another schema.`,
     };
-  if (have === undefined)
-    return { message: `The function ${object} is missing.`, remedy: searchFor(nameOf(object)) };
+  const definition = searchFor(nameOf(object));
+  if (have === undefined) return missing(`function ${object}`, definition);
   if (kind === 'function body')
-    return { message: `The body of the function ${object} was changed.`, remedy: searchFor(nameOf(object)) };
+    return { message: `The body of the function ${object} was changed.`, remedy: definition };
   if (kind === 'function security')
     return {
       message: `The function ${object} has ${have}; the migrations make it ${want}.`,
@@ -164,17 +159,14 @@ function describeFunction({ kind, object, want, have }: Change): Text {
     };
   return {
     message: `The function ${object} is ${have}; the migrations make it ${want}.`,
-    remedy: searchFor(nameOf(object)),
+    remedy: definition,
   };
 }
 
 function describeOther({ kind, object, want, have }: Change): Text {
-  const remedy =
-    want === undefined
-      ? 'If nobody needs it, drop it.'
-      : searchFor(object.slice(object.lastIndexOf('.') + 1));
-  if (want === undefined) return { message: `The ${kind} ${object} is unknown to this version.`, remedy };
-  if (have === undefined) return { message: `The ${kind} ${object} is missing.`, remedy };
+  if (want === undefined) return unknown(`${kind} ${object}`, 'If nobody needs it, drop it.');
+  const remedy = searchFor(object.slice(object.lastIndexOf('.') + 1));
+  if (have === undefined) return missing(`${kind} ${object}`, remedy);
   return { message: `The ${kind} ${object} is ${have}; the migrations make it ${want}.`, remedy };
 }
 

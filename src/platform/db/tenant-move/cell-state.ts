@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readRows, readValue } from '../connections/rows.js';
 
 /** A cell, connected as the owner of its tables. */
 export type OwnedCell = { name: string; url: string; client: pg.Client };
@@ -12,12 +13,13 @@ export type CellState = { state: State; role: Role; otherCell: string };
 
 /** Returns undefined for a tenant that is not being moved, also if it was in the cell before. */
 export async function readState({ client }: OwnedCell, tenantId: string): Promise<CellState | undefined> {
-  const { rows } = await client.query<CellState>(
+  const [state] = await readRows<CellState>(
+    client,
     `select state, role, other_cell as "otherCell" from installation.tenant_cells
      where tenant_id = $1 and state <> 'gone'`,
     [tenantId],
   );
-  return rows[0];
+  return state;
 }
 
 /** Records that a tenant is being moved. Does nothing if it is recorded already. */
@@ -53,16 +55,14 @@ export async function changeState(
 
 /** For the cell that serves the tenant. In the other one, the state stays: a server that still looks there must get a 503. */
 export async function forgetMove({ client }: OwnedCell, tenantId: string): Promise<void> {
-  await client.query("delete from installation.tenant_cells\n     where tenant_id = $1 and state <> 'gone'", [
+  await client.query(`delete from installation.tenant_cells where tenant_id = $1 and state <> 'gone'`, [
     tenantId,
   ]);
 }
 
 /** Takes the lock that makes this the only move of the tenant, until the connection ends. */
 export async function lockMove({ name, client }: OwnedCell, tenantId: string): Promise<void> {
-  const { rows } = await client.query<{ locked: boolean }>(
-    "select pg_try_advisory_lock(hashtext('tenant move'), hashtext($1)) as locked",
-    [tenantId],
-  );
-  if (!rows[0]?.locked) throw new Error(`Another process moves this tenant in the cell ${name}.`);
+  const statement = "select pg_try_advisory_lock(hashtext('tenant move'), hashtext($1))";
+  if (!(await readValue(client, statement, [tenantId])))
+    throw new Error(`Another process moves this tenant in the cell ${name}.`);
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { withClient } from '../connections/roles.js';
+import { readRow } from '../connections/rows.js';
 import type { Link } from './replication.js';
 
 export type Comparison = { tables: number; rows: number; seconds: number; differences: string[] };
@@ -60,14 +61,13 @@ function digestAll(
   return { started, ended: digests };
 }
 
-async function digest(client: pg.ClientBase, table: string, tenantId: string): Promise<Digest> {
-  const { rows } = await client.query<Digest>(
+const digest = (client: pg.ClientBase, table: string, tenantId: string): Promise<Digest> =>
+  readRow(
+    client,
     `select count(*)::text as rows, coalesce(sum(('x' || left(md5(t::text), 16))::bit(64)::bigint), 0)::text as hash
      from ${table} t where t.tenant_id = $1`,
     [tenantId],
   );
-  return rows[0] ?? { rows: '0', hash: '0' };
-}
 
 /** Returns the comparison if it ends within the time, otherwise undefined. */
 export const within = (ended: Promise<Comparison>, limitMs: number): Promise<Comparison | undefined> =>

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readRows } from '../connections/rows.js';
 import { inTransactionWithLocks, type LockLimits } from '../migrations/lock-retries.js';
 import type { OwnedCell } from './cell-state.js';
 
@@ -45,15 +46,14 @@ export async function removeFence(cell: OwnedCell, tenantId: string): Promise<vo
     });
 }
 
-async function listTriggers({ client }: OwnedCell, tenantId: string): Promise<Trigger[]> {
-  const { rows } = await client.query<Trigger>(
+const listTriggers = ({ client }: OwnedCell, tenantId: string): Promise<Trigger[]> =>
+  readRows(
+    client,
     `select format('%I.%I', n.nspname, t.relname) as table, g.tgname as name
      from pg_trigger g join pg_class t on t.oid = g.tgrelid join pg_namespace n on n.oid = t.relnamespace
      where g.tgname = any($1)`,
     [[`${nameOf(tenantId)}_w`, `${nameOf(tenantId)}_d`]],
   );
-  return rows;
-}
 
 const withLocks = ({ client }: OwnedCell, work: () => Promise<void>): Promise<void> =>
   inTransactionWithLocks(client, LIMITS, work, () => undefined);

@@ -1,3 +1,4 @@
+import { readValues } from '../connections/rows.js';
 import { readState, type CellState, type OwnedCell } from './cell-state.js';
 import type { Move } from './move.js';
 
@@ -53,10 +54,8 @@ function cellOf(cells: OwnedCell[], name: string): OwnedCell {
 async function findHolders(cells: OwnedCell[], slug: string): Promise<Holder[]> {
   const holders: Holder[] = [];
   for (const cell of cells) {
-    const { rows } = await cell.client.query<{ id: string }>('select id from tenants where slug = $1', [
-      slug,
-    ]);
-    for (const { id } of rows) holders.push({ cell, id, state: await readState(cell, id) });
+    const ids = await readValues<string>(cell.client, 'select id from tenants where slug = $1', [slug]);
+    for (const id of ids) holders.push({ cell, id, state: await readState(cell, id) });
   }
   return holders;
 }

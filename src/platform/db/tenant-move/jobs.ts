@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readRows } from '../connections/rows.js';
 
 type Job = {
   task: string;
@@ -11,8 +12,9 @@ type Job = {
 };
 
 /** Returns the tenant's jobs that may still run. */
-export async function readJobs(client: pg.ClientBase, tenantId: string): Promise<Job[]> {
-  const { rows } = await client.query<Job>(
+export const readJobs = (client: pg.ClientBase, tenantId: string): Promise<Job[]> =>
+  readRows(
+    client,
     `select t.identifier as task, j.payload, q.queue_name as queue, j.run_at, j.max_attempts, j.key, j.priority
      from graphile_worker._private_jobs j
      join graphile_worker._private_tasks t on t.id = j.task_id
@@ -20,8 +22,6 @@ export async function readJobs(client: pg.ClientBase, tenantId: string): Promise
      where j.payload ->> 'tenantId' = $1 and j.attempts < j.max_attempts order by j.id`,
     [tenantId],
   );
-  return rows;
-}
 
 /** Queues the jobs of another cell. One that runs there at the same time runs twice, as after a crash. */
 export async function addJobs(client: pg.ClientBase, jobs: Job[]): Promise<void> {

@@ -8,6 +8,7 @@ import {
   type MovedTenant,
   type OwnedCell,
 } from './cell-state.js';
+import { readValue } from '../connections/rows.js';
 import type { Comparison } from './compare-rows.js';
 import { installFence, removeFence } from './fence.js';
 import { removeJobs } from './jobs.js';
@@ -109,13 +110,10 @@ async function copy(move: Move, tables: string[], log: Log): Promise<void> {
 }
 
 async function copyTenant({ tenant, source, target }: Move): Promise<void> {
-  const { rows } = await source.client.query<{ row: object }>(
-    'select to_jsonb(t) as row from tenants t where id = $1',
-    [tenant.id],
-  );
+  const row = await readValue(source.client, 'select to_jsonb(t) from tenants t where id = $1', [tenant.id]);
   await target.client.query(
     'insert into tenants select * from jsonb_populate_record(null::tenants, $1) on conflict do nothing',
-    [rows[0]?.row],
+    [row],
   );
 }
 

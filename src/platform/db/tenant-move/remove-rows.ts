@@ -1,3 +1,4 @@
+import { readValue } from '../connections/rows.js';
 import type { OwnedCell } from './cell-state.js';
 
 const ROWS_PER_BATCH = 10_000;
@@ -25,13 +26,13 @@ export async function removeRows(cell: OwnedCell, tenantId: string, tables: stri
 }
 
 async function assertRemovable({ name, client }: OwnedCell, tenantId: string): Promise<void> {
-  const { rows } = await client.query<{ is_idle: boolean; is_published: boolean }>(
-    `select exists (select from installation.tenant_cells where tenant_id = $1 and state in ('moved', 'arriving')) as is_idle,
-       exists (select from pg_publication where pubname like '%' || replace($1::text, '-', '')) as is_published`,
+  const isRemovable = await readValue<boolean>(
+    client,
+    `select exists (select from installation.tenant_cells where tenant_id = $1 and state in ('moved', 'arriving'))
+       and not exists (select from pg_publication where pubname like '%' || replace($1::text, '-', ''))`,
     [tenantId],
   );
-  if (rows[0]?.is_idle !== true || rows[0].is_published)
-    throw new Error(`The cell ${name} serves or publishes the tenant, so its rows stay.`);
+  if (!isRemovable) throw new Error(`The cell ${name} serves or publishes the tenant, so its rows stay.`);
 }
 
 async function removeRowsOf({ client }: OwnedCell, tenantId: string, table: string): Promise<number> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../values/ids.js';
+import { readRow, readValue } from '../connections/rows.js';
 import { inTransactionWithLocks } from '../migrations/lock-retries.js';
 import type { OwnedCell } from './cell-state.js';
 import { MARKERS } from './tenant-tables.js';
@@ -42,15 +43,8 @@ export async function subscribe(
   );
 }
 
-async function exists(
-  client: OwnedCell['client'],
-  catalogue: string,
-  column: string,
-  name: string,
-): Promise<boolean> {
-  const { rowCount } = await client.query(`select from ${catalogue} where ${column} = $1`, [name]);
-  return (rowCount ?? 0) > 0;
-}
+const exists = (client: OwnedCell['client'], catalogue: string, column: string, name: string) =>
+  readValue<boolean>(client, `select exists (select from ${catalogue} where ${column} = $1)`, [name]);
 
 /** Waits until the rows of all tables are copied. @throws Error if the copy of a table fails */
 export async function waitUntilCopied(
@@ -59,15 +53,15 @@ export async function waitUntilCopied(
 ): Promise<void> {
   let reported = -1;
   for (;;) {
-    const { rows } = await subscriber.client.query<{ copied: number; total: number; errors: number }>(
+    const { copied, total, errors } = await readRow<{ copied: number; total: number; errors: number | null }>(
+      subscriber.client,
       `select count(*) filter (where r.srsubstate = 'r')::int as copied, count(*)::int as total,
          (select (t.sync_error_count + t.apply_error_count)::int from pg_stat_subscription_stats t where t.subname = $1) as errors
        from pg_subscription s join pg_subscription_rel r on r.srsubid = s.oid where s.subname = $1`,
       [name],
     );
-    const { copied = 0, total = 0, errors = 0 } = rows[0] ?? {};
     if (copied === total) return;
-    if (errors > 0)
+    if (errors)
       throw new Error(
         `The copy fails. The log of the server of the cell ${subscriber.name} has the reason. Correct it, and run the command again, or use --undo.`,
       );
@@ -91,13 +85,8 @@ export async function catchUp({ tenantId, publisher, subscriber }: Link, limitMs
     [tenantId, marker],
   );
   const deadlineMs = performance.now() + limitMs;
-  const hasArrived = async () => {
-    const { rows } = await subscriber.client.query<{ marker: string }>(
-      `select marker from ${MARKERS} where tenant_id = $1`,
-      [tenantId],
-    );
-    return rows[0]?.marker === marker;
-  };
+  const received = `select exists (select from ${MARKERS} where tenant_id = $1 and marker = $2)`;
+  const hasArrived = () => readValue<boolean>(subscriber.client, received, [tenantId, marker]);
   while (!(await hasArrived())) {
     if (performance.now() > deadlineMs)
       throw new Error(`The cell ${subscriber.name} has not received everything within ${limitMs / 1000} s.`);
@@ -113,13 +102,12 @@ export async function resume({ name, subscriber: { client } }: Link): Promise<vo
 /** Stops applying. Resolves when the worker has ended. */
 export async function pause({ name, subscriber: { client } }: Link): Promise<void> {
   await client.query(`alter subscription ${name} disable`);
-  await until(async () => {
-    const { rowCount } = await client.query(
-      'select from pg_stat_subscription where subname = $1 and pid is not null',
-      [name],
-    );
-    return rowCount === 0;
-  });
+  const ended = `select not exists (select from pg_stat_subscription where subname = $1 and pid is not null)`;
+  const deadlineMs = performance.now() + END_LIMIT_MS;
+  while (!(await readValue(client, ended, [name]))) {
+    if (performance.now() > deadlineMs) throw new Error('A worker of the replication does not end.');
+    await sleep(POLL_MS / 5);
+  }
 }
 
 /**
@@ -143,12 +131,4 @@ export async function dropLink({ name, publisher, subscriber }: Link): Promise<v
   if (await exists(publisher.client, 'pg_replication_slots', 'slot_name', name))
     await publisher.client.query('select pg_drop_replication_slot($1)', [name]);
   await publisher.client.query(`drop publication if exists ${name}`);
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + END_LIMIT_MS;
-  while (!(await isTrue())) {
-    if (performance.now() > deadlineMs) throw new Error('A worker of the replication does not end.');
-    await sleep(POLL_MS / 5);
-  }
 }

@@ -14,13 +14,6 @@ export type SwitchOver = {
   log: (line: string) => void;
 };
 
-export type Switched = {
-  /** How long the writes of the tenant were refused. */
-  pauseSeconds: number;
-  /** Resolves when all rows have been compared, which takes longer than the pause if there are many. */
-  comparison: Promise<Comparison>;
-};
-
 /** The pause is at most about the sum of these. */
 const CATCH_UP_MS = 2_000;
 const COMPARE_MS = 1_500;
@@ -28,8 +21,11 @@ const COMPARE_MS = 1_500;
 /**
  * Makes the other cell serve the tenant. Until the new cell is active, every error opens the tenant again where it was. At no
  * moment are both cells active: the old one is closed, and recorded as moved, before the new one becomes active.
+ *
+ * @returns how long the writes of the tenant were refused. `comparison` resolves when all rows have been compared, which takes longer than
+ *   the pause if there are many
  */
-export async function switchOver(switching: SwitchOver): Promise<Switched> {
+export async function switchOver(switching: SwitchOver) {
   const { tenant, link, log } = switching;
   const { publisher: from, subscriber: to } = link;
   await close(from, tenant.id);

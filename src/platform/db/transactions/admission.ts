@@ -14,6 +14,8 @@ export type Session = {
   scope: Scope;
   /** Called once the database has admitted the caller. */
   noteAdmitted(): void;
+  /** Whether the request has had a transaction, so that a refusal would waste its work. */
+  isContinued(): boolean;
   /** For a replica: called with each connection before its transaction begins. Rejects if the replica must not serve it. */
   awaitReplay?: (client: pg.PoolClient) => Promise<void>;
 };
@@ -56,7 +58,7 @@ export function enterWith({ db, scope }: Session, mode: PlanMode): Sql<Admission
   return isWidened ? enterTenantOf(actor, also) : enterScope(caller, also);
 }
 
-/** Checks the account of the actor, and then enters the scope of the whole tenant; that of nothing if the account is refused. */
+/** Checks the account of the actor, and then enters the scope of the whole tenant, or an empty scope if the account is refused. */
 const enterTenantOf = (actor: Caller, also: Sql): Sql<Admission> => once`
   with account as materialized (${enterScope(actor)}),
     admitted as materialized (select ${actor.tenantId}::uuid as tenant_id from account where outcome = 'ok'),

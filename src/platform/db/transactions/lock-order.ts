@@ -16,6 +16,7 @@ const ORDER: readonly LockKind[] = [
   'print',
   'label station',
   'uploads',
+  'batches',
   'user codes',
   'corrections',
   'parcels',
@@ -28,19 +29,15 @@ type Held = Map<LockKind, Map<string, 'shared' | 'exclusive'>>;
 
 type Checked = Pick<Sql, 'text' | 'locks'>;
 
-export type LockOrder = {
-  /** Call it with each statement of the work, in their order. @throws Error if it takes a lock too late, or comes after the last one */
-  check: (statement: Checked) => void;
-  /** Call it with each statement that is sent when the work is done. It may follow the counters. */
-  checkLast: (statement: Checked) => void;
-};
-
 /**
- * Checks that a transaction takes its locks in order: a kind after none of the later ones, all names of a kind in one
- * statement, which sorts them, and none first shared and then alone. What is held already may be taken again. Nothing but
- * statements that end the work may follow the counters, because others could wait for rows while the couriers' other writes wait for them.
+ * Checks that a transaction takes its locks in the order that prevents deadlocks:
+ * - The kinds in the order of ORDER.
+ * - All names of a kind in one statement, which sorts them. A lock that is held already may be taken again.
+ * - No lock that is held in shared mode is taken in exclusive mode.
+ * - The counters last. After them only statements of `tx.last` may follow: another statement could wait for a row, and all other writes
+ *   of these couriers would wait with it for their counter.
  */
-export function makeLockOrder(): LockOrder {
+export function makeLockOrder() {
   let held: Held = new Map();
   const savepoints = new Map<string, Held>();
 
@@ -59,8 +56,10 @@ export function makeLockOrder(): LockOrder {
   }
 
   return {
+    /** Call it with each statement that is sent when the work is done. It may follow the counters. */
     checkLast,
-    check(statement) {
+    /** Call it with each statement of the work, in their order. @throws Error if it takes a lock too late, or comes after the last one */
+    check(statement: Checked): void {
       if (held.has(COUNTERS)) throw new Error(AFTER_COUNTERS);
       const [, rollback, name] = SAVEPOINT.exec(statement.text) ?? [];
       if (name !== undefined && rollback === undefined) savepoints.set(name, new Map(held));

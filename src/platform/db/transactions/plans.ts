@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Db } from '../database.js';
 import { once, type Sql } from '../statements.js';
-import type { QueryConfig } from './send-batch.js';
+import type { QueryConfig } from './submit.js';
 
 /** `auto`: with the values of each execution, or as PostgreSQL prefers. `force_generic_plan`: once for all values. */
 export type PlanMode = 'auto' | 'force_generic_plan';
@@ -16,8 +16,9 @@ export type Statement = QueryConfig & Pick<Sql, 'isFixed'>;
 export type Planner = (statements: readonly Statement[]) => PlannedQuery[];
 
 /**
- * The kind of plan is a setting of the transaction, and it also applies to statements without a name. So it changes wherever fixed
- * statements follow others, and the other way round (decision 0090).
+ * PostgreSQL takes the kind of plan from a setting of the transaction. The setting applies to all statements, named or not. So the
+ * planner inserts a statement that changes it wherever the kind changes: for `fixed fixed sql sql fixed` before the third and the fifth
+ * (decision 0090).
  *
  * @param first the mode in which the transaction begins; see firstMode
  */
@@ -58,7 +59,7 @@ function modeOf({ values, isFixed }: Statement): PlanMode | undefined {
   return isFixed ? 'force_generic_plan' : 'auto';
 }
 
-/** Not `set local`, which PostgreSQL warns of in a flush without `begin`. */
+/** Not `set local`, which PostgreSQL warns of if the statements are sent without `begin`. */
 const SWITCHES: Record<PlanMode, Sql> = {
   auto: once`select set_config('plan_cache_mode', 'auto', true)`,
   force_generic_plan: once`select set_config('plan_cache_mode', 'force_generic_plan', true)`,

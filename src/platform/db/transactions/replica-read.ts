@@ -1,7 +1,7 @@
 import { POSITION, type WalPosition } from '../connections/replay.js';
 import { raw, sql, type Sql } from '../statements.js';
 import type { Session } from './admission.js';
-import { flushReads } from './flush.js';
+import { readAtOnce } from './at-once.js';
 
 const currentPosition: Sql<WalPosition> = sql`select ${raw(POSITION)}`;
 
@@ -32,7 +32,7 @@ export async function readFromReplica<Result>(
 }
 
 async function readPosition(session: Session): Promise<WalPosition> {
-  const [rows] = await flushReads(session, [currentPosition]);
+  const [rows] = await readAtOnce(session, [currentPosition]);
   // The statement selects exactly these columns.
   const [position] = (rows ?? []) as WalPosition[];
   if (!position) throw new Error('The statement returned no row.');

@@ -1,34 +1,15 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Rows } from '../statements.js';
-
-/** A query of node-postgres. A named one is prepared. Prisma's models ask for rows as arrays, and parse the values. */
-export type QueryConfig = Pick<pg.QueryArrayConfig, 'types'> & {
-  text: string;
-  values: unknown[];
-  name?: string;
-  rowMode?: 'array' | undefined;
-};
-
-/** The methods that node-postgres calls with the messages of a response. Its types do not declare them. */
-type MessageHandlers = {
-  handleRowDescription(message: unknown): void;
-  handleDataRow(message: unknown): void;
-  handleCommandComplete(message: unknown, connection: Connection): void;
-  handleEmptyQuery(connection: Connection): void;
-  handleError(error: Error, connection: Connection): void;
-  handleReadyForQuery(connection: Connection): void;
-};
-
-/** `submittedNamedStatements` are the statements whose preparation PostgreSQL has not confirmed yet. */
-type Connection = pg.Connection & { submittedNamedStatements: Record<string, string> };
+import { readerOf, rememberReader, type RowReader } from './row-readers.js';
+import { submitTogether, type Connection, type QueryConfig } from './submit.js';
 
 /** `command` is what PostgreSQL executed, and `count` the number of rows that it has returned or written. */
 export type StatementResult = { command: string; rows: Rows; count: number; fields: pg.FieldDef[] };
 
 /**
- * Sends statements in one write with one Sync message. Without an open transaction, PostgreSQL runs them as one transaction:
- * it commits when all have succeeded and rolls back otherwise. A Sync per statement costs PostgreSQL a write and this process
- * a read of the socket for each of them (decision 0045).
+ * Sends all statements at once, with one Sync message at the end. If no transaction is open, PostgreSQL runs them as one transaction:
+ * it commits when all have succeeded, and rolls back otherwise. node-postgres would send a Sync after each statement. PostgreSQL
+ * would then answer each by itself: one more write for it, and one more read of the socket for this process (decision 0045).
  *
  * @param results filled with the results. If a statement fails, it contains those of the statements before it.
  * @throws the error of the first statement that failed; PostgreSQL skips the rest
@@ -39,79 +20,96 @@ export const runBatch = (
   results: StatementResult[] = [],
 ): Promise<StatementResult[]> =>
   new Promise((resolve, reject) => {
-    const queries = statements.map((statement) =>
-      makeQuery(statement, (error, result) => (error ? reject(error) : results.push(result))),
-    );
-    let current = 0;
-    const currentQuery = () => {
-      const query = queries[current];
-      if (!query) throw new Error('PostgreSQL responded to more statements than were sent.');
-      return query;
-    };
-    const batch: pg.Submittable & MessageHandlers & { name: string | undefined; text: string | undefined } = {
-      // By these two, node-postgres remembers that the current statement is prepared.
-      get name() {
-        return statements[current]?.name;
-      },
-      get text() {
-        return statements[current]?.text;
-      },
-      submit: (connection) => submitTogether(connection, queries),
-      handleRowDescription: (message) => currentQuery().handleRowDescription(message),
-      handleDataRow: (message) => currentQuery().handleDataRow(message),
-      handleCommandComplete(message, connection) {
-        currentQuery().handleCommandComplete(message, connection);
-        current += 1;
-      },
-      handleEmptyQuery: (connection) => currentQuery().handleEmptyQuery(connection),
-      handleError(error, connection) {
-        for (const query of queries.slice(0, current)) query.handleReadyForQuery(connection);
-        for (const { name } of statements.slice(current)) {
-          if (name) delete connection.submittedNamedStatements[name];
-        }
-        reject(error);
-      },
-      handleReadyForQuery(connection) {
-        for (const query of queries) query.handleReadyForQuery(connection);
-        resolve(results);
-      },
-    };
-    client.query(batch);
+    client.query(makeBatch(statements, results, { resolve, reject }));
   });
 
-const toResult = ({ command, rows, rowCount, fields }: pg.QueryResult<Rows[number]>): StatementResult => ({
-  command,
-  rows,
-  count: rowCount ?? 0,
-  fields,
-});
+/** The methods that node-postgres calls with the messages of a response. Its types do not declare them. */
+type MessageHandlers = {
+  handleRowDescription(message: { fields: pg.FieldDef[] }): void;
+  handleDataRow(message: { fields: (string | null)[] }): void;
+  handleCommandComplete(message: { text: string }): void;
+  handleEmptyQuery(): void;
+  handleError(error: Error, connection: Connection): void;
+  handleReadyForQuery(): void;
+};
 
-const NO_RESULT: StatementResult = { command: '', rows: [], count: 0, fields: [] };
+type Submittable = { submit(connection: pg.Connection): Error | null };
 
-/** A query of node-postgres. Its protocol mode is `extended`, because a simple query has a Sync of its own. */
-function makeQuery(
-  statement: QueryConfig,
-  settle: (error: Error | undefined, result: StatementResult) => void,
-): pg.Query & MessageHandlers {
-  const config = { ...statement, queryMode: 'extended' };
-  const query = new pg.Query<Rows[number]>(config, (error, result) =>
-    settle(error, error ? NO_RESULT : toResult(result)),
-  );
-  // Every query of node-postgres has these methods.
-  return query as pg.Query & MessageHandlers;
+type Settle = { resolve(results: StatementResult[]): void; reject(error: unknown): void };
+
+/** Not a query of node-postgres per statement: each has an event emitter, a result and a list of parsers of its own. */
+function makeBatch(
+  statements: readonly QueryConfig[],
+  results: StatementResult[],
+  { resolve, reject }: Settle,
+): Submittable & MessageHandlers & { name: string | undefined; text: string | undefined } {
+  let current = 0;
+  let rows: Rows = [];
+  let reader: RowReader | undefined;
+  let connection: Connection;
+  let unreadable: { error: unknown } | undefined;
+  let submitted: ReadonlySet<string> = new Set();
+
+  const readerOfCurrent = (): RowReader | undefined => {
+    const name = statements[current]?.name;
+    return reader ?? (name === undefined ? undefined : readerOf(connection, name));
+  };
+
+  return {
+    // By these two, node-postgres remembers that the current statement is prepared.
+    get name() {
+      return statements[current]?.name;
+    },
+    get text() {
+      return statements[current]?.text;
+    },
+    submit(on) {
+      // node-postgres has the lists of prepared statements that its types do not declare.
+      connection = on as Connection;
+      try {
+        submitted = submitTogether(connection, statements);
+        return null;
+      } catch (error) {
+        return error instanceof Error ? error : new Error(String(error));
+      }
+    },
+    handleRowDescription({ fields }) {
+      const statement = statements[current];
+      if (!statement) throw new Error('PostgreSQL responded to more statements than were sent.');
+      reader = rememberReader(connection, statement, fields);
+    },
+    handleDataRow({ fields }) {
+      try {
+        reader ??= readerOfCurrent();
+        if (reader) rows.push(reader.parseRow(fields));
+      } catch (error) {
+        unreadable ??= { error };
+      }
+    },
+    handleCommandComplete({ text }) {
+      const [, command = '', first, second] = COMMAND.exec(text) ?? [];
+      const fields = readerOfCurrent()?.fields ?? [];
+      results.push({ command, rows, count: Number(second ?? first ?? 0), fields });
+      const statement = statements[current];
+      if (statement && !readerOfCurrent()) rememberReader(connection, statement, []);
+      rows = [];
+      reader = undefined;
+      current += 1;
+    },
+    handleEmptyQuery() {
+      results.push({ command: '', rows: [], count: 0, fields: [] });
+      current += 1;
+    },
+    handleError(error) {
+      for (const name of submitted) delete connection.submittedNamedStatements[name];
+      reject(error);
+    },
+    handleReadyForQuery() {
+      if (unreadable) reject(unreadable.error);
+      else resolve(results);
+    },
+  };
 }
 
-/** Writes the messages of all queries at once: one buffer costs less than a list of thirty. */
-function submitTogether(connection: pg.Connection, queries: pg.Query[]): void {
-  const messages: Buffer[] = [];
-  const stream = { writable: true, write: (message: Buffer) => messages.push(message) };
-  // Inherits everything else, for example the names of the prepared statements.
-  const recorder = Object.create(connection, {
-    stream: { value: stream },
-    sync: { value: () => undefined },
-  }) as pg.Connection;
-  for (const query of queries) query.submit(recorder);
-  const sync = Object.create(connection, { stream: { value: stream } }) as pg.Connection;
-  sync.sync();
-  connection.stream.write(Buffer.concat(messages));
-}
+/** The tag of a command: its first word, and the number of rows, which an insert has after an object id. */
+const COMMAND = /^([A-Za-z]+)(?: (\d+))?(?: (\d+))?/;

@@ -10,23 +10,13 @@ import {
   type Statement,
 } from './plans.js';
 import { makeLockOrder } from './lock-order.js';
-import { runBatch, type QueryConfig, type StatementResult } from './send-batch.js';
+import { runBatch, type StatementResult } from './send-batch.js';
+import type { QueryConfig } from './submit.js';
 import { traceStatements } from '../../tracing/trace-statements.js';
 import type { ModelLease, ModelResult, ModelTransaction } from '../models/model-clients.js';
 import type { ModelScope } from '../models/model-scope.js';
 import type { Tx } from '../scope.js';
 import { once, type Sql } from '../statements.js';
-
-/** A transaction on a connection. Nothing is sent until its first statement. */
-export type Transaction = {
-  tx: Tx;
-  /** Ends the work: sends the deferred statements and the last ones. */
-  flush(): Promise<void>;
-  commit(): Promise<void>;
-  rollback(): Promise<void>;
-  /** Ends the use of models. Call it once the connection is given back. */
-  end(): void;
-};
 
 export const BEGIN = once`begin`;
 const COMMIT = once`commit`;
@@ -36,7 +26,7 @@ const COMMIT = once`commit`;
  * first statements, and deferred statements with the next ones or with the commit: none of them costs a round trip (decision
  * 0047). The first statements of a refused caller find no rows under row-level security, and are rolled back.
  */
-export function makeTransaction(client: pg.ClientBase, session: Session, begin: Sql): Transaction {
+export function makeTransaction(client: pg.ClientBase, session: Session, begin: Sql) {
   const { db, scope } = session;
   const named = namedFor(db);
   const lockOrder = makeLockOrder();
@@ -137,35 +127,38 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
     },
   };
 
-  return {
-    tx: {
-      ...scope,
-      get models() {
-        if (hasEnded) throw new Error('The transaction has ended.');
-        lease ??= db.models.lease(modelTransaction);
-        return lease.models;
-      },
-      // The authors of the statements state the row types.
-      query: query as Tx['query'],
-      async count(statement) {
-        check(statement);
-        const [result] = await send([statement]);
-        return result?.count ?? 0;
-      },
-      later(statement) {
-        check(statement);
-        deferred.push(statement);
-      },
-      last(make) {
-        last.push(make);
-      },
+  const tx: Tx = {
+    ...scope,
+    get models() {
+      if (hasEnded) throw new Error('The transaction has ended.');
+      lease ??= db.models.lease(modelTransaction);
+      return lease.models;
     },
-    async flush() {
+    // The authors of the statements state the row types.
+    query: query as Tx['query'],
+    async count(statement) {
+      check(statement);
+      const [result] = await send([statement]);
+      return result?.count ?? 0;
+    },
+    later(statement) {
+      check(statement);
+      deferred.push(statement);
+    },
+    last(make) {
+      last.push(make);
+    },
+  };
+
+  return {
+    tx,
+    /** Ends the work: sends the deferred statements and the last ones. */
+    async finishWork(): Promise<void> {
       const statements = takeLast();
       if (deferred.length + statements.length > 0) await send(statements);
     },
-    async commit() {
-      // Not together with the admission, which may refuse the caller.
+    async commit(): Promise<void> {
+      // COMMIT is not sent in one message with the check of the account, which may refuse the caller.
       await assertAdmitted();
       const ended = (await send([...takeLast(), COMMIT])).at(-1);
       hasEnded = true;
@@ -173,11 +166,12 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
       if (ended?.command !== 'COMMIT')
         throw new Error('The work caught the error of a statement without a savepoint. Nothing was stored.');
     },
-    async rollback() {
+    async rollback(): Promise<void> {
       hasEnded = true;
       if (plan) await client.query('rollback');
     },
-    end() {
+    /** Ends the use of models. Call it once the connection is given back. */
+    end(): void {
       lease?.end();
     },
   };

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Operation } from '../../contract/types.js';
+import { NDJSON, type Operation } from '../../contract/types.js';
 import { ApiError } from '../../errors/errors.js';
 
 /** The maximum for any operation. The contract defines a lower limit for most of them. */
@@ -40,13 +40,18 @@ const LARGE_BODY_BYTES = 16 * 1024;
  * @throws ApiError token_invalid, token_expired, account_disabled or key_invalid
  */
 export async function admitBeforeLargeBody(request: FastifyRequest): Promise<void> {
-  // A form of any size, because its files would be written to disk.
-  if (request.caller && (isLarge(request) || isForm(request))) await request.context?.assertAdmitted();
+  // A form of any size, because its files would be written to disk. Lines too, because reading them takes long, and those of a wrong
+  // key would take the turn of others.
+  if (request.caller && (isLarge(request) || isForm(request) || hasLines(request)))
+    await request.context?.assertAdmitted();
 }
 
 /** Returns whether a body is large. A chunked body counts as large, because its size is unknown. */
 export const isLarge = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE_BODY_BYTES;
 
-const isForm = ({ headers }: FastifyRequest): boolean =>
+const hasLines = ({ headers }: FastifyRequest): boolean =>
+  headers['content-type']?.trimStart().toLowerCase().startsWith(NDJSON) === true;
+
+export const isForm = ({ headers }: FastifyRequest): boolean =>
   /^\s*multipart\//i.test(headers['content-type'] ?? '');

@@ -3,7 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation, UploadedFile } from '../../contract/types.js';
 import { ApiError, fieldError, invalidFieldError } from '../../errors/errors.js';
 import { fileBytesOf, fileTooLarge } from './body-limits.js';
+import { registerParser } from './body-parsers.js';
 import { assertDecodableQuery, assertStorableText } from './text.js';
+import type { Allotment } from '../../limits/shared/shared-limits.js';
 import { trackUploads, spool, type Uploads } from './uploads.js';
 
 export const MULTIPART = 'multipart/form-data';
@@ -23,13 +25,17 @@ const LIMITS = {
 /** More fields than any form of the contract has; leaves room for unknown fields, which are ignored. */
 const MAX_PAIRS = 100;
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The space of uploaded files. */
+    disk: Allotment;
+  }
+}
+
 /** Registers the parsers of forms: urlencoded ones are parsed here, multipart ones by readForm. */
-export async function registerForms(app: FastifyInstance): Promise<void> {
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'buffer' },
-    async (_request: unknown, bytes: Buffer) => (bytes.length === 0 ? undefined : readUrlEncoded(bytes)),
-  );
+export async function registerForms(app: FastifyInstance, disk: Allotment): Promise<void> {
+  app.decorate('disk', disk);
+  registerParser(app, 'application/x-www-form-urlencoded', readUrlEncoded);
   await app.register(multipart, { limits: LIMITS });
 }
 
@@ -68,7 +74,7 @@ export async function readForm(
   reply: FastifyReply,
   operation: Operation,
 ): Promise<Form> {
-  const uploads = trackUploads(request, reply);
+  const uploads = trackUploads(request, reply, request.server.disk);
   const deadline = startDeadline();
   try {
     const form = await Promise.race([readParts(request, operation, uploads), deadline.promise]);

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
 import type { SafePromiseLike } from 'fastify/types/type-provider.js';
 import type { Schema } from '../../contract/bundle.js';
 import { toFieldErrors } from '../../contract/field-errors.js';
-import { NDJSON, type Lines, type Operation } from '../../contract/types.js';
+import { NDJSON, type LimitReading, type Lines, type Operation } from '../../contract/types.js';
 import { ApiError, invalidFieldError } from '../../errors/errors.js';
+import type { BulkLimits } from '../../limits/bulk-limits.js';
+import { pauseWhenDue } from '../../concurrency/pause-when-due.js';
 import { assertActionDeclared } from './undeclared-action.js';
 import { formatBytes } from './body-limits.js';
+import { readBytes } from './read-bytes.js';
 import { parseJson } from './text.js';
 
 /** A body of lines before they are parsed. */
@@ -19,44 +21,52 @@ export type SentLines = {
   /** The lines that are not empty. */
   lines: { number: number; bytes: Buffer }[];
   operation: Operation;
+  limitParsing: LimitReading;
+  limit: LimitReading;
+  /** Whether nobody waits for the response. */
+  isAbandoned: () => boolean;
 };
 
-/** Registers the parser of bodies that have one JSON object per line. It only splits the lines. */
-export function registerLines(app: FastifyInstance): void {
+/** Reading so few lines takes a millisecond or two, so they wait for no other body. */
+const LIGHT = { lines: 10, bytes: 16 * 1024 };
+
+/**
+ * Registers the parser of bodies that have one JSON object per line. It only splits the lines.
+ *
+ * @param limitLines runs the steps of reading a body
+ */
+export function registerLines(app: FastifyInstance, limitLines: BulkLimits['limitLines']): void {
   app.addContentTypeParser(NDJSON, (request: FastifyRequest, payload: Readable) =>
-    readLines(request.operation, payload),
+    readLines(request, payload, limitLines),
   );
 }
 
 async function readLines(
-  operation: Operation | undefined,
+  request: FastifyRequest,
   payload: Readable,
+  limitLines: BulkLimits['limitLines'],
 ): Promise<SentLines | undefined> {
+  const { operation, caller, raw } = request;
   const limits = operation?.lineLimits;
-  if (!operation || !limits) throw new Error('The operation takes no lines.');
-  const { bytes, sha256 } = await readBytes(payload, limits.maxBodyBytes);
-  const lines = splitLines(bytes, limits);
-  // Like no body.
-  return lines.length === 0 ? undefined : { sha256, lines, operation };
-}
-
-async function readBytes(
-  payload: Readable,
-  maxBodyBytes: number,
-): Promise<{ bytes: Buffer; sha256: string }> {
+  if (!operation || !limits || caller?.kind !== 'key') throw new Error('The operation takes no lines.');
   const hash = createHash('sha256');
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // A destroyed request would take the connection with it, and the client would lose the response.
-  for await (const sent of payload.iterator({ destroyOnReturn: false })) {
-    // A request's stream without an encoding yields Buffers.
-    const chunk = sent as Buffer;
-    length += chunk.length;
-    if (length > maxBodyBytes) throw linesTooLarge(maxBodyBytes);
-    chunks.push(chunk);
-    hash.update(chunk);
-  }
-  return { bytes: Buffer.concat(chunks, length), sha256: hash.digest('hex') };
+  const bytes = await readBytes(request, payload, {
+    maxBytes: limits.maxBodyBytes,
+    tooLarge: () => linesTooLarge(limits.maxBodyBytes),
+    onChunk: (chunk) => hash.update(chunk),
+  });
+  const lines = await splitLines(bytes, limits);
+  // Like no body.
+  if (lines.length === 0) return undefined;
+  const isLight = lines.length <= LIGHT.lines && bytes.length <= LIGHT.bytes;
+  return {
+    sha256: hash.digest('hex'),
+    lines,
+    operation,
+    limitParsing: (parse) => (isLight ? parse() : limitLines(caller, 'parse', parse)),
+    limit: (read) => (isLight ? read() : limitLines(caller, 'read', read)),
+    isAbandoned: () => raw.socket.destroyed,
+  };
 }
 
 export const linesTooLarge = (maxBodyBytes: number): ApiError =>
@@ -69,11 +79,15 @@ const [SPACE, TAB, CR] = [0x20, 0x09, 0x0d];
 type LineLimits = NonNullable<Operation['lineLimits']>;
 
 /** @throws ApiError validation_failed for more than `maxLines` lines, empty ones included */
-function splitLines(bytes: Buffer, { maxLines, maxLineBytes }: LineLimits): SentLines['lines'] {
+async function splitLines(
+  bytes: Buffer,
+  { maxLines, maxLineBytes }: LineLimits,
+): Promise<SentLines['lines']> {
   const lines: SentLines['lines'] = [];
   const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   let number = 0;
   for (let start = hasMark ? BYTE_ORDER_MARK.length : 0; start < bytes.length;) {
+    await pauseWhenDue();
     if (number === maxLines) throw invalidFieldError('body', 'too_many_lines', { limit: maxLines });
     number += 1;
     const feed = bytes.indexOf(LF, start);
@@ -107,7 +121,7 @@ export const withLines =
     if (route.contentType !== NDJSON) return compile(route);
     const validate = compile({ ...route, contentType: 'application/json' });
     return (body: SentLines) => {
-      const read: PromiseLike<boolean> = parseLines(body, validate);
+      const read: PromiseLike<boolean> = body.limitParsing(() => parseLines(body, validate));
       // Fastify's type only adds a mark for its linter.
       return read as SafePromiseLike<boolean>;
     };
@@ -116,22 +130,15 @@ export const withLines =
 /** Replaces the lines of the body, because Fastify takes no other body from an asynchronous validator. */
 async function parseLines(body: SentLines, validate: FastifyValidationResult): Promise<boolean> {
   const lines: Lines<unknown>['lines'] = [];
-  let pending = 0;
   for (const line of body.lines) {
-    pending += line.bytes.length + LINE_COST_BYTES;
-    if (pending > BYTES_PER_TURN) {
-      await nextTurn();
-      pending = 0;
-    }
+    await pauseWhenDue();
+    // Its client gets no response.
+    if (body.isAbandoned()) throw new ApiError('malformed_request');
     lines.push(readLine(line, body.operation, validate));
   }
   Object.assign(body, { lines });
   return true;
 }
-
-/** About 5 ms of work, for the most expensive lines: one that fails costs as much as 1 KiB of values. */
-const BYTES_PER_TURN = 64 * 1024;
-const LINE_COST_BYTES = 1024;
 
 function readLine(
   { number, bytes }: SentLines['lines'][number],

@@ -1,4 +1,5 @@
 import type { Operation } from '../../contract/types.js';
+import { shownName } from '../../contract/sent-names.js';
 import { ApiError, fieldError } from '../../errors/errors.js';
 
 /** Names that are allowed everywhere. Clients add `_` to keep caches from answering, and assertActionDeclared handles `action`. */
@@ -8,7 +9,6 @@ const ALWAYS = ['_', 'action'];
 const KEY = 'api_key';
 
 const MAX_ERRORS = 20;
-const MAX_NAME_CHARS = 100;
 
 /**
  * Rejects query parameters that the operation does not declare. A misspelled filter would return everything. Health checks, documents
@@ -23,7 +23,7 @@ export function assertKnownParameters(query: unknown, { path, queryNames, creden
   const unknown = Object.keys(query as object).filter((name) => !known.has(name));
   if (unknown.length === 0) return;
   const errors = unknown.slice(0, MAX_ERRORS).map((name) => {
-    const field = [...name.replace(/\p{Cc}/gu, ' ')].slice(0, MAX_NAME_CHARS).join('') || 'query';
+    const field = shownName(name) || 'query';
     return queryNames.length > 0
       ? fieldError(field, 'unknown_parameter', { names: queryNames.join(', ') })
       : fieldError(field, 'no_parameters');

@@ -7,15 +7,23 @@ import { pipeline } from 'node:stream/promises';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation, UploadedFile } from '../../contract/types.js';
-import type { Caller } from '../../identity/callers.js';
 import { newId } from '../../values/ids.js';
 import { fileTooLarge } from './body-limits.js';
-import { openSpace, type Space } from '../../limits/spool-space.js';
+import type { Holder } from '../../limits/shared/amounts.js';
+import type { Allotment } from '../../limits/shared/shared-limits.js';
+import { openSpoolSpace, type SpoolSpace } from '../../limits/spool-space.js';
+import { whenClosed } from '../connections/when-closed.js';
+import { holderOf } from './body-holder.js';
 
 /** The uploaded files of a request. The multipart plugin's own files are deleted while a handler may still read them. */
 export type Uploads = {
   /** Whose share of the disk the files take. */
-  holder: string;
+  holder: Holder;
+  disk: Allotment;
+  /** The length of the body, as the client declared it. */
+  declaredBytes: number;
+  /** The share of the disk, from the first file on. */
+  space?: SpoolSpace | undefined;
   paths: string[];
   /** The file that is being written. */
   current?: Readable | undefined;
@@ -25,26 +33,21 @@ export type Uploads = {
 
 const uploadsOf = new WeakMap<FastifyRequest, Uploads>();
 
-export function trackUploads(request: FastifyRequest, reply: FastifyReply): Uploads {
+export function trackUploads(request: FastifyRequest, reply: FastifyReply, disk: Allotment): Uploads {
   const uploads: Uploads = {
-    holder: holderOf(request.caller),
+    holder: holderOf(request),
+    disk,
+    declaredBytes: Number(request.headers['content-length'] ?? 0),
     paths: [],
     isInUse: false,
     isAbandoned: false,
   };
   uploadsOf.set(request, uploads);
-  // Emitted once: after the response, or when the client disconnects.
-  reply.raw.once('close', () => {
+  whenClosed(reply, () => {
     uploads.isAbandoned = true;
     if (!uploads.isInUse) void deleteFiles(uploads);
   });
   return uploads;
-}
-
-/** All users of a courier share its space. */
-function holderOf(caller: Caller | undefined): string {
-  if (caller?.kind === 'user') return `${caller.tenantId} ${caller.courierId ?? caller.userId}`;
-  return caller?.kind === 'key' ? caller.keyHash : '';
 }
 
 /** Runs a handler. The files stay until it has ended, even if the client disconnects. */
@@ -63,10 +66,10 @@ export async function withUploads<Result>(
   }
 }
 
-/** All files that are on disk now, with the space that they take. They are deleted when the process exits. */
-const onDisk = new Map<string, Space>();
+/** All files that are on disk now. They are deleted when the process exits. */
+const onDisk = new Set<string>();
 process.once('exit', () => {
-  for (const path of onDisk.keys()) {
+  for (const path of onDisk) {
     try {
       rmSync(path, { force: true });
     } catch {
@@ -75,21 +78,17 @@ process.once('exit', () => {
   }
 });
 
-async function deleteFiles({ paths }: Uploads): Promise<void> {
+async function deleteFiles(uploads: Uploads): Promise<void> {
   await Promise.all(
-    paths.splice(0).map(async (path) => {
-      // A file that cannot be deleted does not fail a request that has succeeded. The end of the process tries again.
-      await rm(path, { force: true }).then(
-        () => forget(path),
-        () => undefined,
-      );
-    }),
+    uploads.paths.splice(0).map((path) =>
+      rm(path, { force: true }).then(
+        () => onDisk.delete(path),
+        // A file that cannot be deleted does not fail a request that has succeeded. It keeps its space, and the end of the process tries again.
+        () => uploads.paths.push(path),
+      ),
+    ),
   );
-}
-
-function forget(path: string): void {
-  onDisk.get(path)?.free();
-  onDisk.delete(path);
+  if (!uploads.current && uploads.paths.length === 0) uploads.space?.free();
 }
 
 /**
@@ -102,20 +101,22 @@ export async function spool(
   operation: Operation,
 ): Promise<UploadedFile> {
   const path = join(tmpdir(), `crossdock-${process.pid}-${newId()}`);
-  const space = openSpace(uploads.holder);
-  onDisk.set(path, space);
+  const space = (uploads.space ??= openSpoolSpace(uploads.disk, uploads.holder, uploads.declaredBytes));
+  onDisk.add(path);
   const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });
   uploads.current = file;
+  let taken = Promise.resolve();
+  const take = (bytes: number) => {
+    taken = space.take(bytes);
+    // The pipeline ends with this error.
+    taken.catch((error: unknown) => target.destroy(error as Error));
+  };
   try {
-    file.on('data', (chunk: Buffer) => {
-      try {
-        space.take(chunk.length);
-      } catch (error) {
-        // The pipeline ends with this error.
-        target.destroy(error as Error);
-      }
-    });
+    // An empty file, too, needs what was declared.
+    take(0);
+    file.on('data', ({ length }: Buffer) => take(length));
     await pipeline(file, target);
+    await taken;
   } finally {
     // Wait for the close, otherwise the file could be opened after it was deleted. If the source had already failed, the
     // pipeline leaves its target open.

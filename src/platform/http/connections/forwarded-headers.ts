@@ -14,18 +14,13 @@ declare module 'fastify' {
 }
 
 /** Reads the client's address and protocol from a request, through trusted proxies. */
-export type Forwarding = {
-  addressOf(request: IncomingMessage): string;
-  isSecure(request: IncomingMessage): boolean;
-  /** Returns whether an address belongs to a trusted proxy. */
-  isTrusted(address: string): boolean;
-};
+export type Forwarding = ReturnType<typeof makeForwarding>;
 
 /**
  * Trusts `X-Forwarded-For` and `X-Forwarded-Proto` from the proxies in TRUST_PROXY, and no other forwarding header: only
  * `Host` selects the tenant. Fastify's trustProxy also trusts `X-Forwarded-Host`, and accepts any text as an address.
  */
-export function makeForwarding(trustProxy: string[]): Forwarding {
+export function makeForwarding(trustProxy: string[]) {
   const isTrusted = makeBlockMatcher(trustProxy);
   const peers = new WeakMap<Socket, string>();
   const peerOf = ({ socket }: IncomingMessage) => {
@@ -37,12 +32,13 @@ export function makeForwarding(trustProxy: string[]): Forwarding {
     return peer;
   };
   return {
+    /** Returns whether an address belongs to a trusted proxy. */
     isTrusted,
-    addressOf(request) {
+    addressOf(request: IncomingMessage): string {
       const peer = peerOf(request);
       return isTrusted(peer) ? nearestUntrustedHop(peer, request.headers, isTrusted) : peer;
     },
-    isSecure(request) {
+    isSecure(request: IncomingMessage): boolean {
       if (request.socket instanceof TLSSocket) return true;
       return isTrusted(peerOf(request)) && isHttpsOnEveryHop(request.headers);
     },

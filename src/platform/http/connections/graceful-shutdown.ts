@@ -13,26 +13,40 @@ const ANNOUNCE_MS = 3_000;
 const LATEST_CHECK_MS = 5_000;
 const QUEUED_CONNECTIONS = 128;
 
+/** When a load balancer asked whether the server is ready. A balancer that asks one process sends requests to all of them. */
+export type ReadinessWatch = {
+  /** @param agoMs how long ago, if it was not now */
+  noteAsked(agoMs?: number): void;
+  askedAgoMs(): number;
+};
+
+export function watchReadiness(): ReadinessWatch {
+  let askedAtMs = -Infinity;
+  return {
+    noteAsked: (agoMs = 0) => void (askedAtMs = performance.now() - agoMs),
+    askedAgoMs: () => performance.now() - askedAtMs,
+  };
+}
+
 /**
  * Shuts down without losing requests. If a load balancer asks /ready, that fails first, and everything else is served until the
  * balancer has noticed: it repeats few writes that get 503. Then the process stops listening, finishes accepted requests, and serves
  * those that are on their way on open connections. Later ones get 503. Each response then closes its connection.
  */
-export function serveWhileClosing(app: FastifyInstance): void {
-  let checkedAtMs = -Infinity;
+export function serveWhileClosing(app: FastifyInstance, readiness = watchReadiness()): void {
   let isClosing = false;
   let servesUntilMs = Infinity;
 
   app.addHook('preClose', async () => {
     isClosing = true;
-    if (performance.now() - checkedAtMs < LATEST_CHECK_MS) await sleep(ANNOUNCE_MS);
+    if (readiness.askedAgoMs() < LATEST_CHECK_MS) await sleep(ANNOUNCE_MS);
     await acceptQueued();
     servesUntilMs = performance.now() + LINGER_MS;
     await closeGracefully(app);
   });
   app.addHook('onRequest', async (request) => {
     const isReadiness = request.routeOptions.schema?.operationId === 'getReadiness';
-    if (isReadiness) checkedAtMs = performance.now();
+    if (isReadiness) readiness.noteAsked();
     if (!isClosing || (performance.now() < servesUntilMs && !isReadiness)) return;
     throw new ApiError('unavailable', { variant: 'shutting_down', retryAfterSeconds: 1 });
   });

@@ -4,6 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { Config } from '../../../config/config.js';
 import { limitConnections } from '../../limits/connection-limit.js';
+import type { SharedLimits } from '../../limits/shared/shared-limits.js';
 import type { Forwarding } from './forwarded-headers.js';
 import { overrideNodeResponses, respondToParserError, type OnSocketResponse } from './parser-errors.js';
 import { limitPipelining, type Dispatch } from './pipelining.js';
@@ -15,6 +16,7 @@ const TIMEOUTS: Timeouts = { headersMs: 5_000, requestMs: 10_000 };
 
 type ListenerDeps = {
   config: Pick<Config, 'tls' | 'maxConnectionsPerAddress'>;
+  limits: SharedLimits;
   timeouts: Timeouts | undefined;
   forwarding: Forwarding;
   unread: UnreadReplies;
@@ -29,7 +31,7 @@ type ListenerDeps = {
  * Returns Fastify's server factory. It applies TLS, timeouts and the limits of connections and pipelining before a request
  * reaches Fastify. Fastify calls it for each address that it listens on: `localhost` has two.
  */
-export function makeListener({ config, timeouts = TIMEOUTS, ...deps }: ListenerDeps) {
+export function makeListener({ config, timeouts = TIMEOUTS, limits, ...deps }: ListenerDeps) {
   const { forwarding, unread, onSocketResponse, onPipelineOverflow, onConnectionRefused } = deps;
   const options = {
     headersTimeout: timeouts.headersMs,
@@ -39,6 +41,8 @@ export function makeListener({ config, timeouts = TIMEOUTS, ...deps }: ListenerD
     // assertOneHost rejects these requests with a failure envelope instead.
     requireHostHeader: false,
   };
+  const perHolder = config.maxConnectionsPerAddress;
+  const connections = perHolder === undefined ? undefined : limits.allotment('connections', { perHolder });
   return (handle: Dispatch): Server => {
     const limiter = limitPipelining(handle, { ...unread, overflowed: onPipelineOverflow });
     const dispatch: Dispatch = (request, response) => {
@@ -53,9 +57,8 @@ export function makeListener({ config, timeouts = TIMEOUTS, ...deps }: ListenerD
       if (socket instanceof Socket)
         limiter.endAfterReplies(socket, () => respondToParserError(error, socket, onSocketResponse));
     });
-    const perAddress = config.maxConnectionsPerAddress;
-    if (perAddress !== undefined)
-      limitConnections(server, { perAddress, isExempt: forwarding.isTrusted, onConnectionRefused });
+    if (connections)
+      limitConnections(server, { connections, isExempt: forwarding.isTrusted, onConnectionRefused });
     return server;
   };
 }

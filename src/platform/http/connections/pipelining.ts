@@ -22,12 +22,6 @@ export type Watcher = {
   overflowed(socket: Socket): void;
 };
 
-export type PipelineLimiter = {
-  dispatch: Dispatch;
-  /** Calls `end`, which closes the connection, after the responses to earlier requests. */
-  endAfterReplies(socket: Socket, end: () => void): void;
-};
-
 type Exchange = { request: IncomingMessage; response: ServerResponse };
 type ConnectionQueue = { current: Exchange | undefined; waiting: Exchange[]; end?: () => void };
 
@@ -38,12 +32,12 @@ type ConnectionQueue = { current: Exchange | undefined; waiting: Exchange[]; end
  * While a request waits, the connection is paused, so that TCP flow control slows the sender. One packet may still contain
  * more requests than the limit; then the connection is closed.
  */
-export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIMITS): PipelineLimiter {
+export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIMITS) {
   const queues = new WeakMap<Socket, ConnectionQueue>();
   let totalWaiting = 0;
 
   return {
-    dispatch(request, response) {
+    dispatch(request: IncomingMessage, response: ServerResponse): void {
       const { socket } = request;
       if (socket.destroyed) return;
       const queue = queues.get(socket) ?? open(socket);
@@ -53,7 +47,8 @@ export function limitPipelining(handle: Dispatch, watcher: Watcher, limits = LIM
       else wait(socket, queue, { request, response });
     },
 
-    endAfterReplies(socket, end) {
+    /** Calls `end`, which closes the connection, after the responses to earlier requests. */
+    endAfterReplies(socket: Socket, end: () => void): void {
       const queue = queues.get(socket);
       if (!queue?.current) {
         end();

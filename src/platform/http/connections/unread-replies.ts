@@ -16,13 +16,7 @@ const LIMITS: UnreadLimits = {
 };
 const CHECK_INTERVAL_MS = 1_000;
 
-export type UnreadReplies = {
-  responseStarted(socket: Socket): void;
-  responseEnded(socket: Socket): void;
-  /** The connection's response needs this much memory until the client has read it. */
-  responseBuffered(socket: Socket, bytes: number): void;
-  stop(): void;
-};
+export type UnreadReplies = ReturnType<typeof closeUnreadConnections>;
 
 type PendingResponse = { bufferedBytes: number; sentBytes: number; sinceMs: number };
 
@@ -30,28 +24,26 @@ type PendingResponse = { bufferedBytes: number; sentBytes: number; sinceMs: numb
  * Closes connections whose client does not read its response. Each slice that a slow client reads restarts the timeout
  * (platform/http/documents/sliced-replies.ts). The timeout does not run while a handler has sent nothing yet.
  */
-export function closeUnreadConnections(
-  onClose: (socket: Socket) => void,
-  given: Partial<UnreadLimits> = {},
-): UnreadReplies {
+export function closeUnreadConnections(onClose: (socket: Socket) => void, given: Partial<UnreadLimits> = {}) {
   const limits = { ...LIMITS, ...given };
   const responses = new Map<Socket, PendingResponse>();
   let bufferedBytes = 0;
   const timer = setInterval(closeStalled, Math.min(CHECK_INTERVAL_MS, limits.stalledMs / 4)).unref();
 
   return {
-    responseStarted: (socket) => {
+    responseStarted: (socket: Socket): void => {
       responses.set(socket, { bufferedBytes: 0, sentBytes: socket.bytesWritten, sinceMs: performance.now() });
     },
-    responseEnded: (socket) => remove(socket),
-    responseBuffered(socket, bytes) {
+    responseEnded: (socket: Socket): void => remove(socket),
+    /** The connection's response needs this much memory until the client has read it. */
+    responseBuffered(socket: Socket, bytes: number): void {
       const response = responses.get(socket);
       if (!response) return;
       response.bufferedBytes += bytes;
       bufferedBytes += bytes;
       if (bufferedBytes > limits.bufferedBytes) closeStalled();
     },
-    stop: () => clearInterval(timer),
+    stop: (): void => clearInterval(timer),
   };
 
   function remove(socket: Socket): void {

@@ -17,15 +17,14 @@ const MAX_VARIANTS = 8;
 export function hostVariants(document: StaticDocument): (request: FastifyRequest) => StaticDocument {
   const text = document.bytes.toString();
   if (!text.includes(PLACEHOLDER)) return () => document;
-  const variants = new LRUCache<string, StaticDocument>({ max: MAX_VARIANTS });
+  const variants = new LRUCache<string, StaticDocument>({
+    max: MAX_VARIANTS,
+    memoMethod: (origin) =>
+      makeDocument(document.mediaType, Buffer.from(text.replaceAll(PLACEHOLDER, origin))),
+  });
   return (request) => {
     const origin = originOf(request);
-    if (origin === undefined) return document;
-    const known = variants.get(origin);
-    if (known) return known;
-    const variant = makeDocument(document.mediaType, Buffer.from(text.replaceAll(PLACEHOLDER, origin)));
-    variants.set(origin, variant);
-    return variant;
+    return origin === undefined ? document : variants.memo(origin);
   };
 }
 

@@ -27,7 +27,8 @@ export function makeFailureHandler(keyFailures: KeyFailureLimit, home: Db) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const ordered = await checkAccountFirst(toRequestError(error, request), request);
     const failure = await keyFailures.countFailure(ordered, request);
-    if (failure.httpStatus >= 500) {
+    // An overload must not cost a log line with a stack for each request: the line that ends the request has the code.
+    if (failure.httpStatus >= 500 && failure.code !== 'overloaded') {
       (request.db ?? home).health.note(error);
       request.log.error({ ...attributionOf(request), err: error, code: failure.code }, failure.code);
     }
@@ -65,12 +66,16 @@ export function toApiError(error: FastifyError, operation?: Operation): ApiError
 }
 
 /**
- * Like toApiError, but knows the request: a body without Content-Length that is too large gets the message with the operation's
- * own limit, and a reset connection is the client's only if its own body broke off. Otherwise it is the database's.
+ * Converts an error with `toApiError`, except for errors whose meaning depends on the request. A body without Content-Length that
+ * is too large gets the message with the operation's own limit. ECONNRESET means that the client's body broke off if the request's
+ * own socket has failed; otherwise the connection to the database was reset. ERR_STREAM_PREMATURE_CLOSE means that the client has left
+ * before its body was read.
  */
 function toRequestError(error: FastifyError, { operation, raw }: FastifyRequest): ApiError {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' && operation) return bodyTooLarge(operation);
   if (error.code === 'ECONNRESET' && raw.errored) return new ApiError('malformed_request');
+  if (error.code === 'ERR_STREAM_PREMATURE_CLOSE' && raw.socket.destroyed)
+    return new ApiError('malformed_request');
   return toApiError(error, operation);
 }
 

@@ -1,7 +1,7 @@
 import { commandLine } from '../../../config/commands.js';
 import { verifyEndOfChain, type ChainEnd } from '../../../modules/audit-log/verify-end.js';
 import { openSecrets } from '../../../platform/access/secrets.js';
-import { orOk, problem, warning, type Finding } from './finding.js';
+import { orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
 import { forEachTenant } from '../scope/tenants.js';
 import type { Connected } from './subject.js';
 
@@ -31,22 +31,16 @@ function describeClosings([first, ...later]: string[]): string {
   );
 }
 
-function findingsOf(tenantId: string, { head, flaw, oldestUnchainedSeconds: age }: ChainEnd): Finding[] {
-  const findings: Finding[] = [];
-  if (flaw)
-    findings.push(
-      problem(
-        `The audit chain of tenant ${tenantId} does not verify at link ${flaw.sequence ?? head} of ${head}: ${flaw.problem}.`,
-        'Use the LOOKUP_KEY that chained it. If you have just replaced it, close the chain as "Lookup key" in docs/leaked-secrets.md ' +
-          `describes; if processes ran meanwhile, stop them and run ${commandLine('rehash --replaced-key FILE --accept-altered')} with the old key. If neither applies, follow "The audit chain" in docs/operations.md.`,
-      ),
-    );
-  if (age > LATE_SECONDS)
-    findings.push(
-      warning(
-        `An audit entry of tenant ${tenantId} has been waiting for its link for ${Math.round(age)} s.`,
-        'Check that a worker runs, and follow "The audit chain" in docs/operations.md.',
-      ),
-    );
-  return findings;
-}
+const findingsOf = (tenantId: string, { head, flaw, oldestUnchainedSeconds: age }: ChainEnd) => [
+  flaw &&
+    problem(
+      `The audit chain of tenant ${tenantId} does not verify at link ${flaw.sequence ?? head} of ${head}: ${flaw.problem}.`,
+      'Use the LOOKUP_KEY that chained it. If you have just replaced it, close the chain as "Lookup key" in docs/leaked-secrets.md ' +
+        `describes; if processes ran meanwhile, stop them and run ${commandLine('rehash --replaced-key FILE --accept-altered')} with the old key. If neither applies, follow "The audit chain" in docs/operations.md.`,
+    ),
+  age > LATE_SECONDS &&
+    warning(
+      `An audit entry of tenant ${tenantId} has been waiting for its link for ${Math.round(age)} s.`,
+      'Check that a worker runs, and follow "The audit chain" in docs/operations.md.',
+    ),
+];

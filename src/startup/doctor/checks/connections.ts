@@ -1,5 +1,7 @@
+import { readRow } from '../../../platform/db/connections/rows.js';
+import { countOf } from '../../../platform/values/count-of.js';
 import { QUEUE_CONNECTIONS } from '../../../platform/queue/runner.js';
-import { ok, problem, warning, type Finding } from './finding.js';
+import { orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
 import type { Connected } from './subject.js';
 
 /** Connections for migrations and for operators. */
@@ -13,7 +15,8 @@ type Limits = { server: number; login: number; database: number; others: number 
 /** Compares the pools of all processes with the connections that PostgreSQL grants to the login. */
 export async function checkConnections(subject: Sized): Promise<Finding[]> {
   const needed = countNeeded(subject);
-  const { rows } = await subject.client.query<Limits>(
+  const limits = await readRow<Limits>(
+    subject.client,
     // Of other roles' connections a login sees only these columns. PostgreSQL's own processes have no role.
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
          - coalesce(current_setting('reserved_connections', true), '0')::int as server,
@@ -22,27 +25,29 @@ export async function checkConnections(subject: Sized): Promise<Finding[]> {
        (select count(*)::int from pg_stat_activity
         where usename is not null and datname <> current_database()) as others`,
   );
-  const [limits] = rows;
-  if (!limits) return [];
   const granted = Math.min(
     limits.server - limits.others,
     ...[limits.login, limits.database].filter((limit) => limit >= 0),
   );
   const state = `${describeProcesses(subject)} open up to ${needed} connections, and PostgreSQL grants ${granted}.`;
   if (needed > granted) return [problem(state, 'Raise max_connections, lower POOL_SIZE, or use a pooler.')];
-  if (needed + RESERVE > granted)
-    return [warning(state, `Leave ${RESERVE} connections for migrations and operators.`)];
-  return [ok(state)];
+  return orOk(
+    [
+      needed + RESERVE > granted &&
+        warning(state, `Leave ${RESERVE} connections for migrations and operators.`),
+    ],
+    state,
+  );
 }
 
 /** Behind a pooler, the pools lead to it, and only the queue and metrics reach PostgreSQL by themselves. */
 function countNeeded({ config, servers, workers }: Sized): number {
-  const pool = config.databasePooler ? 0 : config.poolSize;
-  const worker = pool + QUEUE_CONNECTIONS;
-  const server = pool + (config.worker.inProcess ? worker : 0);
+  const { databasePooler, poolSize, worker: jobs } = config;
+  const worker = (databasePooler ? 0 : jobs.poolSize) + QUEUE_CONNECTIONS;
+  const server = (databasePooler ? 0 : poolSize) + (jobs.inProcess ? worker : 0);
   const metrics = config.metrics && !config.databasePooler ? servers + workers : 0;
   return servers * server + workers * worker + metrics;
 }
 
 const describeProcesses = ({ servers, workers }: Sized): string =>
-  `${servers} ${servers === 1 ? 'server' : 'servers'} and ${workers} separate ${workers === 1 ? 'worker' : 'workers'}`;
+  `${countOf(servers, 'server')} and ${countOf(workers, 'separate worker')}`;

@@ -1,5 +1,6 @@
 import { identityOfProcess } from '../../../config/command-settings.js';
 import { PUBLISHED } from '../../../config/published.js';
+import { readValues } from '../../../platform/db/connections/rows.js';
 import { findPublished } from '../../published-credentials.js';
 import { findRefusal, nameOf, takeOverLine } from '../../database-owner.js';
 import {
@@ -10,27 +11,29 @@ import {
   type Deployment,
   type RecordedDeployment,
 } from '../../deployment.js';
-import { orOk, problem, warning, type Finding } from './finding.js';
+import { orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
 import type { Connected, Subject } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
 
 /** Finds another deployment that has used this database, and secrets of this one that it has. */
 export async function checkDeployments({ client, config }: Connected): Promise<Finding[]> {
   const own = describeDeployment(config);
-  const { rows } = await client.query<RecordedDeployment>(
-    `select name, app_env as "appEnv", fingerprints, version, seen_at as "seenAt" from installation.deployments
-     where (name, app_env) <> ($1, $2) order by seen_at`,
-    [own.name, own.appEnv],
-  );
+  const recorded = await readDeployments(client);
+  const others = recorded
+    .filter(({ name, appEnv }) => name !== own.name || appEnv !== own.appEnv)
+    .sort((one, other) => one.seenAt.getTime() - other.seenAt.getTime());
   const database = await nameOf(client);
   // Of another environment, the lines below say the same.
-  const isOwn = rows.every(({ appEnv }) => appEnv === own.appEnv);
+  const isOwn = others.every(({ appEnv }) => appEnv === own.appEnv);
   const refusal = isOwn ? await findRefusal(client, identityOfProcess(config)) : undefined;
   return orOk(
     [
-      ...rows.flatMap((other) => [describeOther(own, other, database), ...compareSecrets(own, other)]),
-      ...(refusal ? [problem(refusal, 'Until then no server and no worker starts.')] : []),
-      ...(!refusal && areTokenKeysNew(await readDeployments(client), own) ? [OTHER_TOKEN_KEYS] : []),
+      ...others.flatMap((other) => [
+        describeOther(own, other, database),
+        ...(isSame(own, other) ? [] : compareSecrets(own, other)),
+      ]),
+      refusal !== undefined && problem(refusal, 'Until then no server and no worker starts.'),
+      !refusal && areTokenKeysNew(recorded, own) && OTHER_TOKEN_KEYS,
     ],
     `Only the deployment ${own.name} has used this database.`,
   );
@@ -87,14 +90,12 @@ const compareSecrets = (own: Deployment, other: Deployment): Finding[] =>
 export async function checkPublished({ client, config }: Connected): Promise<Finding[]> {
   if (config.appEnv === 'development') return orOk([], 'Development may contain the demo data.');
   const published = await findPublished(client, config);
-  const { rows } = await client.query<{ id: string }>(
-    'select id from all_tenants() as id where id = any($1)',
-    [Object.values(PUBLISHED.tenantIds)],
-  );
+  const demo = 'select id from all_tenants() as id where id = any($1)';
+  const ids = await readValues<string>(client, demo, [Object.values(PUBLISHED.tenantIds)]);
   return orOk(
     [
       ...published.map(({ message, remedy }) => problem(message, remedy)),
-      ...rows.map(({ id }) =>
+      ...ids.map((id) =>
         warning(
           `The database contains the demo tenant ${id}.`,
           'Nobody can use it without a published credential. A new database does not contain it.',

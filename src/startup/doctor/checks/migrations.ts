@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { readValues } from '../../../platform/db/connections/rows.js';
 import { withClient } from '../../../platform/db/connections/roles.js';
 import { checkSearchPath } from '../../../platform/db/login-check/settings.js';
 import {
@@ -7,13 +8,13 @@ import {
   holderRemedy,
 } from '../../../platform/db/migrations/migration-lock.js';
 import { CURE_OF_CHANGED, findChanged } from '../../../platform/db/migrations/check-migrations.js';
-import { readHistory, type HistoryRow } from '../../../platform/db/migrations/history.js';
+import { lastName, readHistory, type HistoryRow } from '../../../platform/db/migrations/history.js';
 import {
   MIGRATIONS,
   readMigrations,
   type Migration,
 } from '../../../platform/db/migrations/migration-files.js';
-import { orOk, problem, warning, type Finding } from './finding.js';
+import { orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
 import type { Connected } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
 
@@ -26,11 +27,7 @@ export async function checkMigrations({ client, config }: Connected): Promise<Fi
   const history = await readHistory(client);
   const recorded = new Map(history.map((row) => [row.name, row]));
   const pending = shipped.filter(({ name }) => !recorded.has(name));
-  const last =
-    history
-      .map(({ name }) => name)
-      .sort()
-      .at(-1) ?? '';
+  const last = lastName(history);
   return orOk(
     [
       ...pending.map(({ name }) =>
@@ -44,7 +41,7 @@ export async function checkMigrations({ client, config }: Connected): Promise<Fi
       ...history.filter(({ finishedAt }) => !finishedAt).map(({ name }) => describeUnfinished(name)),
       ...findUnknown(shipped, history),
       ...findChanged(shipped, history).map((message) => problem(message, CURE_OF_CHANGED)),
-      ...(await findHolder(client, config.databaseOwnerUrl)),
+      await findHolder(client, config.databaseOwnerUrl),
       ...(await findInvalidIndexes({ client })),
       ...findDisorder(history.map(({ name }) => name)),
     ],
@@ -53,12 +50,11 @@ export async function checkMigrations({ client, config }: Connected): Promise<Fi
 }
 
 /** Names a process that migrates. Only the connection of the owner sees its address and its statement. */
-async function findHolder(client: pg.Client, ownerUrl: string | undefined): Promise<Finding[]> {
+async function findHolder(client: pg.Client, ownerUrl: string | undefined): Promise<Finding | undefined> {
   const ofService = () => findMigrationHolder(client);
   // Another check reports that the owner's connection does not work.
   const holder = await (ownerUrl ? withClient(ownerUrl, findMigrationHolder).catch(ofService) : ofService());
-  if (!holder) return [];
-  return [warning(`A migration runs: ${describeHolder(holder)}.`, holderRemedy(holder))];
+  return holder && warning(`A migration runs: ${describeHolder(holder)}.`, holderRemedy(holder));
 }
 
 const APPLY = `run ${commandLine('migrate')} with DATABASE_OWNER_URL.`;
@@ -70,19 +66,13 @@ function findUnknown(shipped: Migration[], history: HistoryRow[]): Finding[] {
   const unknown = history.filter(({ name }) => !shipped.some((each) => each.name === name));
   const isLater = (row: HistoryRow) => row.name > last && !row.needsStop;
   const later = unknown.filter(isLater).map(({ name }) => name);
-  return [
-    ...unknown
-      .filter((row) => !isLater(row))
-      .map(({ name }) => problem(`${name} is applied, and unknown to this version.`, DOWNGRADE)),
-    ...(later.length === 0
-      ? []
-      : [
-          warning(
-            `A later release has applied ${later.join(', ')}.`,
-            `After a rollback this is right, if ${commandLine('doctor --upgrade')} of that release returned 0 (docs/deploy.md). Otherwise run that release.`,
-          ),
-        ]),
-  ];
+  const others = unknown.filter((row) => !isLater(row));
+  const findings = others.map(({ name }) =>
+    problem(`${name} is applied, and unknown to this version.`, DOWNGRADE),
+  );
+  if (later.length === 0) return findings;
+  const advice = `After a rollback this is right, if ${commandLine('doctor --upgrade')} of that release returned 0 (docs/deploy.md). Otherwise run that release.`;
+  return [...findings, warning(`A later release has applied ${later.join(', ')}.`, advice)];
 }
 
 const describeUnfinished = (name: string): Finding =>
@@ -95,19 +85,18 @@ const findDisorder = (names: string[]): Finding[] =>
   names.flatMap((name, index) => {
     const previous = names[index - 1];
     if (previous === undefined || previous < name) return [];
-    return [
-      warning(
-        `${name} was applied after ${previous}, against their order.`,
-        'Compare the schema with that of a new database, for example with pg_dump --schema-only.',
-      ),
-    ];
+    return warning(
+      `${name} was applied after ${previous}, against their order.`,
+      'Compare the schema with that of a new database, for example with pg_dump --schema-only.',
+    );
   });
 
 async function findInvalidIndexes({ client }: Pick<Connected, 'client'>): Promise<Finding[]> {
-  const { rows } = await client.query<{ name: string }>(
+  const names = await readValues<string>(
+    client,
     'select indexrelid::regclass::text as name from pg_index where not indisvalid order by name',
   );
-  return rows.map(({ name }) =>
+  return names.map((name) =>
     problem(
       `The index ${name} is invalid, because its build failed.`,
       `Run drop index concurrently ${name} as the owner, then create it as its migration does.`,

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { isPooled, poolerProblems } from '../../../platform/db/connections/pooler.js';
+import { readValue } from '../../../platform/db/connections/rows.js';
 import { withClient } from '../../../platform/db/connections/roles.js';
-import { messageOf, ok, orOk, problem, type Finding } from './finding.js';
+import { messageOf, ok, orOk, problem, type Finding } from '../../shared-checks/finding.js';
 import type { Connected } from './subject.js';
 
 const REMEDY = 'See "Connection poolers" in docs/operations.md.';
@@ -9,8 +10,8 @@ const TIMEOUT_MS = 3_000;
 const ROUNDS = 5;
 
 /** Examines by their behaviour which connections lead to a pooler, and in which mode it is. */
-export async function checkPooler({ config, url }: Connected): Promise<Finding[]> {
-  if (config.embeddedPostgres) return [ok('The embedded server has no pooler.')];
+export async function checkPooler({ config, url }: Connected): Promise<Finding | Finding[]> {
+  if (config.embeddedPostgres) return ok('The embedded server has no pooler.');
   const urls = {
     url,
     ownerUrl: config.databaseOwnerUrl,
@@ -26,7 +27,7 @@ export async function checkPooler({ config, url }: Connected): Promise<Finding[]
     );
   } catch (error) {
     // A pooler in statement mode refuses transactions.
-    return [problem(`A connection cannot run a transaction: ${messageOf(error)}.`, REMEDY)];
+    return problem(`A connection cannot run a transaction: ${messageOf(error)}.`, REMEDY);
   }
 }
 
@@ -61,7 +62,4 @@ function open(url: string): pg.Client {
   return client;
 }
 
-async function backendOf(client: pg.Client): Promise<number | undefined> {
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  return rows[0]?.pid;
-}
+const backendOf = (client: pg.Client): Promise<number> => readValue(client, 'select pg_backend_pid()');

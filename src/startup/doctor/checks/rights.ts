@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { APP_ROLE, describeExcessPrivileges } from '../../../platform/db/connections/roles.js';
+import { readValues } from '../../../platform/db/connections/rows.js';
 import { checkLogin } from '../../../platform/db/login-check/check-login.js';
-import { orOk, problem, type Finding } from './finding.js';
+import { orOk, problem, type Finding } from '../../shared-checks/finding.js';
 import type { Connected } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
 
@@ -24,43 +25,42 @@ export async function checkRights({
     ];
   const findings = [...(await findMissing(client)), ...(await findExcess(client))];
   const excess = await describeExcessPrivileges(url);
-  if (excess && config.appEnv === 'development')
-    return orOk(findings, `In development the service switches to ${APP_ROLE}, because ${excess}.`);
   // A server of a developer serves one deployment, and PostgreSQL lets everybody connect.
   const isDevelopment = config.appEnv === 'development';
-  for (const { isDangerous, message, remedy } of await checkLogin(client))
-    if (isDangerous || !isDevelopment) findings.push(problem(message, remedy));
-  if (excess)
-    findings.push(
-      problem(
-        `The login of DATABASE_URL could bypass row-level security: ${excess}.`,
-        `Create a login that owns nothing and run grant ${APP_ROLE} to it. Use it in DATABASE_URL.`,
-      ),
-    );
-  return orOk(findings, 'The login has the rights that it needs, and no others.');
+  if (excess && isDevelopment)
+    return orOk(findings, `In development the service switches to ${APP_ROLE}, because ${excess}.`);
+  const faults = (await checkLogin(client)).filter(({ isDangerous }) => isDangerous || !isDevelopment);
+  return orOk(
+    [
+      ...findings,
+      ...faults.map(({ message, remedy }) => problem(message, remedy)),
+      excess !== undefined &&
+        problem(
+          `The login of DATABASE_URL could bypass row-level security: ${excess}.`,
+          `Create a login that owns nothing and run grant ${APP_ROLE} to it. Use it in DATABASE_URL.`,
+        ),
+    ],
+    'The login has the rights that it needs, and no others.',
+  );
 }
 
 async function findMissing(client: pg.Client): Promise<Finding[]> {
-  const { rows } = await client.query<{ login: string; is_member: boolean }>(
-    `select session_user as login, pg_has_role(session_user, '${APP_ROLE}', 'usage') as is_member`,
+  const strangers = await readValues<string>(
+    client,
+    `select session_user where not pg_has_role(session_user, '${APP_ROLE}', 'usage')`,
   );
-  const [session] = rows;
-  const { rows: unreadable } = await client.query<{ name: string }>(
+  const unreadable = await readValues<string>(
+    client,
     `select n.nspname || '.' || t.relname as name from pg_class t join pg_namespace n on n.oid = t.relnamespace
      where n.nspname = any($1) and t.relkind in ('r', 'p') and not (has_schema_privilege('${APP_ROLE}', n.oid, 'usage')
        and has_table_privilege('${APP_ROLE}', t.oid, 'select')) order by name`,
     [SCHEMAS],
   );
   return [
-    ...(session && !session.is_member
-      ? [
-          problem(
-            `The login ${session.login} lacks the role ${APP_ROLE}.`,
-            `Run grant ${APP_ROLE} to ${session.login}.`,
-          ),
-        ]
-      : []),
-    ...unreadable.map(({ name }) =>
+    ...strangers.map((login) =>
+      problem(`The login ${login} lacks the role ${APP_ROLE}.`, `Run grant ${APP_ROLE} to ${login}.`),
+    ),
+    ...unreadable.map((name) =>
       problem(
         `The role ${APP_ROLE} has no access to ${name}.`,
         `Run ${commandLine('migrate')} with DATABASE_OWNER_URL, which grants it again.`,

@@ -1,5 +1,5 @@
 import { DEVELOPMENT_SECRETS } from '../../../config/settings.js';
-import { orOk, problem, warning, type Finding } from './finding.js';
+import { orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
 import type { Subject } from './subject.js';
 
 export const checkSettings = ({ config, faults }: Subject): Finding[] =>

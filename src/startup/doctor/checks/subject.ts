@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Config } from '../../../config/config.js';
 import type { Deployment } from '../../deployment.js';
-import type { Finding } from './finding.js';
+import type { Finding } from '../../shared-checks/finding.js';
 
 /** What is examined: the settings, and what the operator states about the installation. */
 export type Subject = {
@@ -29,4 +29,6 @@ export type Connected = Subject & {
   client: pg.Client;
 };
 
-export type Check<What> = { name: string; run: (subject: What) => Promise<Finding[]> | Finding[] };
+type Found = Finding | Finding[];
+
+export type Check<What> = { name: string; run: (subject: What) => Promise<Found> | Found };

@@ -1,11 +1,11 @@
+import { readRow } from '../../../platform/db/connections/rows.js';
 import { readBackgroundMigrations } from '../../../platform/db/migrations/background-rows.js';
 import { readCellsOfMoved, readOpenMoves } from '../../../platform/db/migrations/open-moves.js';
-import { selectBacklog, type BacklogRow } from '../../../platform/metrics/backlog-queries.js';
+import { pendingWork, selectBacklog, type BacklogRow } from '../../../platform/metrics/backlog-queries.js';
 import { isOnOtherServer, readPause } from '../../../platform/queue/outbound-pause.js';
-import { pendingWork } from '../../../platform/metrics/pending-work.js';
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { forEachTenant } from '../scope/tenants.js';
-import { ok, orOk, problem, warning, type Finding } from './finding.js';
+import { ok, orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
 import type { Connected } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
 
@@ -19,33 +19,29 @@ const MANY_JOBS = 10_000;
 const MANY_PENDING = 1_000;
 
 /** Examines whether a worker runs. Without one no webhook and no mail is sent. */
-export async function checkWorkers({ client }: Connected): Promise<Finding[]> {
-  const backlog = await readBacklog(client);
-  if (backlog.worker_pools > 0) return [ok(`Workers with a recent heartbeat: ${backlog.worker_pools}.`)];
+export async function checkWorkers({ client }: Connected): Promise<Finding> {
+  const { worker_pools: workers, queue } = await readBacklog(client);
+  if (workers > 0) return ok(`Workers with a recent heartbeat: ${workers}.`);
   const remedy = `Start ${commandLine('worker')}, or servers without RUN_WORKER=false.`;
-  const isWaiting = backlog.queue.some(({ ready }) => ready > 0);
-  return isWaiting
-    ? [problem('No worker runs, and jobs wait.', remedy)]
-    : [warning('No worker has a recent heartbeat.', remedy)];
+  return queue.some(({ ready }) => ready > 0)
+    ? problem('No worker runs, and jobs wait.', remedy)
+    : warning('No worker has a recent heartbeat.', remedy);
 }
 
 /** Examines whether webhooks, mail and synchronisations are paused, as they are after a restore. */
-export async function checkPause({ client }: Connected): Promise<Finding[]> {
+export async function checkPause({ client }: Connected): Promise<Finding> {
   const pause = await readPause(client);
-  if (!pause && (await isOnOtherServer(client)))
-    return [
-      warning(
-        'Outbound work is not paused yet, and the next start of a server or worker pauses it: the database is on another server or timeline than before.',
-        'After a restore, follow docs/restore.md. A worker that has run since before a failover ends the pause by itself.',
-      ),
-    ];
-  if (!pause) return [ok('Outbound work is not paused.')];
-  return [
-    warning(
+  if (pause)
+    return warning(
       `Outbound work is paused since ${pause.since.toISOString()}: ${pause.reason}`,
       `Run ${commandLine('outbound')} to see what waits, then resume it as docs/restore.md describes.`,
-    ),
-  ];
+    );
+  if (await isOnOtherServer(client))
+    return warning(
+      'Outbound work is not paused yet, and the next start of a server or worker pauses it: the database is on another server or timeline than before.',
+      'After a restore, follow docs/restore.md. A worker that has run since before a failover ends the pause by itself.',
+    );
+  return ok('Outbound work is not paused.');
 }
 
 /** Examines whether tenants are between two cells. Until their moves end, slots keep WAL, and migrations are refused. */
@@ -87,16 +83,10 @@ export async function checkBacklog(subject: Connected): Promise<Finding[]> {
   return orOk(
     [
       ...late.map(({ what, age }) =>
-        warning(
-          `${what} has been waiting for ${Math.round(age)} s.`,
-          'See "Alerts and what to do" in docs/operations.md; perhaps more workers are needed.',
-        ),
+        warning(`${what} has been waiting for ${Math.round(age)} s.`, ADD_WORKERS),
       ),
       ...many.map(({ kind, ready, blocked }) =>
-        warning(
-          `${ready + blocked} due jobs ${kind} wait.`,
-          'See "Alerts and what to do" in docs/operations.md; perhaps more workers are needed.',
-        ),
+        warning(`${ready + blocked} due jobs ${kind} wait.`, ADD_WORKERS),
       ),
       ...(await forEachTenant(subject, findBacklogs)).flat(),
       ...failed.map(({ kind, failed: count }) =>
@@ -109,6 +99,8 @@ export async function checkBacklog(subject: Connected): Promise<Finding[]> {
     'Nothing waits for longer than it should, and no courier has many webhooks, mails or synchronisations that wait.',
   );
 }
+
+const ADD_WORKERS = 'See "Alerts and what to do" in docs/operations.md; perhaps more workers are needed.';
 
 /** Finds couriers for whom much waits. While their system is away, each attempt occupies a worker until it times out. */
 async function findBacklogs(ctx: SystemContext): Promise<Finding[]> {
@@ -123,34 +115,31 @@ async function findBacklogs(ctx: SystemContext): Promise<Finding[]> {
     );
 }
 
-async function readBacklog(client: Connected['client']): Promise<BacklogRow> {
+function readBacklog(client: Connected['client']): Promise<BacklogRow> {
   const { text, values } = selectBacklog();
-  const { rows } = await client.query<BacklogRow>({ text, values });
-  const [row] = rows;
-  if (!row) throw new Error('The backlog cannot be read.');
-  return row;
+  return readRow(client, text, values);
 }
 
-/** What background migrations report. */
+/** What background migrations report, by the end of their name. */
 const DOUBLES = {
+  name: '',
   what: 'packages whose tracking number another package has too',
   remedy:
     'Managers find both in the audit log, action package.double_found. See "Packages that are stored twice" in docs/operations.md.',
 };
-const ORPHANS = {
-  what: 'pre-alerts whose user code no customer has',
-  remedy:
-    'Managers find them in the audit log, action prealert.customer_unknown. See "Pre-alerts without a customer" in docs/operations.md.',
-};
-
-const ANNOUNCED_TWICE = {
-  what: 'pre-alerts of a parcel that its courier has announced in another spelling too',
-  remedy:
-    'Managers find both in the audit log, action prealert.double_found. Delete the one that is not needed, or leave both: neither is lost.',
-};
 const REPORTS = [
-  { name: '_renamed_prealerts', report: ORPHANS },
-  { name: '_announced_keys', report: ANNOUNCED_TWICE },
+  {
+    name: '_renamed_prealerts',
+    what: 'pre-alerts whose user code no customer has',
+    remedy:
+      'Managers find them in the audit log, action prealert.customer_unknown. See "Pre-alerts without a customer" in docs/operations.md.',
+  },
+  {
+    name: '_announced_keys',
+    what: 'pre-alerts of a parcel that its courier has announced in another spelling too',
+    remedy:
+      'Managers find both in the audit log, action prealert.double_found. Delete the one that is not needed, or leave both: neither is lost.',
+  },
 ];
 
 /** Examines background migrations, which the next release may need. */
@@ -159,7 +148,7 @@ export async function checkBackground({ client }: Pick<Connected, 'client'>): Pr
   const unfinished = migrations.filter(({ status }) => status !== 'finished');
   const reported = migrations.filter(({ findings }) => findings > 0);
   const findings = reported.map(({ name, findings: count }) => {
-    const { what, remedy } = REPORTS.find((each) => name.endsWith(each.name))?.report ?? DOUBLES;
+    const { what, remedy } = REPORTS.find((each) => name.endsWith(each.name)) ?? DOUBLES;
     return warning(`The background migration ${name} found ${count} ${what}.`, remedy);
   });
   return orOk(

@@ -1,9 +1,9 @@
 import type { Config } from '../../../config/config.js';
 import { BACKGROUND } from '../../../platform/audit/audit.js';
-import { makeContext, type SystemContext } from '../../../platform/context/request-context.js';
+import { inEachTenant } from '../../../platform/context/each-tenant.js';
+import type { SystemContext } from '../../../platform/context/request-context.js';
 import { APP_ROLE, describeExcessPrivileges } from '../../../platform/db/connections/roles.js';
 import { openDb } from '../../../platform/db/open-database.js';
-import { systemCallers } from '../../../platform/db/database.js';
 
 /** Calls `inspect` in the scope of each tenant, with the rights of the service. Returns the results. */
 export async function forEachTenant<Result>(
@@ -20,10 +20,7 @@ export async function forEachTenant<Result>(
     ...(isPrivileged && !config.databasePooler ? { assumeRole: APP_ROLE } : {}),
   });
   try {
-    const results: Result[] = [];
-    for (const caller of await systemCallers(db))
-      results.push(await inspect(makeContext(db, caller, BACKGROUND)));
-    return results;
+    return await inEachTenant(db, BACKGROUND, inspect);
   } finally {
     await db.close();
   }

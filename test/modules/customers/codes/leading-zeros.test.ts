@@ -1,35 +1,32 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startSyncRig, type SyncRig } from '../../../support/builders/customer-sync.js';
-import { startService, type Service } from '../../../support/service/service.js';
+import { multipart } from '../../../support/fixture/sent.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
 // A spreadsheet makes 12738732 of 0012738732. Each way to create a customer warns of one that is equal but for leading zeros.
 
-let service: Service;
+const { api, service } = withService();
 let rig: SyncRig;
 
 const NAMES = { first_name: 'First', last_name: 'Last' };
 const create = (user_code: string, as = 'iex') =>
-  service.call('createCustomer', {
-    as,
-    body: { user_code, ...NAMES },
-  });
+  api
+    .as(as)
+    .createCustomer({ user_code, ...NAMES })
+    .ok();
 
 beforeAll(async () => {
-  service = await startService();
-  rig = await startSyncRig(service);
+  rig = await startSyncRig(service());
   for (const code of ['0012738732', '4711', 'A0015', '000']) await create(code);
   await create('089', 'hrb');
 }, 60_000);
 
-afterAll(async () => {
-  await rig.stop();
-  await service.stop();
-});
+afterAll(() => rig.stop());
 
 async function upload(rows: string[], dry_run = 'false') {
   const file = `user_code,first_name,last_name\n${rows.map((code) => `${code},First,Last\n`).join('')}`;
-  const { body } = await service.call('uploadCustomers', { as: 'iex', form: { file: { file }, dry_run } });
-  return body['data'];
+  const form = multipart({ file: { file }, dry_run });
+  return (await api.as('iex').uploadCustomers(form).ok()).data;
 }
 
 test.each(['true', 'false'])('an upload names the rows of such codes, with dry_run %s', async (dry_run) => {
@@ -79,16 +76,11 @@ test('a synchronisation stores the record, and its problems warn', async () => {
 
 test('a single creation and a new code warn, and a code of another courier does not count', async () => {
   await create('0055');
-  const { body } = await create('55');
-  expect(body['data'].warnings).toMatchObject([
-    { code: 'leading_zeros', message: expect.stringContaining('0055') },
-  ]);
-  expect((await create('89')).body['data']).not.toHaveProperty('warnings');
+  const { data } = await create('55');
+  expect(data.warnings).toMatchObject([{ code: 'leading_zeros', message: expect.stringContaining('0055') }]);
+  expect((await create('89')).data).not.toHaveProperty('warnings');
   const update = (user_code: string) =>
-    service.call('updateCustomer', {
-      as: 'iex',
-      body: { courier_customer_id: body['data'].id, user_code },
-    });
-  expect((await update('055')).body['data'].warnings).toMatchObject([{ code: 'leading_zeros' }]);
-  expect((await update('056')).body['data']).not.toHaveProperty('warnings');
+    api.as('iex').updateCustomer({ courier_customer_id: data.id, user_code }).ok();
+  expect((await update('055')).data.warnings).toMatchObject([{ code: 'leading_zeros' }]);
+  expect((await update('056')).data).not.toHaveProperty('warnings');
 });

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { requeue } from '../../../../src/jobs/requeue.js';
 import { CUSTOMERS, makeParcels, newNumber, type CourierCode } from '../../../support/builders/parcels.js';
-import { startService, untilAdmitted, type Service } from '../../../support/service/service.js';
+import { untilAdmitted } from '../../../support/service/service.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
 // A rename writes a bounded number of pre-alerts, and stops no submission of another code (decision 0103).
 
@@ -11,26 +12,22 @@ const MAX_WRITTEN = 100;
 const { IEX } = DEMO.couriers;
 const TENANT = DEMO.tenants.demo;
 
-let service: Service;
+const { api, service } = withService();
 let parcels: ReturnType<typeof makeParcels>;
-
-beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
+beforeAll(() => {
+  parcels = makeParcels(service());
 });
-
-afterAll(() => service.stop());
 
 let serial = 0;
 
 async function makeCustomer(user_code = `MANY-${(serial += 1)}`): Promise<{ id: string; code: string }> {
   const body = { user_code, first_name: 'First', last_name: 'Last' };
-  const { body: reply } = await service.call('createCustomer', { as: 'iex', body });
-  return { id: String(reply['data'].id), code: user_code };
+  const { data } = await api.as('iex').createCustomer(body).ok();
+  return { id: data.id, code: user_code };
 }
 
 const rename = (courier_customer_id: string, user_code: string) =>
-  service.call('updateCustomer', { as: 'iex', body: { courier_customer_id, user_code } });
+  api.as('iex').updateCustomer({ courier_customer_id, user_code }).ok();
 
 /** Stores pre-alerts of a code. The attack uploaded them in three files. */
 const store = (code: string, count: number, status: 'pending' | 'received') =>
@@ -53,14 +50,14 @@ const idsOf = async (code: string) =>
     ({ id }) => id,
   );
 
-const finish = () => requeue({ db: service.db });
+const finish = () => requeue({ db: service().db });
 
 test('a rename writes 100 pre-alerts, and the worker any number of others, with an entry that names them', async () => {
   const { id, code } = await makeCustomer();
   await store(code, 2_000, 'pending');
   await store(code, 1_000, 'received');
   const to = `${code}-NEW`;
-  expect((await rename(id, to)).status).toBe(200);
+  await rename(id, to);
   expect([await countOf(code), await countOf(to)]).toEqual([3_000 - MAX_WRITTEN, MAX_WRITTEN]);
   const left = await idsOf(code);
   await finish();
@@ -82,13 +79,13 @@ test('pre-alerts that the worker has still to write have the new code everywhere
   const packageId = await parcels.receive(linked, { courier_id: IEX });
   const linkedId = await parcels.announce('IEX', linked, code);
   const to = `${code}-NEW`;
-  expect((await rename(id, to)).status).toBe(200);
+  await rename(id, to);
   expect(await idsOf(code)).toEqual([scannedId, replacedId, flaggedId, linkedId].sort());
 
-  const listed = await service.call('listPrealerts', { as: 'iex', query: { search: scanned } });
-  expect(listed.body['data']).toEqual([expect.objectContaining({ user_code: to, first_name: 'First' })]);
-  const resolved = await service.call('resolveScan', { as: 'warehouse', body: { scan: scanned } });
-  expect(resolved.body['data']).toMatchObject({
+  const listed = await api.as('iex').listPrealerts({ search: scanned }).ok();
+  expect(listed.data).toEqual([expect.objectContaining({ user_code: to, first_name: 'First' })]);
+  const resolved = await api.as('warehouse').resolveScan({ scan: scanned }).ok();
+  expect(resolved.data).toMatchObject({
     matches: { prealerts: [{ user_code: to }] },
     owner: { user_code: to, first_name: 'First' },
   });
@@ -108,12 +105,12 @@ test('pre-alerts that the worker has still to write have the new code everywhere
   await parcels.select(`update prealerts set status = 'flagged' where id = $1`, [flaggedId]);
   const contested = await parcels.receive(flagged);
   const review = { prealert_id: flaggedId, reason: 'It is theirs.', assign: true };
-  expect((await service.call('reviewPrealert', { as: 'manager', body: review })).status).toBe(200);
+  await api.as('manager').reviewPrealert(review).ok();
   expect(await parcels.packageRow(contested)).toMatchObject({ user_code: to, first_name: 'First' });
 
   const fields = { prealert_id: replacedId, user_code: to, tracking_number: replaced, vendor: 'Shop' };
-  const changed = await service.call('replacePrealert', { as: 'iex', body: fields });
-  expect(changed.body['data']).toMatchObject({ user_code: to });
+  const changed = await api.as('iex').replacePrealert(fields).ok();
+  expect(changed.data).toMatchObject({ user_code: to });
   await finish();
   expect(await idsOf(code)).toEqual([]);
 });
@@ -121,8 +118,7 @@ test('pre-alerts that the worker has still to write have the new code everywhere
 test('a customer that gets its code back keeps all pre-alerts', async () => {
   const { id, code } = await makeCustomer();
   await store(code, 2_000, 'received');
-  for (const to of [`${code}-B`, code, `${code}-C`, `${code}-D`])
-    expect((await rename(id, to)).status).toBe(200);
+  for (const to of [`${code}-B`, code, `${code}-C`, `${code}-D`]) await rename(id, to);
   await finish();
   expect([await countOf(code), await countOf(`${code}-B`), await countOf(`${code}-C`)]).toEqual([0, 0, 0]);
   expect(await countOf(`${code}-D`)).toBe(2_000);
@@ -146,19 +142,16 @@ test('the pre-alerts of a rename count against the quota', async () => {
 });
 
 const submit = (courier: CourierCode, UserCode: string) =>
-  service.call('submitPrealert', {
-    key: DEMO.apiKeys[courier],
-    body: { UserCode, TrackingNumber: newNumber() },
-  });
+  api.withKey(DEMO.apiKeys[courier]).submitPrealert({ UserCode, TrackingNumber: newNumber() }).answer();
 
 test('submissions of other codes do not wait for a code that is locked', async () => {
   const { code } = await makeCustomer();
-  const { rows } = await service.owner.query<{ differ: boolean }>(
+  const { rows } = await service().owner.query<{ differ: boolean }>(
     'select hashtext($1) & 31 <> hashtext($2) & 31 as differ',
     [code, CUSTOMERS.IEX],
   );
   const blockedCode = rows[0]?.differ ? code : (await makeCustomer()).code;
-  const client = await service.owner.connect();
+  const client = await service().owner.connect();
   await client.query('begin');
   await client.query('select pg_advisory_xact_lock(hashtext($1), hashtext($2) & 31)', [
     `user codes ${TENANT}`,

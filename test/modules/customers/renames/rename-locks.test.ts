@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';
 import { rounds } from '../../../support/harness/effort.js';
-import { startService, type Service } from '../../../support/service/service.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
 // The locks of user codes are shared by all couriers of a tenant, so a rename of one courier must not hold them for long (decision 0103).
 
@@ -12,14 +12,11 @@ const MS = rounds(4_000, 9_000);
 const { IEX } = DEMO.couriers;
 const TENANT = DEMO.tenants.demo;
 
-let service: Service;
+const { api, service } = withService({ env: { CUSTOMER_CHANGES_PER_DAY: String(LIMIT) } });
 let parcels: ReturnType<typeof makeParcels>;
-
-beforeAll(async () => {
-  service = await startService({ env: { CUSTOMER_CHANGES_PER_DAY: String(LIMIT) } });
-  parcels = makeParcels(service);
-}, 60_000);
-afterAll(() => service.stop());
+beforeAll(() => {
+  parcels = makeParcels(service());
+});
 beforeEach(() => parcels.select('delete from courier_quotas'));
 
 const useUp = () => parcels.select('update courier_quotas set used = $1', [LIMIT]);
@@ -38,32 +35,33 @@ const codesBeside = async (count: number): Promise<string[]> =>
 
 async function makeCustomer(user_code: string): Promise<string> {
   const body = { user_code, first_name: 'First', last_name: 'Last' };
-  const { body: reply } = await service.call('createCustomer', { as: 'iex', body });
+  const { data } = await api.as('iex').createCustomer(body).ok();
   await parcels.select(
     `insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, status)
      select $1, new_id(), $2, $3, $3 || 'N' || n, $3 || 'N' || n, 'pending' from generate_series(1, $4::int) n`,
     [TENANT, IEX, user_code, OPEN],
   );
-  return String(reply['data'].id);
+  return data.id;
 }
 
 const rename = (courier_customer_id: string, user_code: string) =>
-  service.call('updateCustomer', { as: 'iex', body: { courier_customer_id, user_code } });
+  api.as('iex').updateCustomer({ courier_customer_id, user_code });
 
 test('a rename or a deletion that the quota refuses waits for no lock and takes none', async () => {
   const [code = '', to = ''] = await codesBeside(2);
   const id = await makeCustomer(code);
   await useUp();
-  const client = await service.owner.connect();
+  const client = await service().owner.connect();
   await client.query('begin');
   await client.query('select pg_advisory_xact_lock(hashtext($1), hashtext($2) & 31)', [
     `user codes ${TENANT}`,
     code,
   ]);
-  const refused = [await rename(id, to), await service.call('deleteCustomer', { as: 'iex', query: { id } })];
+  const deletion = api.with({ as: 'iex', query: { id } }).deleteCustomer();
+  const refused = [await rename(id, to).answer(), await deletion.answer()];
   await client.query('rollback');
   client.release();
-  expect(refused.map(({ status, body }) => [status, body['code']])).toEqual([
+  expect(refused.map(({ status, code }) => [status, code])).toEqual([
     [429, 'quota_exceeded'],
     [429, 'quota_exceeded'],
   ]);
@@ -78,7 +76,7 @@ test('renames beside a code, with and without a quota that is left, refuse no pr
   // When the quota is used up, any code is refused, so a fast machine may send the last one again.
   const nextCode = () => (codes.length > 1 ? codes.pop() : codes[0]) ?? '';
   const attack = async (id: string) => {
-    while (isRunning()) statuses.renames.add((await rename(id, nextCode())).status);
+    while (isRunning()) statuses.renames.add(await rename(id, nextCode()).status());
   };
   const victim = async () => {
     while (isRunning()) {
@@ -95,11 +93,11 @@ test('renames beside a code, with and without a quota that is left, refuse no pr
 test('no pre-alert row is awaited under the lock', async () => {
   const [code = '', to = ''] = await codesBeside(2);
   const id = await makeCustomer(code);
-  const client = await service.owner.connect();
+  const client = await service().owner.connect();
   await client.query('begin');
   await client.query('select id from prealerts where user_code = $1 for update', [code]);
-  const renamed = await rename(id, to);
+  const renamed = await rename(id, to).status();
   await client.query('rollback');
   client.release();
-  expect(renamed.status).toBe(200);
+  expect(renamed).toBe(200);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { pino } from 'pino';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
@@ -10,7 +10,8 @@ import { deadlocksOf } from '../../../support/failures/deadlocks.js';
 import { rounds } from '../../../support/harness/effort.js';
 import { deviceScan } from '../../../support/scans/device-scans.js';
 import { until } from '../../../support/service/processes.js';
-import { startService, type Service } from '../../../support/service/service.js';
+import { unchecked } from '../../../support/fixture/sent.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
 // A batch of scans locks pre-alerts parcel by parcel, and the worker that finishes renames locks many of them (decision 0114).
 
@@ -18,14 +19,11 @@ const { IEX } = DEMO.couriers;
 const TENANT = DEMO.tenants.demo;
 const ROUNDS = rounds(4, 30);
 
-let service: Service;
+const { api, service } = withService({ poolSize: 20 });
 let parcels: ReturnType<typeof makeParcels>;
-
-beforeAll(async () => {
-  service = await startService({ poolSize: 20 });
-  parcels = makeParcels(service);
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
+beforeAll(() => {
+  parcels = makeParcels(service());
+});
 
 let serial = 0;
 
@@ -34,7 +32,7 @@ async function makeRenamed(numbers: string[]): Promise<{ code: string; to: strin
   const code = `WORKER-${(serial += 1)}`;
   const to = `${code}-NEW`;
   const body = { user_code: to, first_name: 'First', last_name: 'Last' };
-  const { body: reply } = await service.call('createCustomer', { as: 'iex', body });
+  const { data } = await api.as('iex').createCustomer(body).ok();
   await parcels.select(
     `insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, status)
      select $1, new_id(), $2, $3, number, number, 'pending' from unnest($4::text[]) with ordinality as n (number, place) order by place`,
@@ -42,7 +40,7 @@ async function makeRenamed(numbers: string[]): Promise<{ code: string; to: strin
   );
   await parcels.select(
     `insert into prealert_renames (tenant_id, courier_id, user_code, customer_id, new_user_code) values ($1, $2, $3, $4, $5)`,
-    [TENANT, IEX, code, reply['data'].id, to],
+    [TENANT, IEX, code, data.id, to],
   );
   return { code, to };
 }
@@ -57,15 +55,17 @@ const inOrderOfIds = async (numbers: string[]) =>
   ).map((row) => String(row['tracking_number']));
 
 const receiveAll = (numbers: string[], station = 'Dock 1') =>
-  service.call('sendScans', {
-    as: 'warehouse',
-    body: {
-      station,
-      scans: numbers.map((number, n) => deviceScan('receive', number, 60 - n, { weight: 1 })),
-    },
-  });
+  api
+    .as('warehouse')
+    .sendScans(
+      unchecked({
+        station,
+        scans: numbers.map((number, n) => deviceScan('receive', number, 60 - n, { weight: 1 })),
+      }),
+    )
+    .answer();
 
-const finish = () => requeue({ db: service.db });
+const finish = () => requeue({ db: service().db });
 
 const waiting = async () =>
   (
@@ -92,7 +92,7 @@ test('the worker leaves pre-alerts that a batch has locked to its next piece, an
   const numbers = [newNumber(), newNumber(), newNumber()];
   const { code, to } = await makeRenamed(numbers);
   const [first = '', second = '', third = ''] = await inOrderOfIds(numbers);
-  const client = await service.owner.connect();
+  const client = await service().owner.connect();
   // The batch has the last row, and waits for the second one. Then the worker comes, which would have taken the first.
   await holding(client, second);
   const received = receiveAll([third, second, first]);
@@ -118,13 +118,13 @@ test('the background migration of announced keys waits for the batch before it l
   await parcels.select(
     `update installation.background_migrations set status = 'running', tenant_id = null, last_key = null where name like '%_announced_keys'`,
   );
-  const client = await service.owner.connect();
+  const client = await service().owner.connect();
   await holding(client, second);
   const received = receiveAll([third, second, first]);
   await until(async () => (await waiting()) === 1);
   const stopping = new AbortController().signal;
   const migrated = runBackgroundMigrations(
-    { db: service.db, stopping, log: pino({ level: 'silent' }) },
+    { db: service().db, stopping, log: pino({ level: 'silent' }) },
     MIGRATIONS,
   );
   await until(async () => (await waiting()) === 2);
@@ -161,5 +161,5 @@ test('stations that receive the parcels of a renamed customer beside the worker 
   await finish();
   expect(await ofCodes(codes)).toBe(0);
   expect(await renamesLeft()).toEqual([]);
-  expect(await deadlocksOf(service.owner)).toBe(0);
+  expect(await deadlocksOf(service().owner)).toBe(0);
 }, 120_000);

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';
-import { startService, type Service } from '../../../support/service/service.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
 // The original attack: a courier renames a customer with 30,000 pre-alerts while another courier announces parcels (decision 0103).
 
-let service: Service;
+const { api, service } = withService();
 let parcels: ReturnType<typeof makeParcels>;
-
-beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
+beforeAll(() => {
+  parcels = makeParcels(service());
 });
-
-afterAll(() => service.stop());
 
 const PREALERTS = 30_000;
 /** More open ones refuse the rename. */
@@ -23,14 +19,14 @@ const MAX_P99_MS = 1_000;
 
 async function makeCustomer(user_code: string): Promise<string> {
   const body = { user_code, first_name: 'First', last_name: 'Last' };
-  const { body: reply } = await service.call('createCustomer', { as: 'iex', body });
+  const { data } = await api.as('iex').createCustomer(body).ok();
   await parcels.select(
     `insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, announced_key, status)
      select $1, new_id(), $2, $3, $3 || n, $3 || n, $3 || n, case when n <= $5 then 'pending' else 'received' end
      from generate_series(1, $4::int) n`,
     [DEMO.tenants.demo, DEMO.couriers.IEX, user_code, PREALERTS, OPEN],
   );
-  return String(reply['data'].id);
+  return data.id;
 }
 
 /** Returns codes of the other courier: one of each lock that user codes of a tenant share, the renamed customer's among them. */
@@ -50,10 +46,8 @@ async function codesOfEachLock(): Promise<string[]> {
 
 const submit = async (UserCode: string): Promise<{ status: number; ms: number }> => {
   const started = performance.now();
-  const { status } = await service.call('submitPrealert', {
-    key: DEMO.apiKeys.HRB,
-    body: { UserCode, TrackingNumber: newNumber() },
-  });
+  const body = { UserCode, TrackingNumber: newNumber() };
+  const status = await api.withKey(DEMO.apiKeys.HRB).submitPrealert(body).status();
   return { status, ms: performance.now() - started };
 };
 
@@ -80,8 +74,10 @@ test('of 200 pre-alerts of another courier during the rename of a customer with 
   // On a busy machine all take longer.
   const alone = p99Of(await submitAll(OTHERS, () => CUSTOMERS.HRB));
   let isRenaming = true;
-  const rename = service
-    .call('updateCustomer', { as: 'iex', body: { courier_customer_id: id, user_code: 'TIMED-NEW' } })
+  const rename = api
+    .as('iex')
+    .updateCustomer({ courier_customer_id: id, user_code: 'TIMED-NEW' })
+    .status()
     .finally(() => {
       isRenaming = false;
     });
@@ -90,7 +86,7 @@ test('of 200 pre-alerts of another courier during the rename of a customer with 
     if (isRenaming) during += 1;
     return codes[n % codes.length] ?? '';
   });
-  expect((await rename).status).toBe(200);
+  expect(await rename).toBe(200);
   expect(others.filter(({ status }) => status !== 201)).toEqual([]);
   expect(during).toBeGreaterThan(10);
   const [p99, limit] = [p99Of(others), Math.max(MAX_P99_MS, 5 * alone)];

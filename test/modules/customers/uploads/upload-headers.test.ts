@@ -1,38 +1,29 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startService, type Service } from '../../../support/service/service.js';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { multipart } from '../../../support/fixture/sent.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
-let service: Service;
+const { api, db } = withService();
 
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(async () => {
-  await service.stop();
-});
-
-beforeEach(async () => {
-  await service.owner.query("delete from customers where user_code like 'HEAD-%'");
-});
+beforeEach(() => db.query("delete from customers where user_code like 'HEAD-%'"));
 
 const upload = (file: string, dryRun = 'false') =>
-  service.call('uploadCustomers', { as: 'iex', form: { file: { file }, dry_run: dryRun } });
+  api.as('iex').uploadCustomers(multipart({ file: { file }, dry_run: dryRun }));
 
 /** Returns the response of an upload, which a dry run must have announced. */
 async function uploadAsChecked(file: string) {
-  const { status: checkedStatus, body: checked } = await upload(file, 'true');
-  const { status, body } = await upload(file);
-  expect([status, body['errors']]).toEqual([checkedStatus, checked['errors']]);
-  expect({ ...body['data'], dry_run: true }).toEqual({ dry_run: true, ...checked['data'] });
-  return { status, body };
+  const checked = await upload(file, 'true').answer();
+  const reply = await upload(file).answer();
+  expect([reply.status, reply.body['errors']]).toEqual([checked.status, checked.body['errors']]);
+  expect({ ...reply.data, dry_run: true }).toEqual(Object.assign({ dry_run: true }, checked.data));
+  return reply;
 }
 
 async function storedOf(userCode: string) {
-  const { rows } = await service.owner.query(
+  const [customer] = await db.query(
     'select first_name, last_name, branch from customers where user_code = $1',
     [userCode],
   );
-  return rows[0];
+  return customer;
 }
 
 describe('a column with full names', () => {
@@ -42,21 +33,22 @@ describe('a column with full names', () => {
     ['user_code,name,email,status', 'HEAD-1,José María Peña,jose@b.example,active', null],
     ['user_code,email,Nombre y apellidos', 'HEAD-1,jose@b.example,José María Peña', null],
   ])('%s is split like that of a synchronisation', async (header, row, branch) => {
-    await upload('user_code,first_name,last_name\nHEAD-1,Old,Surname\n');
-    const reply = await upload(`${header}\n${row}\n`);
-    expect(reply.body['data']).toMatchObject({ updated: 1, warnings: [] });
+    await upload('user_code,first_name,last_name\nHEAD-1,Old,Surname\n').ok();
+    const reply = await upload(`${header}\n${row}\n`).ok();
+    expect(reply.data).toMatchObject({ updated: 1, warnings: [] });
     expect(await storedOf('HEAD-1')).toEqual({ first_name: 'José María', last_name: 'Peña', branch });
   });
 
   test('a full name of one word is refused, and nothing is stored', async () => {
-    const reply = await upload('user_code,name,email\nHEAD-1,Ann Lee,a@b.example\nHEAD-2,Cher,c@b.example\n');
-    expect([reply.status, reply.body['errors']]).toMatchObject([400, [{ row: 3 }]]);
-    expect(JSON.stringify(reply.body['errors'])).toContain('first_name');
+    const file = 'user_code,name,email\nHEAD-1,Ann Lee,a@b.example\nHEAD-2,Cher,c@b.example\n';
+    const { errors } = await upload(file).refused(400, 'validation_failed');
+    expect(errors).toMatchObject([{ row: 3 }]);
+    expect(JSON.stringify(errors)).toContain('first_name');
     expect(await storedOf('HEAD-1')).toBeUndefined();
   });
 
   test('first and last names in columns of their own count before it', async () => {
-    await upload('user_code,name,first_name,last_name\nHEAD-1,Wrong Person,Ann,Lee\n');
+    await upload('user_code,name,first_name,last_name\nHEAD-1,Wrong Person,Ann,Lee\n').ok();
     expect(await storedOf('HEAD-1')).toMatchObject({ first_name: 'Ann', last_name: 'Lee' });
   });
 });
@@ -70,15 +62,15 @@ describe('a row is complete with the columns that its header must have', () => {
     ['Nombre completo,Casillero', 'Ann Lee,HEAD-1', 'Bob Roy Fox,HEAD-2'],
     ['Customers in November\ncode,full name', 'HEAD-1,Ann Lee', 'HEAD-2,Bob Roy Fox'],
   ])('%s', async (header, ...rows) => {
-    const { body } = await uploadAsChecked(`${header}\n${rows.join('\n')}\n`);
-    expect(body['data']).toMatchObject({ processed: 2, created: 2, skipped: 0 });
+    const { data } = await uploadAsChecked(`${header}\n${rows.join('\n')}\n`);
+    expect(data).toMatchObject({ processed: 2, created: 2, skipped: 0 });
     expect(await storedOf('HEAD-1')).toMatchObject({ first_name: 'Ann', last_name: 'Lee', branch: null });
     expect(await storedOf('HEAD-2')).toMatchObject({ first_name: 'Bob Roy', last_name: 'Fox' });
   });
 
   test('a row without the name is an error that names it', async () => {
-    const { status, body } = await uploadAsChecked('code,name\nHEAD-1,Ann Lee\nHEAD-2,\n');
-    expect([status, body['errors']]).toMatchObject([400, [{ row: 3 }, { row: 3 }]]);
+    const { status, errors } = await uploadAsChecked('code,name\nHEAD-1,Ann Lee\nHEAD-2,\n');
+    expect([status, errors]).toMatchObject([400, [{ row: 3 }, { row: 3 }]]);
   });
 
   test.each([
@@ -87,23 +79,20 @@ describe('a row is complete with the columns that its header must have', () => {
     ['user_code,first_name,last_name', ['HEAD-1,Ann,Lee', 'HEAD-2,Bob', 'HEAD-3', ',,'], [3, 4]],
     ['Kunde,Vorname,Nachname', ['HEAD-1,Ann,Lee', 'HEAD-2,Bob Roy', ','], [3]],
   ])('%s: a shorter row is skipped, and named if it has content', async (header, rows, named) => {
-    const { body } = await uploadAsChecked(`${header}\n${rows.join('\n')}\n`);
-    expect(body['data']).toMatchObject({ processed: 1, skipped: rows.length - 1 });
-    const warning = body['data'].warnings.find(({ code }: { code: string }) => code === 'rows_skipped');
+    const { data } = await uploadAsChecked(`${header}\n${rows.join('\n')}\n`);
+    expect(data).toMatchObject({ processed: 1, skipped: rows.length - 1 });
+    const warning = data.warnings.find(({ code }) => code === 'rows_skipped');
     expect(warning).toMatchObject({ rows: named, message: expect.stringContaining('skipped') });
   });
 
   test('blank rows have no warning', async () => {
-    const { body } = await uploadAsChecked('code,name\nHEAD-1,Ann Lee\n,\n  \n,,,\n');
-    expect(body['data']).toMatchObject({ processed: 1, skipped: 3, warnings: [] });
+    const { data } = await uploadAsChecked('code,name\nHEAD-1,Ann Lee\n,\n  \n,,,\n');
+    expect(data).toMatchObject({ processed: 1, skipped: 3, warnings: [] });
   });
 
   test('a list whose rows are all too short is refused with the number of cells', async () => {
-    const { status, body } = await uploadAsChecked('code,name\nHEAD-1\n');
-    expect([status, body['errors'][0].message]).toMatchObject([
-      400,
-      expect.stringContaining('at least 2 cells'),
-    ]);
+    const { status, errors } = await uploadAsChecked('code,name\nHEAD-1\n');
+    expect([status, errors[0]?.message]).toMatchObject([400, expect.stringContaining('at least 2 cells')]);
   });
 });
 
@@ -117,8 +106,8 @@ describe('a column name beside one part of the names is the other part', () => {
     ['user_code,first_name,name', 'HEAD-1,Ann,Ann Lee'],
     ['user_code,given,surname,name', 'HEAD-1,Wrong,Lee,Ann Lee'],
   ])('%s', async (header, row) => {
-    const { body } = await uploadAsChecked(`${header}\n${row}\n`);
-    expect(body['data']).toMatchObject({ created: 1, warnings: [] });
+    const { data } = await uploadAsChecked(`${header}\n${row}\n`);
+    expect(data).toMatchObject({ created: 1, warnings: [] });
     expect(await storedOf('HEAD-1')).toMatchObject({ first_name: 'Ann', last_name: 'Lee' });
   });
 
@@ -126,8 +115,8 @@ describe('a column name beside one part of the names is the other part', () => {
     ['user_code,first_name,full_name', 'HEAD-1,Ann,Ann Lee'],
     ['user_code,Nombre completo,Apellidos', 'HEAD-1,Ann Lee,Lee'],
   ])('%s: a column that says full is split', async (header, row) => {
-    const { body } = await uploadAsChecked(`${header}\n${row}\n`);
-    expect(body['data']).toMatchObject({ created: 1, warnings: [] });
+    const { data } = await uploadAsChecked(`${header}\n${row}\n`);
+    expect(data).toMatchObject({ created: 1, warnings: [] });
     expect(await storedOf('HEAD-1')).toMatchObject({ first_name: 'Ann', last_name: 'Lee' });
   });
 });
@@ -138,15 +127,15 @@ test.each([
   ['Código;Nombre;Correo;Sucursal', 'last_name'],
 ])('%s is refused, because a name is missing, and the message names it', async (header, column) => {
   const separator = header.includes(';') ? ';' : ',';
-  const reply = await upload(`${header}\n${['HEAD-1', 'a@b.example', 'x@b.example', 'K'].join(separator)}\n`);
-  expect([reply.status, reply.body['code']]).toEqual([400, 'validation_failed']);
-  expect(JSON.stringify(reply.body['errors'])).toContain(column);
+  const row = ['HEAD-1', 'a@b.example', 'x@b.example', 'K'].join(separator);
+  const { errors } = await upload(`${header}\n${row}\n`).refused(400, 'validation_failed');
+  expect(JSON.stringify(errors)).toContain(column);
   expect(await storedOf('HEAD-1')).toBeUndefined();
 });
 
 test('columns with unknown names are read by position, with a warning that names them', async () => {
-  const reply = await upload('user_code,given,family,branch\nHEAD-1,Ann,Lee,Kingston\n');
-  expect(reply.body['data']).toMatchObject({
+  const reply = await upload('user_code,given,family,branch\nHEAD-1,Ann,Lee,Kingston\n').ok();
+  expect(reply.data).toMatchObject({
     created: 1,
     warnings: [{ code: 'columns_in_order', message: expect.stringContaining('first_name, last_name') }],
   });
@@ -154,8 +143,8 @@ test('columns with unknown names are read by position, with a warning that names
 });
 
 test('a file without a header says that its first row was not stored', async () => {
-  const reply = await upload('HEAD-1,Ann,Lee\nHEAD-2,Bob,Lee\n');
-  const [warning] = reply.body['data'].warnings;
+  const reply = await upload('HEAD-1,Ann,Lee\nHEAD-2,Bob,Lee\n').ok();
+  const [warning] = reply.data.warnings;
   expect(warning).toMatchObject({ code: 'columns_in_order', rows: [1] });
-  expect(warning.message).toContain('Row 1 was taken for the header and not stored.');
+  expect(warning?.message).toContain('Row 1 was taken for the header and not stored.');
 });

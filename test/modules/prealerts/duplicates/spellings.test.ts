@@ -1,38 +1,34 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { runBackgroundMigrations } from '../../../../src/jobs/background-migrations/run.js';
 import { MIGRATIONS } from '../../../../src/platform/db/migrations/migration-files.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';
-import { startService, type Reply, type Service } from '../../../support/service/service.js';
+import type { Refusal } from '../../../support/fixture/pending-call.js';
+import { multipart, unchecked } from '../../../support/fixture/sent.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
 // A courier has one pre-alert per parcel, in whatever spelling it announces the number (decision 0104).
 
-let service: Service;
+const { api, service } = withService();
 let parcels: ReturnType<typeof makeParcels>;
-
-beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
+beforeAll(() => {
+  parcels = makeParcels(service());
 });
-
-afterAll(() => service.stop());
 
 const key = DEMO.apiKeys.IEX;
 const UserCode = CUSTOMERS.IEX;
-const submit = (TrackingNumber: string) =>
-  service.call('submitPrealert', { key, body: { UserCode, TrackingNumber } });
+const submit = (TrackingNumber: string) => api.withKey(key).submitPrealert({ UserCode, TrackingNumber });
 const submitLines = (numbers: string[]) =>
-  service.call('submitPrealert', {
-    key,
-    headers: { 'content-type': 'application/x-ndjson' },
-    body: numbers.map((TrackingNumber) => JSON.stringify({ UserCode, TrackingNumber })).join('\n'),
-  });
+  api
+    .withKey(key)
+    .submitPrealert(
+      unchecked(numbers.map((TrackingNumber) => JSON.stringify({ UserCode, TrackingNumber })).join('\n')),
+      { headers: { 'content-type': 'application/x-ndjson' } },
+    )
+    .ok();
 const create = (tracking_number: string) =>
-  service.call('createPrealert', {
-    as: 'iex',
-    body: { user_code: UserCode, tracking_number, vendor: 'Shop' },
-  });
+  api.as('iex').createPrealert({ user_code: UserCode, tracking_number, vendor: 'Shop' });
 
 /** Mixes of upper and lower case of a number. */
 function spellingsOf(number: string, count: number): string[] {
@@ -54,11 +50,11 @@ const idsOf = async (number: string): Promise<unknown[]> =>
 
 test('1,000 spellings in one batch are one pre-alert and 999 duplicates, and the parcel is received', async () => {
   const number = newLetters();
-  const { body } = await submitLines(spellingsOf(number, 1_000));
-  expect(body['data']).toMatchObject({ created: 1, duplicate: 999 });
+  const { data } = await submitLines(spellingsOf(number, 1_000));
+  expect(data).toMatchObject({ created: 1, duplicate: 999 });
   const [id, another] = await idsOf(number);
   expect(another).toBeUndefined();
-  const [, second] = body['data'].results;
+  const [, second] = data.results;
   expect(second).toMatchObject({
     code: 'duplicate_tracking_number',
     existing: { prealert_id: id, differs: false },
@@ -69,15 +65,15 @@ test('1,000 spellings in one batch are one pre-alert and 999 duplicates, and the
 });
 
 describe('a repetition in another spelling is the duplicate of the first', () => {
-  const ways: [name: string, announce: (number: string) => Promise<Reply>][] = [
-    ['a submission', submit],
-    ['createPrealert', create],
+  const ways: [name: string, announce: (number: string) => Promise<Refusal>][] = [
+    ['a submission', (number) => submit(number).refused(409, 'duplicate_tracking_number')],
+    ['createPrealert', (number) => create(number).refused(409, 'duplicate_tracking_number')],
     [
       'replacePrealert',
       async (tracking_number) => {
         const prealert_id = await parcels.announce('IEX', newNumber());
         const body = { prealert_id, user_code: UserCode, tracking_number, vendor: 'Shop' };
-        return service.call('replacePrealert', { as: 'iex', body });
+        return api.as('iex').replacePrealert(body).refused(409, 'duplicate_tracking_number');
       },
     ],
   ];
@@ -85,11 +81,8 @@ describe('a repetition in another spelling is the duplicate of the first', () =>
   test.each(ways)('in %s', async (_name, announce) => {
     const number = newLetters();
     const id = await parcels.announce('IEX', number);
-    const reply = await announce(number.toLowerCase());
-    expect(reply).toMatchObject({
-      status: 409,
-      body: { code: 'duplicate_tracking_number', existing: { prealert_id: id, differs: false } },
-    });
+    const { existing } = await announce(number.toLowerCase());
+    expect(existing).toMatchObject({ prealert_id: id, differs: false });
     expect(await idsOf(number)).toEqual([id]);
   });
 
@@ -97,17 +90,16 @@ describe('a repetition in another spelling is the duplicate of the first', () =>
     const number = newLetters();
     const id = await parcels.announce('IEX', number);
     const lines = await submitLines([number.toLowerCase(), newNumber()]);
-    expect(lines.body['data']).toMatchObject({
+    expect(lines.data).toMatchObject({
       created: 1,
       duplicate: 1,
       results: [{ existing: { prealert_id: id } }, {}],
     });
     for (const dry_run of ['true', 'false']) {
-      const upload = await service.call('uploadPrealerts', {
-        as: 'iex',
-        form: { file: { file: `tracking_number,user_code\n${number.toLowerCase()},${UserCode}\n` }, dry_run },
-      });
-      expect(upload.body['data']).toMatchObject({
+      const file = `tracking_number,user_code\n${number.toLowerCase()},${UserCode}\n`;
+      const form = multipart({ file: { file }, dry_run });
+      const { data } = await api.as('iex').uploadPrealerts(form).ok();
+      expect(data).toMatchObject({
         created: 0,
         duplicate: 1,
         existing: [{ prealert_id: id }],
@@ -118,11 +110,13 @@ describe('a repetition in another spelling is the duplicate of the first', () =>
 
   test('also if 40 spellings arrive at once in all ways', async () => {
     const number = newLetters();
-    const replies = await Promise.all(
-      spellingsOf(number, 40).map((spelling, n) => (n % 2 === 0 ? submit(spelling) : create(spelling))),
+    const statuses = await Promise.all(
+      spellingsOf(number, 40).map((spelling, n) =>
+        n % 2 === 0 ? submit(spelling).status() : create(spelling).status(),
+      ),
     );
-    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(replies.filter(({ status }) => status === 409)).toHaveLength(39);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(39);
     expect(await idsOf(number)).toHaveLength(1);
   });
 });
@@ -130,8 +124,8 @@ describe('a repetition in another spelling is the duplicate of the first', () =>
 test('a label and the number inside it are one parcel of the courier', async () => {
   const inner = '9400111899223197428490';
   const id = await parcels.announce('IEX', inner);
-  const reply = await submit(`42033166${inner}`);
-  expect(reply).toMatchObject({ status: 409, body: { existing: { prealert_id: id } } });
+  const { existing } = await submit(`42033166${inner}`).refused(409, 'duplicate_tracking_number');
+  expect(existing).toMatchObject({ prealert_id: id });
 });
 
 test('another courier may announce the parcel, and a pre-alert may change its own spelling', async () => {
@@ -139,7 +133,7 @@ test('another courier may announce the parcel, and a pre-alert may change its ow
   const prealert_id = await parcels.announce('IEX', number);
   await parcels.announce('HRB', number.toLowerCase());
   const body = { prealert_id, user_code: UserCode, tracking_number: number.toLowerCase(), vendor: 'Shop' };
-  expect((await service.call('replacePrealert', { as: 'iex', body })).status).toBe(200);
+  await api.as('iex').replacePrealert(body).ok();
   expect(await idsOf(number)).toHaveLength(2);
 });
 
@@ -157,7 +151,7 @@ test('spellings that an earlier release stored stay and are reported, and no fur
      where name like '%_announced_keys'`,
   );
   const stopping = new AbortController().signal;
-  await runBackgroundMigrations({ db: service.db, stopping, log: pino({ level: 'silent' }) }, MIGRATIONS);
+  await runBackgroundMigrations({ db: service().db, stopping, log: pino({ level: 'silent' }) }, MIGRATIONS);
   const done = await parcels.select(
     `select status, findings::int as findings from installation.background_migrations where name like '%_announced_keys'`,
   );
@@ -166,5 +160,6 @@ test('spellings that an earlier release stored stay and are reported, and no fur
   const [entry] = (await parcels.auditOf(second)).filter(({ action }) => action === 'prealert.double_found');
   expect(entry).toMatchObject({ after: { other_prealert_id: first } });
   const third = Array.from(number, (char, place) => (place % 2 ? char.toLowerCase() : char)).join('');
-  expect(await submit(third)).toMatchObject({ status: 409, body: { existing: { prealert_id: first } } });
+  const { existing } = await submit(third).refused(409, 'duplicate_tracking_number');
+  expect(existing).toMatchObject({ prealert_id: first });
 });

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';
 import { longestBlockMs } from '../../../support/harness/event-loop-block.js';
 import { deviceScan, sendScans } from '../../../support/scans/device-scans.js';
-import { startService, type Reply, type Service } from '../../../support/service/service.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
 // Release 1.0 stored any number of spellings of one number. What a request does for them is bounded (decision 0106).
 
-let service: Service;
+const { api, service } = withService();
 let parcels: ReturnType<typeof makeParcels>;
-
-beforeAll(async () => {
-  service = await startService();
-  parcels = makeParcels(service);
+beforeAll(() => {
+  parcels = makeParcels(service());
 });
-
-afterAll(() => service.stop());
 
 const DOUBLES = 20_000;
 const MAX_SETTLED = 500;
@@ -38,7 +34,7 @@ async function store(
   spellings = spellingsOf(number, 1, DOUBLES),
   userCode: string = CUSTOMERS.IEX,
 ) {
-  await service.owner.query(
+  await service().owner.query(
     `insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, status)
      select $1, new_id(), $2, $3, spelling, $4, 'pending' from unnest($5::text[]) as spelling`,
     [DEMO.tenants.demo, DEMO.couriers.IEX, userCode, number, spellings],
@@ -56,8 +52,8 @@ const countsOf = async (number: string) =>
   );
 
 /** Returns the reply of a call that holds the event loop and takes time within the bounds. One repetition is noise of the machine. */
-async function bounded(call: () => Promise<Reply>): Promise<Reply> {
-  let reply: Reply | undefined;
+async function bounded<Result extends object>(call: () => Promise<Result>): Promise<Result> {
+  let reply: Result | undefined;
   const started = performance.now();
   const block = await longestBlockMs(async () => {
     reply = await call();
@@ -70,65 +66,65 @@ async function bounded(call: () => Promise<Reply>): Promise<Reply> {
 }
 
 const receive = (tracking_number: string, fields = {}) =>
-  service.call('receivePackage', { as: 'warehouse', body: { tracking_number, weight: 1, ...fields } });
-const resolve = (scan: string) => service.call('resolveScan', { as: 'warehouse', body: { scan } });
+  api.as('warehouse').receivePackage({ tracking_number, weight: 1, ...fields });
+const resolve = (scan: string) => api.as('warehouse').resolveScan({ scan }).ok();
 const update = (package_id: string, fields: object) =>
-  service.call('updatePackage', { as: 'admin', body: { package_id, ...fields } });
+  api
+    .as('admin')
+    .updatePackage({ package_id, ...fields })
+    .ok();
 
 describe(`a parcel with ${DOUBLES} stored pre-alerts`, () => {
   test('is resolved, received, scanned again and renumbered in bounded time', async () => {
     const number = newLetters();
     await store(number);
-    expect((await bounded(() => resolve(number))).body['data']).toMatchObject({ next: 'receive' });
-    const received = await bounded(() => receive(number));
-    expect(received).toMatchObject({ status: 201, body: { data: { user_code: CUSTOMERS.IEX } } });
+    expect((await bounded(() => resolve(number))).data).toMatchObject({ next: 'receive' });
+    const received = await bounded(() => receive(number).created());
+    expect(received.data).toMatchObject({ user_code: CUSTOMERS.IEX });
     expect(await countsOf(number)).toEqual({ received: MAX_SETTLED, pending: DOUBLES - MAX_SETTLED });
-    expect((await bounded(() => receive(number))).status).toBe(200);
-    expect((await bounded(() => resolve(number))).status).toBe(200);
-    const id = String(received.body['data'].package_id);
-    expect((await bounded(() => update(id, { tracking_number: newNumber() }))).status).toBe(200);
+    await bounded(() => receive(number).ok());
+    await bounded(() => resolve(number));
+    const id = received.data.package_id;
+    await bounded(() => update(id, { tracking_number: newNumber() }));
     expect(await countsOf(number)).toEqual({ pending: DOUBLES });
-    expect((await bounded(() => update(id, { tracking_number: number }))).status).toBe(200);
+    await bounded(() => update(id, { tracking_number: number }));
   });
 
   test('is received by a batch in bounded time', async () => {
     const number = newLetters();
     await store(number);
     const scans = [deviceScan('receive', number, 10, { weight: 1 })];
-    const reply = await bounded(async () => {
-      const sent = await sendScans(service, scans);
-      expect(sent.results).toMatchObject([{ result: 'done' }]);
-      return { status: 200 } as Reply;
-    });
-    expect(reply.status).toBe(200);
+    const sent = await bounded(() => sendScans(api, scans));
+    expect(sent.results).toMatchObject([{ result: 'done' }]);
     expect(await countsOf(number)).toEqual({ received: MAX_SETTLED, pending: DOUBLES - MAX_SETTLED });
   });
 
   test('a package without a number that gets it is linked in bounded time, and one customer links it', async () => {
     const number = newLetters();
-    const id = String((await receive(newNumber())).body['data'].package_id);
+    const id = (await receive(newNumber()).created()).data.package_id;
     await store(number);
-    expect((await bounded(() => update(id, { tracking_number: number }))).status).toBe(200);
-    expect((await bounded(() => update(id, { user_code: CUSTOMERS.IEX }))).status).toBe(200);
+    await bounded(() => update(id, { tracking_number: number }));
+    const { data } = await bounded(() => update(id, { user_code: CUSTOMERS.IEX }));
+    expect(data.fields_updated).toBe(1);
   });
 
   test('is contested if the last of them names another customer or courier', async () => {
     const [number, other] = [newLetters(), newLetters()];
     await store(number);
     await store(number, spellingsOf(number, DOUBLES + 1, DOUBLES + 1), 'IEX-1002');
-    expect((await bounded(() => resolve(number))).body['data']).toMatchObject({ next: 'review' });
-    expect((await bounded(() => receive(number))).body['data']).toMatchObject({ user_code: null });
+    expect((await bounded(() => resolve(number))).data).toMatchObject({ next: 'review' });
+    expect((await bounded(() => receive(number).created())).data).toMatchObject({ user_code: null });
     await store(other);
     await parcels.announce('HRB', other);
-    const reply = await bounded(() => receive(other));
-    expect(reply.body['data']).toMatchObject({ courier_id: null, user_code: null });
+    const reply = await bounded(() => receive(other).created());
+    expect(reply.data).toMatchObject({ courier_id: null, user_code: null });
   });
 
   test('a later scan flags a bounded number of disputed ones', async () => {
     const number = newLetters();
-    await receive(number, { user_code: CUSTOMERS.HRB });
+    await receive(number, { user_code: CUSTOMERS.HRB }).created();
     await store(number);
-    expect((await bounded(() => receive(number))).status).toBe(200);
+    await bounded(() => receive(number).ok());
     expect(await countsOf(number)).toEqual({ flagged: MAX_SETTLED, pending: DOUBLES - MAX_SETTLED });
   });
 });

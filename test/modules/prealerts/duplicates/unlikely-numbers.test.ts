@@ -31,7 +31,39 @@ test.each(['N/A', '-', 'TBD', 'NONE', 'pendiente', 'IEX-1003', 'iex 1003'])(
   },
 );
 
-test.each(['IEX-1004', 'A1', newNumber()])('a submission of %s has none', async (number) => {
+test.each([',', ', ', ';', '/', ' | ', ' '])(
+  'two numbers with %j between are stored or refused, but not in silence',
+  async (sign) => {
+    const numbers = ['9400111899223100701112', '9400111899223100702225'];
+    const shop = ['TBA', 'TBA'].map((prefix, n) => `${prefix}12345678901${n}`);
+    for (const each of [numbers, shop]) {
+      const { status, code, body } = await api
+        .with({ ...KEY, body: submission(each.join(sign)) })
+        .submitPrealert()
+        .answer();
+      const warned = {
+        warnings: [{ code: 'unlikely_number', message: expect.stringContaining('is several numbers') }],
+      };
+      if (status === 201) {
+        expect(body['data']).toMatchObject(warned);
+        await api
+          .as('iex')
+          .deletePrealert({ prealert_id: (body['data'] as { prealert_id: string }).prealert_id })
+          .ok();
+      } else expect([status, code]).toEqual([400, 'validation_failed']);
+    }
+  },
+);
+
+const ONE = [
+  '757447467189 1/2',
+  'ORDER 1234567890',
+  '1234567890-1234567890',
+  'PO/757447467189/A',
+  '9400 1118 9922 3197 4284 90',
+];
+
+test.each(['IEX-1004', 'A1', newNumber(), ...ONE])('a submission of %s has none', async (number) => {
   const { data } = await api
     .with({ ...KEY, body: submission(number) })
     .submitPrealert()

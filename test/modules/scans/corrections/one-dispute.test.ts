@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { makeParcels, newNumber } from '../../../support/builders/parcels.js';
-import { deviceScan, sendScans, type DeviceScan } from '../../../support/scans/device-scans.js';
-import { startService, type Service } from '../../../support/service/service.js';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { newNumber } from '../../../support/builders/parcels.js';
+import { withService } from '../../../support/fixture/with-service.js';
+import { deviceScan, sendScan, type DeviceScan } from '../../../support/scans/device-scans.js';
+import { makeScanCalls } from '../../../support/scans/scan-calls.js';
 
 // A dispute is shown by every operation, whichever symbol of the parcel is scanned, and only a review ends it (decision 0089).
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
-
-beforeAll(async () => {
-  service = await startService({ poolSize: 20 });
-  parcels = makeParcels(service);
-});
-
-afterAll(async () => {
-  await service.stop();
-});
+const { api, db } = withService({ poolSize: 20 });
+const { announce, receive, renumber, resolve } = makeScanCalls(api);
 
 /** Gives the rows of earlier tests other keys. */
 beforeEach(async () => {
-  await service.owner.query(
+  await db.query(
     `with gone as (update packages set tracking_number = id::text, tracking_key = id::text), held as (delete from scans),
        places as (delete from parcel_positions), flags as (delete from prealert_flags)
      update prealerts set tracking_number = id::text, tracking_key = id::text, announced_key = null`,
@@ -30,20 +22,18 @@ const LABEL = '1001921334250001800354779017972697';
 const SHORT = '779017972697';
 const BOTH = `${LABEL}\r\n${SHORT}`;
 
-const resolve = async (scan: string) =>
-  (await service.call('resolveScan', { as: 'warehouse', body: { scan } })).body['data'];
+const OURS = 'IEX-1001';
+const THEIRS = 'HRB-2001';
 
-const remove = (prealertId: string, as: string) =>
-  service.call('deletePrealert', { as, body: { prealert_id: prealertId } });
+const remove = (prealert_id: string, as: string) => api.as(as).deletePrealert({ prealert_id }).ok();
 
 /** What ResolveScan, ReceivePackage and ScanBatch say of a parcel, the last one also of a scan that is sent again. */
 async function shownBy(scan: string, again: DeviceScan) {
   const flags = [];
   for (const sent of [deviceScan('locate', scan, 5, { location: 'A1' }), again]) {
-    const { results } = await sendScans(service, [sent]);
-    flags.push(results[0].parcel.flagged);
+    flags.push((await sendScan(api, sent)).parcel?.flagged);
   }
-  return [(await resolve(scan)).next, (await parcels.scan(scan)).body['data'].flagged, ...flags];
+  return [(await resolve(scan)).next, (await receive(scan).ok()).data.flagged, ...flags];
 }
 
 describe.each([
@@ -55,24 +45,24 @@ describe.each([
     ['the scan of the 12 digits', SHORT],
     ['the scan of both symbols', BOTH],
   ])('is shown for every symbol after %s', async (_first, first) => {
-    const house = String((await parcels.scan(received, { user_code: 'IEX-1001' })).body['data'].house_number);
+    const house = (await receive(received, { user_code: OURS }).created()).data.house_number;
     const again = deviceScan('locate', house, 9, { location: 'A1' });
-    await sendScans(service, [again]);
-    await parcels.announce('HRB', announced);
-    await parcels.scan(first);
+    await sendScan(api, again);
+    await announce(announced, THEIRS);
+    await receive(first).ok();
     const shown = [];
     for (const scan of [LABEL, SHORT, BOTH, house]) shown.push(await shownBy(scan, again));
     expect(shown).toEqual(Array(4).fill(['review', true, true, true]));
   });
 
   test('is shown for every symbol if the courier announces again what it has deleted', async () => {
-    const house = String((await parcels.scan(received, { user_code: 'IEX-1001' })).body['data'].house_number);
+    const house = (await receive(received, { user_code: OURS }).created()).data.house_number;
     const again = deviceScan('locate', house, 9, { location: 'A1' });
-    await sendScans(service, [again]);
-    const prealert = await parcels.announce('HRB', announced);
-    await parcels.scan(received);
+    await sendScan(api, again);
+    const prealert = await announce(announced, THEIRS);
+    await receive(received).ok();
     await remove(prealert, 'hrb');
-    await parcels.announce('HRB', announced);
+    await announce(announced, THEIRS);
     const shown = [];
     for (const scan of [LABEL, SHORT, BOTH, house]) shown.push(await shownBy(scan, again));
     expect(shown).toEqual(Array(4).fill(['review', true, true, true]));
@@ -81,45 +71,43 @@ describe.each([
 
 describe('a flag', () => {
   test.each([
-    ['intake', (number: string) => parcels.scan(number)],
-    ['intake with the customer', (number: string) => parcels.scan(number, { user_code: 'IEX-1001' })],
+    ['intake', (number: string) => receive(number).created()],
+    ['intake with the customer', (number: string) => receive(number, { user_code: OURS }).created()],
     [
       'a scan of a station',
-      (number: string) => sendScans(service, [deviceScan('receive', number, 5, { weight: 1 })]),
+      (number: string) => sendScan(api, deviceScan('receive', number, 5, { weight: 1 })),
     ],
     [
       'a corrected number',
       async (number: string) => {
-        const id = await parcels.receive(newNumber(), { user_code: 'IEX-1001' });
-        return parcels.update('warehouse', id, { tracking_number: number });
+        const { data } = await receive(newNumber(), { user_code: OURS }).created();
+        return renumber(data.package_id, number).ok();
       },
     ],
   ])('is not cleared by %s, as ResolveScan has said', async (_name, act) => {
     const number = newNumber();
-    const ours = await parcels.announce('IEX', number);
-    const theirs = await parcels.announce('HRB', number);
-    const id = await parcels.receive(number);
-    await parcels.update('warehouse', id, { tracking_number: newNumber() });
+    const ours = await announce(number, OURS);
+    const theirs = await announce(number, THEIRS);
+    const { package_id } = (await receive(number).created()).data;
+    await renumber(package_id, newNumber()).ok();
     await remove(theirs, 'hrb');
     expect(await resolve(number)).toMatchObject({ next: 'review', owner: null });
     await act(number);
-    expect(await parcels.statusOf(ours)).toBe('flagged');
+    expect(await db.prealert(ours)).toMatchObject({ status: 'flagged' });
     expect(await resolve(number)).toMatchObject({ next: 'review' });
-    const matched = await parcels.select('select 1 from packages where prealert_id = $1', [ours]);
-    expect(matched).toEqual([]);
+    expect(await db.all('packages', { prealert_id: ours })).toEqual([]);
   });
 
   test('that a review has cleared lets intake store the owner', async () => {
     const number = newNumber();
-    const ours = await parcels.announce('IEX', number);
-    const theirs = await parcels.announce('HRB', number);
-    const id = await parcels.receive(number);
-    await parcels.update('warehouse', id, { tracking_number: newNumber() });
+    const ours = await announce(number, OURS);
+    const theirs = await announce(number, THEIRS);
+    const { package_id } = (await receive(number).created()).data;
+    await renumber(package_id, newNumber()).ok();
     await remove(theirs, 'warehouse');
-    const body = { prealert_id: ours, reason: 'Looked.' };
-    expect((await service.call('reviewPrealert', { as: 'warehouse', body })).status).toBe(200);
-    expect((await parcels.scan(number)).body['data']).toMatchObject({
-      user_code: 'IEX-1001',
+    await api.as('warehouse').reviewPrealert({ prealert_id: ours, reason: 'Looked.' }).ok();
+    expect((await receive(number).created()).data).toMatchObject({
+      user_code: OURS,
       prealert_id: ours,
       flagged: false,
     });
@@ -128,29 +116,28 @@ describe('a flag', () => {
 
 describe('two symbols of one parcel in one scan', () => {
   test('receive an unknown parcel', async () => {
-    const { status, body } = await parcels.scan(BOTH);
-    expect(status).toBe(201);
-    const { package_id: id } = body['data'];
+    const { package_id } = (await receive(BOTH).created()).data;
     for (const scan of [LABEL, SHORT, BOTH, `${SHORT}\n${LABEL}`])
-      expect((await parcels.scan(scan)).body['data']).toMatchObject({ package_id: id, duplicate: true });
+      expect((await receive(scan).ok()).data).toMatchObject({ package_id, duplicate: true });
   });
 
   test.each([
     ['the label', LABEL],
     ['the 12 digits', SHORT],
   ])('find the pre-alert of %s', async (_name, announced) => {
-    await parcels.announce('IEX', announced);
+    await announce(announced, OURS);
     expect(await resolve(BOTH)).toMatchObject({
       kind: 'parcel',
       next: 'receive',
-      owner: { user_code: 'IEX-1001' },
+      owner: { user_code: OURS },
     });
-    expect((await parcels.scan(BOTH)).body['data']).toMatchObject({ user_code: 'IEX-1001' });
+    expect((await receive(BOTH).created()).data).toMatchObject({ user_code: OURS });
   });
 
   test('and a third number with a right check digit are refused', async () => {
-    await parcels.announce('IEX', LABEL);
-    expect((await parcels.scan(`${BOTH}\n1Z5R89390357567127`)).status).toBe(400);
-    expect(await resolve(`${BOTH}\n1Z5R89390357567127`)).toMatchObject({ kind: 'several_numbers' });
+    await announce(LABEL, OURS);
+    const three = `${BOTH}\n1Z5R89390357567127`;
+    await receive(three).refused(400, 'validation_failed');
+    expect(await resolve(three)).toMatchObject({ kind: 'several_numbers' });
   });
 });

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { deadlocksOf } from '../../../support/failures/deadlocks.js';
+import { unchecked } from '../../../support/fixture/sent.js';
+import { withService } from '../../../support/fixture/with-service.js';
 import { rounds } from '../../../support/harness/effort.js';
 import { setWebhookUrls } from '../../../support/receivers/outbound.js';
 import { deviceScan } from '../../../support/scans/device-scans.js';
-import { startService, type Reply, type Service } from '../../../support/service/service.js';
 
 // Transactions for packages of two couriers, in opposite orders. They lock the couriers' counters and delivery queues only when their
 // work is done, all in order (decision 0086).
@@ -13,36 +14,32 @@ import { startService, type Reply, type Service } from '../../../support/service
 const { IEX, HRB } = DEMO.couriers;
 const ROUNDS = rounds(6, 40);
 
-let service: Service;
+const { api, db, service } = withService({ poolSize: 30 });
+const staff = api.as('warehouse');
 
-beforeAll(async () => {
-  service = await startService({ poolSize: 30 });
-  await setWebhookUrls(service.owner, [IEX, HRB]);
-}, 60_000);
-
-afterAll(() => service.stop(), 60_000);
+beforeAll(() => setWebhookUrls(service().owner, [IEX, HRB]));
 
 const newNumber = () => `CR-${randomUUID()}`;
 /** The couriers in one order or the other. */
 const inOrder = (station: number) => (station % 2 ? [IEX, HRB] : [HRB, IEX]);
 
-const send = (station: number, scans: object[]) =>
-  service.call('sendScans', { as: 'warehouse', body: { station: `Dock ${station}`, scans } });
+const send = (station: number, scans: object[]): Promise<Outcome> =>
+  staff.sendScans(unchecked({ station: `Dock ${station}`, scans })).answer();
 
-async function receive(courier_id: string): Promise<{ id: string; number: string }> {
-  const number = newNumber();
-  const body = { tracking_number: number, weight: 1, courier_id };
-  const reply = await service.call('receivePackage', { as: 'warehouse', body });
-  return { id: String(reply.body['data'].package_id), number };
+async function receive(courier_id: string): Promise<string> {
+  const body = { tracking_number: newNumber(), weight: 1, courier_id };
+  return (await staff.receivePackage(body).created()).data.package_id;
 }
 
-const outcomes = (replies: Reply[]) => [
-  ...new Set(replies.map(({ status, body }) => `${status} ${body['code'] ?? ''}`.trim())),
+type Outcome = { status: number; code: string | undefined };
+
+const outcomes = (replies: Outcome[]) => [
+  ...new Set(replies.map(({ status, code }) => `${status} ${code ?? ''}`.trim())),
 ];
 
 test('stations that receive parcels of two couriers in opposite orders do not deadlock, nor do events of staff beside them', async () => {
-  const packages = [await receive(IEX), await receive(HRB)].map(({ id }) => id);
-  const replies: Reply[] = [];
+  const package_ids = [await receive(IEX), await receive(HRB)];
+  const replies: Outcome[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const batches = Array.from({ length: 10 }, (_, station) =>
       send(
@@ -53,19 +50,16 @@ test('stations that receive parcels of two couriers in opposite orders do not de
       ),
     );
     const status = round % 2 ? 'released' : 'on_hold';
-    const event = service.call('recordPackageEvent', {
-      as: 'warehouse',
-      body: { package_ids: packages, status },
-    });
+    const event = staff.recordPackageEvent({ package_ids, status }).answer();
     replies.push(...(await Promise.all([...batches, event])));
   }
   expect(outcomes(replies)).toEqual(['200']);
   expect(await gapsOf()).toEqual([]);
-  expect(await deadlocksOf(service.owner)).toBe(0);
+  expect(await deadlocksOf(service().owner)).toBe(0);
 }, 60_000);
 
 test('earlier receipts of two couriers that arrive in opposite orders do not deadlock, with holds', async () => {
-  const replies: Reply[] = [];
+  const replies: Outcome[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const stations = await Promise.all(
       Array.from({ length: 8 }, async (_, station) => {
@@ -88,20 +82,18 @@ test('earlier receipts of two couriers that arrive in opposite orders do not dea
     replies.push(...(await Promise.all(late)));
   }
   expect(outcomes(replies)).toEqual(['200']);
-  const { rows } = await service.owner.query(
+  const late = await db.query(
     `select count(*)::int as queued from package_syncs s join packages p on p.id = s.package_id where p.weight_lb = 2`,
   );
-  expect(rows).toEqual([{ queued: ROUNDS * 16 }]);
+  expect(late).toEqual([{ queued: ROUNDS * 16 }]);
   expect(await gapsOf()).toEqual([]);
-  expect(await deadlocksOf(service.owner)).toBe(0);
+  expect(await deadlocksOf(service().owner)).toBe(0);
 }, 60_000);
 
 /** The couriers whose events have gaps, or another number than their counter. */
-const gapsOf = async () =>
-  (
-    await service.owner.query(
-      `select e.courier_id from events e join event_counters c using (tenant_id, courier_id)
-       group by e.courier_id, c.last_sequence
-       having max(e.sequence) <> c.last_sequence or count(*) <> max(e.sequence) - min(e.sequence) + 1`,
-    )
-  ).rows;
+const gapsOf = () =>
+  db.query(
+    `select e.courier_id from events e join event_counters c using (tenant_id, courier_id)
+     group by e.courier_id, c.last_sequence
+     having max(e.sequence) <> c.last_sequence or count(*) <> max(e.sequence) - min(e.sequence) + 1`,
+  );

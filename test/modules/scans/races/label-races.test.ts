@@ -1,35 +1,35 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
-import { makeParcels, newNumber } from '../../../support/builders/parcels.js';
+import { newNumber } from '../../../support/builders/parcels.js';
 import { rounds } from '../../../support/harness/effort.js';
 import { changeMeanwhile } from '../../../support/harness/meanwhile.js';
-import { deviceScan, sendScans } from '../../../support/scans/device-scans.js';
-import { startService, untilAdmitted, type Service } from '../../../support/service/service.js';
+import { deviceScan, receivedParcel, sendScan } from '../../../support/scans/device-scans.js';
+import { makeManifests } from '../../../support/manifests/manifest-calls.js';
+import { makeScanCalls } from '../../../support/scans/scan-calls.js';
+import { untilAdmitted } from '../../../support/service/service.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
 // A house number means its package, also while the tracking number of the package is corrected (decision 0086).
 
 const PARCELS = rounds(200, 600);
 
-let service: Service;
-let parcels: ReturnType<typeof makeParcels>;
-
-beforeAll(async () => {
-  service = await startService({ poolSize: 40 });
-  parcels = makeParcels(service);
-}, 60_000);
-
-afterAll(() => service.stop(), 60_000);
+const { api, db, service } = withService({ poolSize: 40 });
+const { announce, receive, renumber } = makeScanCalls(api);
 
 type Labelled = { id: string; number: string; house: string };
 
-async function receiveLabelled(fields: object = { user_code: 'IEX-1001' }): Promise<Labelled> {
+async function receiveLabelled(): Promise<Labelled> {
   const number = newNumber();
-  const { body } = await untilAdmitted(() => parcels.scan(number, fields));
-  return { id: String(body['data'].package_id), number, house: String(body['data'].house_number) };
+  const { data } = await untilAdmitted(() => receive(number, { user_code: 'IEX-1001' }).answer());
+  return { id: data.package_id, number, house: data.house_number };
 }
 
-const renumber = ({ id }: Labelled, tracking_number: string) =>
-  untilAdmitted(() => parcels.update('admin', id, { tracking_number }));
+/** Announces a number for another customer, so that a repeated scan of it is disputed. */
+async function dispute(number: string): Promise<string> {
+  const id = await announce(number, 'HRB-2001');
+  await db.query("update prealerts set status = 'pending' where id = $1", [id]);
+  return id;
+}
 
 /**
  * Corrects the number of a package as UpdatePackage does: with the parcels' locks, which `work` waits for. A trigger lets scans and
@@ -52,59 +52,49 @@ describe('a scan of a house number that meets a correction of the tracking numbe
     const labelled = await receiveLabelled();
     const scan = deviceScan(kind, labelled.house, 0, fields);
     const corrected = newNumber();
-    const { results } = await changeMeanwhile(service.owner, correction(labelled, corrected), () =>
-      sendScans(service, [scan]),
+    const result = await changeMeanwhile(service().owner, correction(labelled, corrected), () =>
+      sendScan(api, scan),
     );
     const parcel = { package_id: labelled.id, tracking_number: corrected, ...state };
-    expect(results).toMatchObject([{ result: 'done', parcel }]);
-    const again = await sendScans(service, [scan]);
-    expect(again.results).toMatchObject([{ result: 'repeated', outcome: 'done', parcel }]);
+    expect(result).toMatchObject({ result: 'done', parcel });
+    expect(await sendScan(api, scan)).toMatchObject({ result: 'repeated', outcome: 'done', parcel });
   });
 
   test('a load is executed for the package', async () => {
     const labelled = await receiveLabelled();
-    const { body } = await service.call('createManifest', { as: 'warehouse', body: {} });
-    const manifest_id = String(body['data'].manifest_id);
-    const manage = (fields: object) =>
-      service.call('manageManifest', { as: 'warehouse', body: { manifest_id, ...fields } });
-    await manage({ action: 'add_packages', package_ids: [labelled.id] });
-    expect((await manage({ action: 'update_meta', status: 'ready' })).status).toBe(200);
-    const { results } = await changeMeanwhile(service.owner, correction(labelled, newNumber()), () =>
-      sendScans(service, [deviceScan('load', labelled.house, 0, { manifest_id })]),
+    const { id: manifest_id } = await makeManifests(api).ready([labelled.id]);
+    const result = await changeMeanwhile(service().owner, correction(labelled, newNumber()), () =>
+      sendScan(api, deviceScan('load', labelled.house, 0, { manifest_id })),
     );
-    expect(results).toMatchObject([
-      { result: 'done', parcel: { package_id: labelled.id, loaded_manifest_id: manifest_id } },
-    ]);
+    expect(result).toMatchObject({
+      result: 'done',
+      parcel: { package_id: labelled.id, loaded_manifest_id: manifest_id },
+    });
   });
 
   test('a repeated receive scan of a number is of the parcel that it is stored with', async () => {
     const number = newNumber();
     const scan = deviceScan('receive', number, 5, { weight: 1, user_code: 'IEX-1001' });
-    const [first] = (await sendScans(service, [scan])).results;
-    const id = String(first.parcel.package_id);
+    const { package_id: id } = receivedParcel(await sendScan(api, scan));
     const corrected = newNumber();
-    const { results } = await changeMeanwhile(
-      service.owner,
-      correction({ id, number, house: '' }, corrected),
-      () => sendScans(service, [scan]),
-    );
-    expect(results).toMatchObject([
-      { result: 'repeated', outcome: 'done', parcel: { package_id: id, tracking_number: corrected } },
-    ]);
-    const left = await parcels.select('select id from packages where tracking_number = $1', [number]);
-    expect(left).toEqual([]);
+    const change = correction({ id, number, house: '' }, corrected);
+    const again = await changeMeanwhile(service().owner, change, () => sendScan(api, scan));
+    expect(again).toMatchObject({
+      result: 'repeated',
+      outcome: 'done',
+      parcel: { package_id: id, tracking_number: corrected },
+    });
+    expect(await db.packagesWithNumber(number)).toEqual([]);
   });
 
   test('an intake returns the package and flags no pre-alert of its earlier number', async () => {
     const labelled = await receiveLabelled();
-    // Another customer has announced the number: a repeated scan is disputed.
-    const prealert = await parcels.announce('HRB', labelled.number);
-    await parcels.select("update prealerts set status = 'pending' where id = $1", [prealert]);
-    const { status, body } = await changeMeanwhile(service.owner, correction(labelled, newNumber()), () =>
-      parcels.scan(labelled.house),
+    const prealert = await dispute(labelled.number);
+    const { data } = await changeMeanwhile(service().owner, correction(labelled, newNumber()), () =>
+      receive(labelled.house).ok(),
     );
-    expect([status, body['data']]).toMatchObject([200, { package_id: labelled.id, duplicate: true }]);
-    expect(await parcels.statusOf(prealert)).toBe('pending');
+    expect(data).toMatchObject({ package_id: labelled.id, duplicate: true });
+    expect(await db.prealert(prealert)).toMatchObject({ status: 'pending' });
   });
 
   test(`${PARCELS} holds during as many corrections are all executed`, async () => {
@@ -118,29 +108,25 @@ describe('a scan of a house number that meets a correction of the tracking numbe
       const some = labelled.slice(from, from + 20);
       await Promise.all(
         some.flatMap((each) => [
-          renumber(each, newNumber()),
-          sendScans(service, [deviceScan('hold', each.house, 0)]).then(({ results: [result] }) => {
-            if (result.result !== 'done' || result.parcel.package_id !== each.id) lost.push(result);
+          untilAdmitted(() => renumber(each.id, newNumber()).answer()),
+          sendScan(api, deviceScan('hold', each.house, 0)).then((result) => {
+            if (result.result !== 'done' || result.parcel?.package_id !== each.id) lost.push(result);
           }),
         ]),
       );
     }
     expect(lost).toEqual([]);
-    const { rows } = await service.owner.query(
-      "select count(*)::int as n from packages where id = any($1) and status = 'on_hold'",
-      [labelled.map(({ id }) => id)],
-    );
-    expect(rows).toEqual([{ n: PARCELS }]);
+    const ids = labelled.map(({ id }) => id);
+    expect(await db.count('packages', { id: ids, status: 'on_hold' })).toBe(PARCELS);
   }, 240_000);
 });
 
 test('an intake of a number whose package gets another number meanwhile stores a new parcel', async () => {
   const labelled = await receiveLabelled();
-  const prealert = await parcels.announce('HRB', labelled.number);
-  await parcels.select("update prealerts set status = 'pending' where id = $1", [prealert]);
-  const { status, body } = await changeMeanwhile(service.owner, correction(labelled, newNumber()), () =>
-    parcels.scan(labelled.number),
+  const prealert = await dispute(labelled.number);
+  const { data } = await changeMeanwhile(service().owner, correction(labelled, newNumber()), () =>
+    receive(labelled.number).created(),
   );
-  expect([status, body['data']]).toMatchObject([201, { matched_by: 'prealert', prealert_id: prealert }]);
-  expect(body['data'].package_id).not.toBe(labelled.id);
+  expect(data).toMatchObject({ matched_by: 'prealert', prealert_id: prealert });
+  expect(data.package_id).not.toBe(labelled.id);
 });

@@ -2,23 +2,15 @@ import { expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { withService } from '../../../support/fixture/with-service.js';
 import { longestBlockMs } from '../../../support/harness/event-loop-block.js';
+import { newFedex } from '../../../support/scans/fedex.js';
+import { deviceScan, sendScans, type ScanResult } from '../../../support/scans/device-scans.js';
 
-import { deviceScan, sendScans } from '../../../support/scans/device-scans.js';
-
-const { service } = withService();
+const { api, db } = withService();
 
 const SCANS = 500;
 const NUMBERS_PER_SCAN = 4;
 
-/** A FedEx number of 12 digits with a right check digit. */
-function fedex(serial: number): string {
-  const digits = `4${String(serial).padStart(10, '0')}`;
-  const weights = [3, 1, 7, 3, 1, 7, 3, 1, 7, 3, 1];
-  const sum = weights.reduce((total, weight, at) => total + weight * Number(digits[at]), 0);
-  return `${digits}${(sum % 11) % 10}`;
-}
-
-const numbers = Array.from({ length: SCANS * NUMBERS_PER_SCAN }, (_, n) => fedex(31_000_000 + n));
+const numbers = Array.from({ length: SCANS * NUMBERS_PER_SCAN }, () => newFedex());
 
 const scansOf = (perScan: number) =>
   Array.from({ length: SCANS }, (_, n) => {
@@ -27,16 +19,16 @@ const scansOf = (perScan: number) =>
   });
 
 test('a batch of scans with several known numbers each costs no more than one of single numbers', async () => {
-  await service().owner.query(
+  await db.query(
     `insert into packages (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, house_number, weight_lb, warehouse_id)
      select $1, gen_random_uuid(), $2, 'IEX-1001', n, n, 'BATCH-' || n, 1, $3 from unnest($4::text[]) n`,
     [DEMO.tenants.demo, DEMO.couriers.IEX, DEMO.warehouses.primary, numbers],
   );
   const send = async (perScan: number) => {
-    let results: { result: string }[] = [];
+    let results: ScanResult[] = [];
     const before = process.cpuUsage();
     const blockedMs = await longestBlockMs(async () => {
-      results = (await sendScans(service(), scansOf(perScan))).results;
+      results = (await sendScans(api, scansOf(perScan))).results;
     });
     const { user, system } = process.cpuUsage(before);
     const usedMs = (user + system) / 1000;

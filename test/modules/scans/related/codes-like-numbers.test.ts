@@ -1,34 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { CUSTOMERS } from '../../../support/builders/parcels.js';
-import { deviceScan, sendScans } from '../../../support/scans/device-scans.js';
-import { startService, type Service } from '../../../support/service/service.js';
+import { withService } from '../../../support/fixture/with-service.js';
+import { deviceScan, sendScan } from '../../../support/scans/device-scans.js';
+import { makeScanCalls } from '../../../support/scans/scan-calls.js';
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.stop());
-
-const receive = (body: object) =>
-  service.call('receivePackage', { as: 'warehouse', body: { weight: 1, ...body } });
+const { api } = withService();
+const { receive } = makeScanCalls(api);
 
 test("a customer's code that is another courier's tracking number stops no intake whose owner staff name", async () => {
   const [code, another] = ['TBA721696669203', 'TBA721696669204'];
-  for (const user_code of [code, another]) {
-    const body = { user_code, first_name: 'First', last_name: 'Last' };
-    expect((await service.call('createCustomer', { as: 'iex', body })).status).toBe(200);
-  }
+  for (const user_code of [code, another])
+    await api.as('iex').createCustomer({ user_code, first_name: 'First', last_name: 'Last' }).ok();
   for (const fields of [{}, { user_code: code }])
-    expect(await receive({ tracking_number: code, ...fields })).toMatchObject({
-      status: 400,
-      body: { errors: [{ field: 'tracking_number' }] },
-    });
-  const named = await receive({ tracking_number: code, user_code: CUSTOMERS.HRB });
-  expect(named).toMatchObject({ status: 201, body: { data: { user_code: CUSTOMERS.HRB } } });
-  const { results } = await sendScans(service, [
-    deviceScan('receive', another, 10, { weight: 1, user_code: CUSTOMERS.HRB }),
-  ]);
-  expect(results).toMatchObject([{ result: 'done', parcel: { tracking_number: another } }]);
+    await receive(code, fields).refused(400, 'validation_failed', 'tracking_number');
+  const named = await receive(code, { user_code: CUSTOMERS.HRB }).created();
+  expect(named.data).toMatchObject({ user_code: CUSTOMERS.HRB });
+  const scan = deviceScan('receive', another, 10, { weight: 1, user_code: CUSTOMERS.HRB });
+  expect(await sendScan(api, scan)).toMatchObject({ result: 'done', parcel: { tracking_number: another } });
 });

@@ -1,47 +1,33 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { makeFamily, random, type Family } from '../../../support/scans/related-numbers.js';
 import { rounds } from '../../../support/harness/effort.js';
-import { deviceScan, sendScans } from '../../../support/scans/device-scans.js';
-import { startService, type Service } from '../../../support/service/service.js';
+import { deviceScan, sendScan, sendScans } from '../../../support/scans/device-scans.js';
+import { makeScanCalls } from '../../../support/scans/scan-calls.js';
+import { withService } from '../../../support/fixture/with-service.js';
 
 // FedEx numbers of 14 digits can end in the same valid 12. A batch keeps such parcels apart, as single scans do (decision 0105).
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService();
-});
-
-afterAll(() => service.stop());
+const { api, db } = withService();
+const { receive, resolve } = makeScanCalls(api);
 
 async function stateOf(family: Family) {
   const role = (number: string) => Object.entries(family).find(([, own]) => own === number)?.[0] ?? number;
   const numbers = Object.values(family);
-  const packages = await service.owner.query<{ tracking_number: string; status: string }>(
-    'select tracking_number, status from packages where tracking_number = any($1)',
-    [numbers],
-  );
-  const places = await service.owner.query<{ parcel_key: string; location: string }>(
-    'select parcel_key, location from parcel_positions where parcel_key = any($1)',
-    [numbers],
-  );
+  const packages = await db.all('packages', { tracking_number: numbers });
+  const places = await db.all('parcel_positions', { parcel_key: numbers });
   return [
-    packages.rows.map((row) => `${role(row.tracking_number)} ${row.status}`).sort(),
-    places.rows.map((row) => `${role(row.parcel_key)} ${row.location}`).sort(),
+    packages.map((row) => `${role(row.tracking_number)} ${row.status}`).sort(),
+    places.map((row) => `${role(row.parcel_key)} ${row.location}`).sort(),
   ];
 }
 
 test('one batch receives two parcels whose numbers end in the same 12 digits', async () => {
   const { one, two } = makeFamily();
-  const { results } = await sendScans(service, [
+  const { results } = await sendScans(api, [
     deviceScan('receive', one, 20, { weight: 1 }),
     deviceScan('receive', two, 10, { weight: 2 }),
   ]);
-  const seen = results.map((each: { result: string; parcel: { tracking_number: string } }) => [
-    each.result,
-    each.parcel.tracking_number,
-  ]);
-  expect(seen).toEqual([
+  expect(results.map(({ result, parcel }) => [result, parcel?.tracking_number])).toEqual([
     ['done', one],
     ['done', two],
   ]);
@@ -49,19 +35,20 @@ test('one batch receives two parcels whose numbers end in the same 12 digits', a
 
 test('a short number that leads to two packages takes nothing from the second one', async () => {
   const { short, one, two } = makeFamily();
-  const send = (kind: 'receive' | 'hold' | 'locate', number: string, secondsAgo: number, fields: object) =>
-    sendScans(service, [deviceScan(kind, number, secondsAgo, fields)]);
+  const send = (...scan: Parameters<typeof deviceScan>) => sendScan(api, deviceScan(...scan));
   await send('receive', one, 60, { weight: 1 });
   await send('receive', two, 50, { weight: 2 });
   await send('hold', two, 40, { remarks: 'Wet.' });
   await send('locate', two, 30, { location: 'A2' });
-  const { results } = await send('locate', short, 20, { location: 'A1' });
-  expect(results).toMatchObject([{ result: 'refused', errors: [{ field: 'scan', code: 'ambiguous' }] }]);
-  const { rows } = await service.owner.query<{ parcel_key: string; kind: string }>(
+  expect(await send('locate', short, 20, { location: 'A1' })).toMatchObject({
+    result: 'refused',
+    errors: [{ field: 'scan', code: 'ambiguous' }],
+  });
+  const stored = await db.query<{ parcel_key: string; kind: string }>(
     'select parcel_key, kind from scans where parcel_key = any($1) order by scanned_at',
     [[short, one, two]],
   );
-  expect(rows.map((row) => [row.parcel_key, row.kind])).toEqual([
+  expect(stored.map((row) => [row.parcel_key, row.kind])).toEqual([
     [one, 'receive'],
     [two, 'receive'],
     [two, 'hold'],
@@ -71,48 +58,44 @@ test('a short number that leads to two packages takes nothing from the second on
 
 test('no operation chooses between two packages whose numbers end in the scanned 12 digits', async () => {
   const { short, one, two, label } = makeFamily();
-  const receive = (tracking_number: string) =>
-    service.call('receivePackage', { as: 'warehouse', body: { tracking_number, weight: 1 } });
-  const resolve = async (scan: string) =>
-    (await service.call('resolveScan', { as: 'warehouse', body: { scan } })).body['data'];
-  for (const number of [two, one]) expect((await receive(number)).status).toBe(201);
+  for (const number of [two, one]) await receive(number).created();
   const shown = await resolve(short);
   expect(shown.next).toBe('review');
   expect(shown.matches.packages).toHaveLength(2);
-  const refusal = { field: 'tracking_number', code: 'ambiguous', message: expect.stringContaining(one) };
-  expect(await receive(short)).toMatchObject({ status: 400, body: { errors: [refusal] } });
+  const refused = await receive(short).refused(400, 'validation_failed');
+  expect(refused.errors).toMatchObject([
+    { field: 'tracking_number', code: 'ambiguous', message: expect.stringContaining(one) },
+  ]);
   const held = deviceScan('hold', short, 10, { remarks: 'Wet.' });
   const received = deviceScan('receive', short, 10, { weight: 1 });
-  const { results } = await sendScans(service, [held, received, held]);
+  const { results } = await sendScans(api, [held, received, held]);
   const [first] = results;
   expect(first).toMatchObject({ result: 'refused', message: expect.stringContaining(two), parcel: null });
-  expect(results.map(({ result }: { result: string }) => result)).toEqual(Array(3).fill('refused'));
+  expect(results.map(({ result }) => result)).toEqual(Array(3).fill('refused'));
   expect(await stateOf({ short, one, two, label, other: '', lower: '' })).toEqual([
     ['one received', 'two received'],
     [],
   ]);
   // The other barcodes say which one it is.
   expect((await resolve(label)).matches.packages).toMatchObject([{ tracking_number: one }]);
-  expect(await receive(label)).toMatchObject({ status: 200, body: { data: { duplicate: true } } });
+  expect((await receive(label).ok()).data).toMatchObject({ duplicate: true });
 });
 
 test('a package that has the scanned number itself decides in every operation', async () => {
   const { short, one, two } = makeFamily();
-  const receive = async (tracking_number: string) =>
-    (await service.call('receivePackage', { as: 'warehouse', body: { tracking_number, weight: 1 } })).body[
-      'data'
-    ];
-  for (const number of [one, two]) await receive(number);
-  await service.owner.query(
-    'update packages set tracking_key = $1, tracking_number = $1 where tracking_key = $2',
-    [short, two],
-  );
-  const { body } = await service.call('resolveScan', { as: 'warehouse', body: { scan: short } });
-  const [shown, other] = body['data'].matches.packages;
-  expect([shown.tracking_number, other]).toEqual([short, undefined]);
-  expect((await receive(short)).house_number).toBe(shown.house_number);
-  const { results } = await sendScans(service, [deviceScan('locate', short, 10, { location: 'A1' })]);
-  expect(results).toMatchObject([{ result: 'done', parcel: { house_number: shown.house_number } }]);
+  for (const number of [one, two]) await receive(number).created();
+  await db.query('update packages set tracking_key = $1, tracking_number = $1 where tracking_key = $2', [
+    short,
+    two,
+  ]);
+  const { packages } = (await resolve(short)).matches;
+  expect(packages.map(({ tracking_number }) => tracking_number)).toEqual([short]);
+  const house_number = packages[0]?.house_number;
+  expect((await receive(short).ok()).data.house_number).toBe(house_number);
+  expect(await sendScan(api, deviceScan('locate', short, 10, { location: 'A1' }))).toMatchObject({
+    result: 'done',
+    parcel: { house_number },
+  });
 });
 
 test.each([
@@ -128,7 +111,7 @@ test.each([
         return deviceScan(kind, numberOf(n) ?? '', 900 - n, fields);
       });
       const began = performance.now();
-      await sendScans(service, scans);
+      await sendScans(api, scans);
       return performance.now() - began;
     };
     const [plain, family] = [makeFamily(), makeFamily()];
@@ -160,10 +143,10 @@ test(`a batch ends as its scans sent one by one in the order of their times, in 
       );
     const [together, single] = [makeFamily(), makeFamily()];
     await sendScans(
-      service,
+      api,
       scansOf(together).sort(() => Math.random() - 0.5),
     );
-    for (const scan of scansOf(single)) await sendScans(service, [scan]);
+    for (const scan of scansOf(single)) await sendScan(api, scan);
     expect({ plan, state: await stateOf(together) }).toEqual({ plan, state: await stateOf(single) });
   }
 }, 120_000);

@@ -1,20 +1,9 @@
 import PDFDocument from 'pdfkit';
 import { registerFonts, type Fonts } from './fonts.js';
-import { numberOf, titleOf, putHead, type Size } from './head.js';
+import { numberOf, titleOf, putHead, type Picture } from './head.js';
 import type { Invoice, Line } from './invoice.js';
 import { cut } from './printable.js';
-import {
-  INK,
-  LEFT,
-  PAPER,
-  putRule,
-  putText,
-  RIGHT,
-  STYLES,
-  type Mark,
-  type Sheet,
-  makeSheet,
-} from './sheet.js';
+import { LEFT, makeSheet, PAPER, putRule, putText, RIGHT, STYLES, type Mark, type Sheet } from './sheet.js';
 import { putLineTable } from './lines.js';
 import { putSummary } from './summary.js';
 
@@ -39,18 +28,22 @@ export async function drawInvoice(invoice: Invoice): Promise<Buffer> {
   const fonts = registerFonts(doc);
   // pdfkit has openImage(), but its types do not.
   const logo = invoice.logo && (doc as Pictures).openImage(Buffer.from(invoice.logo));
-  const sheet = compose(invoice, logo, fonts);
+  const sheet = makeSheet(fonts);
+  // The writer serialised exactly such lines.
+  const lines = invoice.lines.flatMap((part) => JSON.parse(part) as Line[]);
+  putHead(sheet, invoice, logo);
+  putSummary(sheet, invoice, lines);
+  putLineTable(sheet, lines);
   for (const [index, marks] of sheet.pages.entries()) {
     doc.addPage();
     if (invoice.bill.status === 'draft') drawWatermark(doc, fonts);
-    for (const mark of [...marks, ...footOf(invoice, sheet, index)]) draw(doc, mark, logo);
+    for (const draw of [...marks, ...footOf(invoice, sheet, index)]) draw(doc);
     if (index % CACHED_PAGES === 0) for (const font of Object.values(fonts)) font.clearCache();
   }
   doc.end();
   return bytes;
 }
 
-type Picture = { width: number; height: number };
 type Pictures = PDFKit.PDFDocument & { openImage(content: Buffer): Picture };
 
 /** The dates are those of the bill, so that the file does not depend on the time of drawing. */
@@ -74,26 +67,6 @@ async function collect(doc: PDFKit.PDFDocument): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function draw(doc: PDFKit.PDFDocument, mark: Mark, logo: Picture | undefined): void {
-  switch (mark.kind) {
-    case 'text':
-      doc.font(mark.style.font).fontSize(mark.style.size).fillColor(mark.style.color);
-      doc.text(mark.text, mark.x, mark.y, { lineBreak: false });
-      return;
-    case 'rule':
-      doc.moveTo(mark.x, mark.y).lineTo(mark.x + mark.width, mark.y);
-      doc.lineWidth(mark.thickness).strokeColor(mark.color).stroke();
-      return;
-    case 'band':
-      doc.rect(mark.x, mark.y, mark.width, mark.height).fill(INK.band);
-      return;
-    case 'logo':
-      // pdfkit accepts an opened image, but its types accept only its bytes.
-      doc.image(logo as unknown as Buffer, mark.x, mark.y, { width: mark.width, height: mark.height });
-      return;
-  }
-}
-
 function footOf(invoice: Invoice, { pages, fonts }: Sheet, index: number): Mark[] {
   const foot: Sheet = { pages: [[]], y: 0, fonts };
   const y = PAPER.height - 34;
@@ -115,15 +88,4 @@ function drawWatermark(doc: PDFKit.PDFDocument, { bold }: Fonts): void {
   doc.font('bold').fontSize(size).fillColor('#E9ECF0');
   doc.text('DRAFT', x - bold.widthPt('DRAFT', size) / 2, y - size / 2, { lineBreak: false });
   doc.restore();
-}
-
-/** Lays out an invoice: parties and totals on the first page, then every line. */
-function compose(invoice: Invoice, logoSize: Size | undefined, fonts: Fonts): Sheet {
-  // The writer serialised exactly such lines.
-  const lines = invoice.lines.flatMap((part) => JSON.parse(part) as Line[]);
-  const sheet = makeSheet(fonts);
-  putHead(sheet, invoice, logoSize);
-  putSummary(sheet, invoice, lines);
-  putLineTable(sheet, lines);
-  return sheet;
 }

@@ -15,13 +15,14 @@ import {
 } from './sheet.js';
 import { day } from './format.js';
 
-export type Size = { width: number; height: number };
+/** An image that pdfkit has opened. pdfkit draws it, but its types accept only bytes in its place. */
+export type Picture = Buffer & { width: number; height: number };
 
 const LOGO_BOX = { width: 150, height: 54 };
 const MIDDLE = LEFT + 300;
 
 /** Adds the parties and the facts of the bill. */
-export function putHead(sheet: Sheet, invoice: Invoice, logoSize: Size | undefined): void {
+export function putHead(sheet: Sheet, invoice: Invoice, logo: Picture | undefined): void {
   const { bill } = invoice;
   const top = sheet.y;
   const fromEnd = putParty(sheet, bill.billFrom, top, STYLES.name);
@@ -37,7 +38,7 @@ export function putHead(sheet: Sheet, invoice: Invoice, logoSize: Size | undefin
   sheet.y += 12;
   const below = sheet.y;
   putText(sheet, 'Bill to', { x: LEFT, y: below }, STYLES.heading);
-  const toEnd = putParty(sheet, bill.billTo, below + 13 + putLogo(sheet, logoSize, below + 13), {
+  const toEnd = putParty(sheet, bill.billTo, below + 13 + putLogo(sheet, logo, below + 13), {
     ...STYLES.name,
     size: 10.5,
   });
@@ -64,13 +65,13 @@ function putParty(sheet: Sheet, party: Party, y: number, style: Style): number {
 }
 
 /** Adds the courier's logo above its name. Returns the height that it takes. */
-function putLogo(sheet: Sheet, size: Size | undefined, y: number): number {
-  if (!size) return 0;
-  const scale = Math.min(LOGO_BOX.width / size.width, LOGO_BOX.height / size.height);
+function putLogo(sheet: Sheet, logo: Picture | undefined, y: number): number {
+  if (!logo) return 0;
+  const scale = Math.min(LOGO_BOX.width / logo.width, LOGO_BOX.height / logo.height);
   // A picture needs a height of at least one.
-  const width = Math.max(1, size.width * scale);
-  const height = Math.max(1, size.height * scale);
-  put(sheet, { kind: 'logo', x: LEFT, y, width, height });
+  const width = Math.max(1, logo.width * scale);
+  const height = Math.max(1, logo.height * scale);
+  put(sheet, (doc) => doc.image(logo, LEFT, y, { width, height }));
   return height + 7;
 }
 

@@ -24,11 +24,8 @@ export const STYLES = {
   due: { font: 'bold', size: 11, color: INK.strong },
 } as const satisfies Record<string, Style>;
 
-export type Mark =
-  | { kind: 'text'; text: string; x: number; y: number; style: Style }
-  | { kind: 'rule'; x: number; y: number; width: number; color: string; thickness: number }
-  | { kind: 'band'; x: number; y: number; width: number; height: number }
-  | { kind: 'logo'; x: number; y: number; width: number; height: number };
+/** Draws a text, a line or a picture on the current page of a document. */
+export type Mark = (doc: PDFKit.PDFDocument) => void;
 
 /**
  * The content of the pages, computed before anything is drawn, because the first page states the number of
@@ -77,12 +74,10 @@ export function putText(
   const scale = Math.min(1, (position.maxWidth ?? width) / (width || 1));
   const size = style.size * scale;
   const x = position.isRight ? position.x - width * scale : position.x;
-  put(sheet, {
-    kind: 'text',
-    text: shown,
-    x,
-    y: position.y + (style.size - size),
-    style: { ...style, size },
+  const y = position.y + (style.size - size);
+  put(sheet, (doc) => {
+    doc.font(style.font).fontSize(size).fillColor(style.color);
+    doc.text(shown, x, y, { lineBreak: false });
   });
 }
 
@@ -106,5 +101,8 @@ export function putRule(
   color = INK.rule,
   thickness = 0.5,
 ): void {
-  put(sheet, { kind: 'rule', x, y, width, color, thickness });
+  put(sheet, (doc) => {
+    doc.moveTo(x, y).lineTo(x + width, y);
+    doc.lineWidth(thickness).strokeColor(color).stroke();
+  });
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../../../../platform/values/group-by.js';
 import type { Invoice, Line, Payment } from './invoice.js';
 import {
   INK,
@@ -52,13 +53,8 @@ export function putSummary(sheet: Sheet, invoice: Invoice, lines: Line[]): void 
 }
 
 function chargesOf(lines: Line[]): Row[] {
-  const byTier = new Map<string, Line[]>();
-  for (const line of lines.filter(({ kind }) => kind === 'package')) {
-    const tier = JSON.stringify([line.tier, line.amountUsd]);
-    const group = byTier.get(tier);
-    if (group) group.push(line);
-    else byTier.set(tier, [line]);
-  }
+  const packages = lines.filter(({ kind }) => kind === 'package');
+  const byTier = groupBy(packages, ({ tier, amountUsd }) => JSON.stringify([tier, amountUsd]));
   const tiers = [...byTier.values()].sort((a, b) => lightest(a) - lightest(b));
   const rows = tiers.flatMap((group) => {
     const [first] = group;

@@ -65,7 +65,8 @@ function edgesOf(columns: Column[]): Edge[] {
 
 function putHeadings(sheet: Sheet, columns: Column[], edges: Edge[]): void {
   const height = CELL_HEIGHT + 2 * PADDING + 1;
-  put(sheet, { kind: 'band', x: LEFT, y: sheet.y, width: RIGHT - LEFT, height });
+  const top = sheet.y;
+  put(sheet, (doc) => doc.rect(LEFT, top, RIGHT - LEFT, height).fill(INK.band));
   for (const [index, { title }] of columns.entries()) {
     const edge = edges[index];
     if (!edge) continue;

@@ -25,7 +25,11 @@ public final class PrealertBatches {
     this.sender = sender;
   }
 
-  /** Submits up to 1,000 pre-alerts. Check the status of each line of the result. */
+  /**
+   * Submits up to 1,000 pre-alerts. Check the status of each line of the result.
+   *
+   * @throws IncompleteBatchException if the service received fewer, because something on the way has cut the request
+   */
   public Result submit(List<PrealertSubmission> prealerts) throws InterruptedException {
     return send(prealerts, "");
   }
@@ -43,7 +47,11 @@ public final class PrealertBatches {
             .header("Content-Type", "application/x-ndjson")
             .POST(BodyPublishers.ofByteArray(lines))
             .build();
-    return json.convertValue(sender.sendForData(request), Result.class);
+    Result result = json.convertValue(sender.sendForData(request), Result.class);
+    if (result.results.size() != prealerts.size()) {
+      throw new IncompleteBatchException(result, prealerts.size());
+    }
+    return result;
   }
 
   private static byte[] linesOf(List<PrealertSubmission> prealerts, ObjectMapper json) {

@@ -1,0 +1,105 @@
+#!/bin/sh
+# Recovers a PostgreSQL server from a base backup and its WAL, as docs/restore.md describes. Run it as root or as the account of PostgreSQL.
+#   DATA       the data folder. It must not exist: this script creates it when the recovery has succeeded, and not before.
+#   CONFIG     the folder of postgresql.conf; the same as DATA if it is in the data folder
+#   BIN        the folder of PostgreSQL's programs
+#   BASE       the base backup
+#   ARCHIVE    the folder of the archived WAL
+#   LOST       the folder of the lost server; empty if it is lost
+#   REMAINDER  its pg_wal, which has what was not archived; the same as ARCHIVE if it is lost
+#   UNTIL      the time, with its zone; empty to recover everything
+set -eu
+export LC_ALL=C
+new=$DATA.new
+log=$DATA.log
+. "${0%/*}/archive.sh"
+
+fail() {
+  echo "FAILED: $1 Nothing is recovered, and nothing but $new was changed." >&2
+  exit 1
+}
+
+# PostgreSQL does not read Z.
+case $UNTIL in *Z) UNTIL=${UNTIL%Z}+00 ;; esac
+case $UNTIL in
+  '' | *:*[+-][0-9][0-9] | *:*[+-][0-9][0-9]:[0-9][0-9] | *:*' UTC') ;;
+  *) fail "The time '$UNTIL' has no zone. Write it like 2026-11-23 21:34:17+00, or nothing to recover everything." ;;
+esac
+[ ! -e "$DATA" ] || fail "$DATA exists. Put the lost server aside first."
+[ -n "${REMAINDER:-}" ] || fail 'No lost server was put aside (step 2). In a new terminal, paste what step 2 printed after OK.'
+exec 9>>"$log"
+flock --nonblock 9 || fail 'Another recovery runs.'
+for folder in "$ARCHIVE" "$REMAINDER"; do ls "$folder" >/dev/null || fail "$folder cannot be read."; done
+timeline=$(current_timeline)
+lost=$(newest "$REMAINDER" '' | cut -c 1-8)
+[ -n "$lost" ] || fail "$REMAINDER has no WAL file."
+[ "$REMAINDER" = "$ARCHIVE" ] || [ "$lost" = "$timeline" ] ||
+  fail "The lost server of $REMAINDER has the timeline $lost, and the archive also has $timeline, of a server that was recovered later. If that one was given up, paste the block give-up-timeline with $timeline. Otherwise this is not the server that was lost last."
+first=$(first_wal "$BASE")
+[ -n "$first" ] || fail "$BASE is no base backup. There are: $(echo $(base_backups))."
+is_usable "$BASE" "$timeline" ||
+  fail "The base backup $BASE does not belong to the history of the timeline $timeline: its server was given up or lost. These belong to it: $(echo $(usable_backups "$timeline"))."
+assert_beginnings "$timeline" "$first" "$(control "$BASE" 'Bytes per WAL segment')"
+"$BIN/pg_verifybackup" --quiet --no-parse-wal "$BASE" ||
+  fail "The base backup $BASE is damaged or incomplete. These belong to the timeline $timeline: $(echo $(usable_backups "$timeline")). If there is no other, load the dump on an empty server (Restore one database)."
+
+rm -rf "$new"
+cp -a "$BASE" "$new" || fail "The base backup $BASE cannot be copied."
+# All settings of the recovery are on the command line, so that none of them outlives it. A backup may have those of an older recovery.
+sed -i -E '/^(recovery_target|restore_command|archive_mode *= *.?off)/d' "$new/postgresql.auto.conf"
+touch "$new/recovery.signal"
+[ "$(id -u)" != 0 ] || chown -R postgres: "$new"
+chmod 700 "$new"
+config=$CONFIG
+[ "$config" != "$DATA" ] || config=$new
+
+# An exit code above 125 ends the recovery. With a lower one PostgreSQL would take the file for missing, and the WAL for complete.
+restore="(cd '$ARCHIVE' && cd '$REMAINDER') || exit 255
+test ! -e '$ARCHIVE/%f' || test ! -e '$REMAINDER/%f' || cmp -s '$ARCHIVE/%f' '$REMAINDER/%f'
+if test \$? = 1; then
+  echo 'The file %f of the archive differs from the one of the lost server.' >&2
+  exit 255
+fi
+for f in '$ARCHIVE/%f' '$REMAINDER/%f'; do test ! -e \"\$f\" || { cp \"\$f\" %p && exit 0; exit 255; }; done
+exit 1"
+
+# In single-user mode the program ends when the recovery has ended, nobody can connect, and nothing is archived.
+cd /
+as_postgres "$BIN/postgres" --single -D "$new" -c config_file="$config/postgresql.conf" -c data_directory="$new" \
+  -c hot_standby=off -c logging_collector=off -c log_destination=stderr -c log_min_messages=warning -c lc_messages=C \
+  -c restore_command="$restore" -c recovery_target_timeline="$((0x$timeline))" -c recovery_target_action=promote \
+  -c recovery_target= -c recovery_target_lsn= -c recovery_target_name= -c recovery_target_xid= -c recovery_target_time="$UNTIL" \
+  postgres </dev/null >"$log" 2>&1 || { cat "$log" >&2 || true; fail 'PostgreSQL did not recover. Its log is above.'; }
+grep -q 'archive recovery complete' "$log" || { cat "$log" >&2 || true; fail 'PostgreSQL recovered nothing. Its log is above.'; }
+
+# A missing or damaged file looks like the end of the WAL. Then later files of the archive were not read.
+if [ -z "$UNTIL" ]; then
+  last=$(newest "$ARCHIVE" "$timeline")
+  if [ -n "$last" ] && [ "$(printf '%s\n' "$first" "$last" | sort | tail -n 1)" != "$first" ]; then
+    grep -qF "restored log file \"$last\"" "$log" ||
+      { cat "$log" >&2; fail "The archive has $last, but the recovery ended before it: a file before it is missing or damaged."; }
+  fi
+fi
+
+# The lost server also has files with the numbers of WAL that was never written. pg_waldump reads only those that were.
+if [ -z "$UNTIL" ]; then
+  ended=$(sed -n 's/.*restored log file "\([0-9A-F]\{24\}\)".*/\1/p' "$log" | tail -n 1)
+  for file in "$REMAINDER/$timeline"*; do
+    name=${file##*/}
+    case $name in *[!0-9A-F]*) continue ;; ????????????????????????) ;; *) continue ;; esac
+    [ "$(printf '%s\n' "$ended" "$name" | sort | tail -n 1)" != "$ended" ] || continue
+    ! as_postgres "$BIN/pg_waldump" --limit=1 "$file" >/dev/null 2>&1 ||
+      fail "The lost server has WAL in $name that was not recovered: the recovery ended in $ended, and a file between them is missing or damaged."
+  done
+fi
+
+# Only a new number belongs to the new server alone.
+selected=$(timeline_of "$new")
+[ -z "$(newest "$ARCHIVE" "$selected")" ] ||
+  fail "The recovered server would have the timeline $selected, of which $ARCHIVE has files without $selected.history. Give it up with the block give-up-timeline, and paste again."
+
+# give-up.sh, prune.sh and the block put-aside recognise a restore that has not ended. A new terminal reads the names from it.
+echo "export LOST='${LOST:-}' REMAINDER='$REMAINDER'" >"$new/restore.unfinished" || fail "$new/restore.unfinished cannot be written."
+mv -T "$new" "$DATA"
+echo "The recovery followed the timeline $timeline."
+grep -E 'recovery stopping|last completed transaction|selected new timeline' "$log" || true

@@ -1,9 +1,0 @@
-import { ApiError } from '../../../platform/errors/errors.js';
-import type { UserCaller } from '../../../platform/identity/callers.js';
-
-/**
- * Returns the error for a package that the caller cannot see. `isCouriers`: it belongs to a courier of the
- * same tenant.
- */
-export const hiddenPackageError = ({ courierId }: UserCaller, isCouriers: boolean): ApiError =>
-  new ApiError(courierId !== null && isCouriers ? 'record_forbidden' : 'package_not_found');

@@ -1,0 +1,33 @@
+import { operations, type OperationId } from '../../../generated/operations.js';
+
+const MAX_NAMES = 20;
+const MAX_CHARS = 100;
+
+/** Returns a name that a client sent as a message may show it. */
+export const shownName = (name: string): string =>
+  [...name.replace(/\p{Cc}/gu, ' ')].slice(0, MAX_CHARS).join('');
+
+/** Returns which keys of a body were ignored, as a sentence with a space in front. Empty if there are none. */
+export function ignoredNames(id: OperationId, body: object): string {
+  const known: readonly string[] = operations[id].bodyNames;
+  const ignored = Object.keys(body).filter((name) => !known.includes(name));
+  const names = ignored.slice(0, MAX_NAMES).map(shownName).join(', ');
+  return names === '' ? '' : ` Ignored, because the operation has no such fields: ${names}.`;
+}
+
+/**
+ * Returns the message of an update that changes nothing: that the record has the values already, or that the body has no field to
+ * change.
+ *
+ * @param selectors the fields that say what to update
+ */
+export function nothingToChange(
+  id: OperationId,
+  body: object,
+  { selectors, already }: { selectors: readonly string[]; already: string },
+): string {
+  const known: readonly string[] = operations[id].bodyNames;
+  const own = Object.keys(body).filter((name) => known.includes(name) && !selectors.includes(name));
+  const isEmpty = own.every((name) => name === 'action');
+  return isEmpty ? `The request has no field to change.${ignoredNames(id, body)}` : already;
+}

@@ -1,0 +1,99 @@
+import { performance } from 'node:perf_hooks';
+import type { Caller } from '../../identity/callers.js';
+import { BURST } from './controlled-delay.js';
+import { overloaded } from './overloaded.js';
+
+/**
+ * Limits the requests in progress while the thread of the process cannot keep up (decision 0107): then requests wait before any of
+ * our code runs, and no queue of ours stands. The limit falls while the event loop is late, and grows while it is not.
+ */
+export type LoopGuard = {
+  /**
+   * Counts a request until the returned function is called. A caller that has no request in progress is always admitted.
+   *
+   * @throws ApiError overloaded if the caller has its share already
+   */
+  admit(caller: Caller, address: string): () => void;
+  /** Infinite while the thread keeps up. */
+  limit(): number;
+  stop(): void;
+};
+
+const SAMPLE_MS = 20;
+/** A request needs about ten turns of the event loop, so that it takes about ten times as long. */
+const MAX_LATE_MS = 20;
+/** The weight of a new sample: an average over about half a second. */
+const WEIGHT = 0.1;
+/** A burst may keep the thread busy for this time. */
+const PATIENCE_MS = 2_000;
+const ADJUST_MS = 100;
+const DECREASE = 0.8;
+const INCREASE = 1.05;
+/** So many requests in progress are no overload, whatever else uses the processor. */
+const MIN_LIMIT = 64;
+/** A limit above it limits nothing. */
+const MAX_LIMIT = 2_000;
+
+/** @param onRefused is called for each refused request */
+export function watchLoop(onRefused: () => void = () => undefined): LoopGuard {
+  const inProgress = new Map<string, number>();
+  let total = 0;
+  let limit = Infinity;
+  let lateMs = 0;
+  let lateSinceMs: number | undefined;
+  let arrivedLate = 0;
+  let adjustedAtMs = 0;
+  let sampledAtMs = performance.now();
+
+  function sample(): void {
+    const at = performance.now();
+    lateMs += WEIGHT * (Math.max(0, at - sampledAtMs - SAMPLE_MS) - lateMs);
+    sampledAtMs = at;
+    if (lateMs > MAX_LATE_MS) lateSinceMs ??= at;
+    else {
+      lateSinceMs = undefined;
+      arrivedLate = 0;
+    }
+    if (at - adjustedAtMs >= ADJUST_MS) adjust(at);
+  }
+
+  function adjust(at: number): void {
+    adjustedAtMs = at;
+    const isLasting = lateSinceMs !== undefined && at - lateSinceMs >= PATIENCE_MS && arrivedLate > BURST;
+    if (limit === Infinity && !isLasting) return;
+    if (lateMs > MAX_LATE_MS) limit = Math.max(MIN_LIMIT, Math.min(limit, total) * DECREASE);
+    else limit = limit * INCREASE + 1;
+    if (limit > MAX_LIMIT) limit = Infinity;
+  }
+
+  function add(flow: string, step: 1 | -1): void {
+    const sum = (inProgress.get(flow) ?? 0) + step;
+    total += step;
+    if (sum === 0) inProgress.delete(flow);
+    else inProgress.set(flow, sum);
+  }
+
+  const timer = setInterval(sample, SAMPLE_MS);
+  timer.unref();
+  return {
+    admit(caller, address) {
+      const flow = flowOf(caller, address);
+      const own = inProgress.get(flow) ?? 0;
+      arrivedLate += lateSinceMs === undefined ? 0 : 1;
+      if (total >= limit && own > 0 && own >= limit / inProgress.size) {
+        onRefused();
+        throw overloaded();
+      }
+      add(flow, 1);
+      return () => add(flow, -1);
+    },
+    limit: () => limit,
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Who shares the thread: each user and API key, and each address of requests without a credential. */
+function flowOf(caller: Caller, address: string): string {
+  if (caller.kind === 'user') return `${caller.tenantId} ${caller.userId}`;
+  return caller.kind === 'key' ? `${caller.tenantId} ${caller.keyHash}` : `${caller.tenantId} ${address}`;
+}

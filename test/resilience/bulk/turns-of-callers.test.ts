@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import type { UserCaller } from '../../../src/platform/identity/callers.js';
+import { makeBulkLimits } from '../../../src/platform/limits/bulk-limits.js';
+import { makeKeyedLimiter } from '../../../src/platform/limits/queues/keyed-limiter.js';
+
+// A user that sends much at once does not fill a queue that others share: users take turns, piece by piece (decision 0098).
+
+const user = (userId: string, tenantId = 'tenant', courierId: string | null = null): UserCaller => ({
+  kind: 'user',
+  tenantId,
+  userId,
+  role: courierId === null ? 'warehouse' : 'courier',
+  courierId,
+  tokenVersion: 1,
+  expiresAt: 0,
+});
+
+const turn = () => new Promise(setImmediate);
+const bulkLimits = () => makeBulkLimits(10, { isHigh: () => false });
+
+/** Work of several pieces, each of which notes its name and takes a turn of the event loop. */
+function recorder() {
+  const order: string[] = [];
+  const work =
+    (name: string, pieces = 1) =>
+    async (giveWay: () => Promise<void> = turn) => {
+      for (let piece = 1; piece <= pieces; piece += 1) {
+        if (piece > 1) await giveWay();
+        order.push(name);
+        await turn();
+      }
+    };
+  return { order, work };
+}
+
+test('large batches of scans run one at a time per tenant', async () => {
+  const limits = bulkLimits();
+  const { order, work } = recorder();
+  const batch = (tenantId: string) => limits.limitBatch(user('a', tenantId), 500, work(tenantId));
+  const all = [batch('one'), batch('one'), batch('two')];
+  await Promise.resolve();
+  expect(order).toEqual(['one', 'two']);
+  await Promise.all(all);
+  expect(order).toEqual(['one', 'two', 'one']);
+});
+
+test.each([5, 500])(
+  'a batch of %i scans waits for a piece of each other user, not for their queues',
+  async (scans) => {
+    const limits = bulkLimits();
+    const { order, work } = recorder();
+    const many = (userId: string) =>
+      Array.from({ length: 12 }, (_, n) => limits.limitBatch(user(userId), scans, work(`${userId}${n}`, 5)));
+    await Promise.all([...many('a'), ...many('b'), limits.limitBatch(user('c'), scans, work('c', 2))]);
+    expect(order.slice(0, 6)).toEqual(['a0', 'b0', 'c', 'a0', 'b0', 'c']);
+    // The batches of one user are in order.
+    expect(order.filter((name) => name.startsWith('a'))).toEqual(
+      Array.from({ length: 60 }, (_, n) => `a${Math.floor(n / 5)}`),
+    );
+  },
+);
+
+test('work that has given way is not refused, however many wait and for how long', async () => {
+  const limiter = makeKeyedLimiter({ concurrency: 1, maxWaiting: 3, maxWaitMs: 200, retryAfterSeconds: 1 });
+  const order: string[] = [];
+  const running = ['a', 'b', 'c'].map((name) =>
+    limiter.run(
+      'key',
+      async (giveWay) => {
+        await giveWay();
+        await sleep(300);
+        order.push(name);
+      },
+      name,
+    ),
+  );
+  await turn();
+  const flood = await Promise.allSettled(
+    Array.from({ length: 9 }, (_, n) => limiter.run(`other${n}`, turn, 'd')),
+  );
+  await Promise.all(running);
+  expect(order).toEqual(['a', 'b', 'c']);
+  expect(flood.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(5);
+});
+
+test('a caller that fills the queue under many keys is refused before a caller of another key', async () => {
+  const limiter = makeKeyedLimiter({ concurrency: 1, maxWaiting: 8, maxWaitMs: 5_000, retryAfterSeconds: 1 });
+  const flood = Array.from({ length: 20 }, (_, n) => limiter.run(`courier ${n}`, turn, 'flood'));
+  const ended = Promise.allSettled(flood);
+  await limiter.run('another courier', turn, 'another user');
+  expect((await ended).filter(({ status }) => status === 'rejected')).toHaveLength(12);
+});
+
+test('of a key that is full, the calls of the caller that floods it make room', async () => {
+  const limiter = makeKeyedLimiter({ concurrency: 1, maxWaiting: 8, maxWaitMs: 5_000, retryAfterSeconds: 1 });
+  const ends: string[] = [];
+  const call = (key: string, caller: string) =>
+    limiter.run(key, turn, caller).then(
+      () => ends.push(caller),
+      () => ends.push(`${caller} refused`),
+    );
+  const running = Array.from({ length: 8 }, () => call('tenant', 'flood'));
+  running.push(call('tenant', 'user'), call('tenant', 'user'), call('other tenant', 'other'));
+  await Promise.all(running);
+  expect(ends.filter((end) => end !== 'flood').toSorted()).toEqual([
+    'flood refused',
+    'flood refused',
+    'other',
+    'user',
+    'user',
+  ]);
+});
+
+test.each(['uploads', 'reports'])('the users of a courier take turns with %s', async (kind) => {
+  const limits = bulkLimits();
+  const { order, work } = recorder();
+  const run = (name: string) => {
+    const caller = user(name, 'tenant', 'courier');
+    return kind === 'uploads'
+      ? limits.limitUpload(caller, 'courier', work(name))
+      : limits.limitReport(caller, work(name));
+  };
+  // More than may wait: the last ones of the user that floods are refused, and those of the other one are not.
+  const flood = Array.from({ length: 60 }, () => run('flood'));
+  const ended = Promise.allSettled(flood);
+  await Promise.all([run('other'), run('other')]);
+  expect(order.lastIndexOf('other')).toBeLessThan(5);
+  expect((await ended).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(20);
+});

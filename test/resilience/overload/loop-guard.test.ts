@@ -1,0 +1,70 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import type { Caller } from '../../../src/platform/identity/callers.js';
+import { watchLoop } from '../../../src/platform/limits/overload/loop-guard.js';
+import { until } from '../../support/service/processes.js';
+
+const keyOf = (keyHash: string): Caller => ({ kind: 'key', tenantId: 't', keyHash });
+
+/** Keeps the thread busy, in turns of the event loop that are longer than allowed. */
+async function saturate(isDone: () => boolean, arrive: () => void = () => undefined): Promise<void> {
+  const deadlineMs = performance.now() + 20_000;
+  while (!isDone() && performance.now() < deadlineMs) {
+    const turnEndsMs = performance.now() + 80;
+    while (performance.now() < turnEndsMs);
+    arrive();
+    await nextTurn();
+  }
+}
+
+test('while the thread cannot keep up, a flood is refused, light callers are served, and it ends', async () => {
+  let refused = 0;
+  const guard = watchLoop(() => (refused += 1));
+  try {
+    const startedMs = performance.now();
+    const ends = Array.from({ length: 300 }, () => guard.admit(keyOf('flood'), '10.0.0.1'));
+    let callers = 0;
+    const arrive = () => {
+      for (let n = 0; n < 20; n += 1) guard.admit(keyOf(`light ${(callers += 1)}`), '10.0.0.1')();
+    };
+    await saturate(() => guard.limit() < 300, arrive);
+    expect(guard.limit()).toBeLessThan(300);
+    // A burst of two seconds is no overload.
+    expect(performance.now() - startedMs).toBeGreaterThan(2_000);
+    expect(() => guard.admit(keyOf('flood'), '10.0.0.1')).toThrow(
+      expect.objectContaining({ code: 'overloaded' }),
+    );
+    ends.push(
+      guard.admit(keyOf('light'), '10.0.0.1'),
+      guard.admit({ kind: 'system', tenantId: 't' }, '10.0.0.2'),
+    );
+    await saturate(() => guard.limit() === 64);
+    expect(guard.limit()).toBe(64);
+    for (const end of ends) end();
+    // However late the event loop is, callers share what the limit leaves.
+    ends.splice(0);
+    for (let n = 0; n < 64; n += 1) ends.push(guard.admit(keyOf('flood'), '10.0.0.1'));
+    expect(() => guard.admit(keyOf('flood'), '10.0.0.1')).toThrow('overloaded');
+    for (let n = 0; n < 32; n += 1) ends.push(guard.admit(keyOf('other'), '10.0.0.1'));
+    expect(() => guard.admit(keyOf('other'), '10.0.0.1')).toThrow('overloaded');
+    expect(refused).toBe(3);
+    for (const end of ends) end();
+    await until(() => Promise.resolve(guard.limit() === Infinity));
+  } finally {
+    guard.stop();
+  }
+}, 90_000);
+
+test('a burst that arrives slowly, because the thread is busy, is admitted', async () => {
+  const guard = watchLoop();
+  try {
+    const startedMs = performance.now();
+    await saturate(
+      () => performance.now() - startedMs > 4_000,
+      () => void guard.admit(keyOf('burst'), '10.0.0.1'),
+    );
+    expect(guard.limit()).toBe(Infinity);
+  } finally {
+    guard.stop();
+  }
+}, 30_000);

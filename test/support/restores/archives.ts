@@ -1,0 +1,152 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { makeFolder } from '../service/processes.js';
+
+// Machines for the scripts of deploy/postgres: an archive, base backups, and programs in place of those of PostgreSQL.
+
+export const segment = (timeline: string, number: number) =>
+  `${timeline}00000000${number.toString(16).toUpperCase().padStart(8, '0')}`;
+
+/** Returns the text of a history: the older timelines with the numbers of the files in which they ended. */
+export const history = (...ends: [timeline: number, segment: number][]) =>
+  ends
+    .map(([timeline, end]) => `${timeline}\t0/${hex(end * SEGMENT_BYTES + 0x28)}\tbefore a time\n`)
+    .join('');
+
+const SEGMENT_BYTES = 0x1_00_00_00;
+const DAY_MS = 86_400_000;
+const hex = (value: number) => value.toString(16).toUpperCase();
+
+type BaseBackup = {
+  timeline: string;
+  /** The numbers of its first and last file of WAL. */
+  begins: number;
+  ends: number;
+  days?: number;
+};
+
+export type Machine = {
+  /** Files of the archive and their contents. */
+  archive: Record<string, string>;
+  /** Files in pg_wal of the lost server; none if the disk is lost. */
+  lost?: Record<string, string>;
+  /** By their names. */
+  backups?: Record<string, BaseBackup>;
+  /** The server in the data folder. */
+  server?: { state: string; timeline: string };
+};
+
+/** What the programs of PostgreSQL do, as far as the scripts see it. */
+const PROGRAMS = (machine: string, { state, timeline } = { state: 'shut down', timeline: '9' }) => ({
+  pg_controldata: `echo "Bytes per WAL segment:    16777216"; echo "Latest checkpoint's TimeLineID:   ${Number.parseInt(timeline, 16)}"; echo "Database cluster state:   ${state}"`,
+  pg_verifybackup: '',
+  pg_ctl: 'exit 3',
+  pg_waldump: 'exit 1',
+  pg_archivecleanup: `test "$1" != -n || exit 0; test -n "$2" || exit 2
+for file in "$1"/????????????????????????; do
+  name=\${file##*/}
+  test "\${name#????????}" = "\${2#????????}" || test "$(printf '%s\\n' "\${name#????????}" "\${2#????????}" | /usr/bin/sort | /usr/bin/head -n 1)" = "\${2#????????}" || /bin/rm "$file"
+done`,
+  postgres: `for each; do case $each in recovery_target_timeline=*) printf %s "\${each#*=}" >${machine}/followed;; esac; done
+echo archive recovery complete
+for file in ${machine}/backup/archive/* ${machine}/main.lost/pg_wal/*; do echo "restored log file \\"\${file##*/}\\""; done`,
+  runuser: 'shift 3; exec "$@"',
+  chown: '',
+});
+
+/** Other programs that the scripts call. */
+const REAL =
+  'ls sed grep sort tail head cut cat cp mv rm cmp chmod touch sync find awk stat date wc id flock';
+
+/** Creates a machine. */
+export async function prepare(description: Machine) {
+  const {
+    archive,
+    lost,
+    server,
+    backups = { base: { timeline: '00000001', begins: 1, ends: 1 } },
+  } = description;
+  const machine = await makeFolder();
+  const put = (folder: string, files: Record<string, string>) => {
+    mkdirSync(join(machine, folder), { recursive: true });
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(machine, folder, name), text);
+  };
+  put('backup/archive', archive);
+  for (const name of Object.keys(archive).filter((each) => /^[0-9A-F]{24}$/.test(each)))
+    truncateSync(join(machine, 'backup/archive', name), SEGMENT_BYTES);
+  if (lost) put('main.lost/pg_wal', lost);
+  if (server) {
+    put('main/global', { pg_control: '' });
+    put('main/pg_wal', { [`${server.timeline}.history`]: history([1, 2]) });
+  }
+  for (const [name, { timeline, begins, ends, days = 0 }] of Object.entries(backups)) {
+    put(`backup/${name}`, {
+      backup_label: `START WAL LOCATION: 0/28 (file ${segment(timeline, begins)})\n`,
+      backup_manifest: `{ "Timeline": ${Number(timeline)}, "Start-LSN": "0/28", "End-LSN": "0/${hex(ends * SEGMENT_BYTES + 0x100)}" }\n`,
+      'postgresql.auto.conf': '',
+    });
+    const time = new Date(Date.now() - days * DAY_MS);
+    utimesSync(join(machine, 'backup', name, 'backup_manifest'), time, time);
+  }
+  const programs = {
+    ...Object.fromEntries(
+      REAL.split(' ').map((name) => [name, `exec "$(PATH=/usr/bin:/bin command -v ${name})" "$@"`]),
+    ),
+    ...PROGRAMS(machine, server),
+  };
+  for (const [name, script] of Object.entries(programs)) {
+    put('bin', {
+      [name]: `#!/bin/sh
+echo "${name} $*" >>${machine}/calls
+test "$(/usr/bin/wc -l <${machine}/calls)" != "$FAILING" || exit 1
+${script}
+`,
+    });
+    chmodSync(join(machine, 'bin', name), 0o755);
+  }
+  const env = {
+    PATH: `${machine}/bin:${process.env['PATH']}`,
+    DATA: `${machine}/main`,
+    CONFIG: `${machine}/etc`,
+    BIN: `${machine}/bin`,
+    BACKUP: `${machine}/backup`,
+    BASE: `${machine}/backup/base`,
+    ARCHIVE: `${machine}/backup/archive`,
+    LOST: lost ? `${machine}/main.lost` : '',
+    REMAINDER: lost ? `${machine}/main.lost/pg_wal` : `${machine}/backup/archive`,
+    UNTIL: '',
+    KEEP_DAYS: '14',
+  };
+  return {
+    machine,
+    plant: (path: string) => writeFileSync(join(machine, path), ''),
+    /** @param failing the number of the call of a program that fails */
+    run(
+      script: string,
+      args: string[] = [],
+      { failing = 0, ...more }: { failing?: number; LOST?: string; REMAINDER?: string } = {},
+    ) {
+      writeFileSync(join(machine, 'calls'), '');
+      const path = join(projectRoot, 'deploy', 'postgres', script);
+      const { status, stdout, stderr } = spawnSync('/bin/sh', [path, ...args], {
+        encoding: 'utf8',
+        env: { ...env, ...more, FAILING: String(failing) },
+      });
+      return { status, output: `${stdout}${stderr}` };
+    },
+    calls: () => readFileSync(join(machine, 'calls'), 'utf8').trim().split('\n'),
+    /** Returns the timeline that PostgreSQL was told to follow. */
+    followed: () => Number(readFileSync(join(machine, 'followed'), 'utf8')),
+    isGivenUp: (timeline: string) => existsSync(join(env.ARCHIVE, `${timeline}.given-up`)),
+  };
+}
