@@ -22,7 +22,7 @@ import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import type { LoopGuard } from '../limits/overload/loop-guard.js';
 import type { RequestLimit } from '../limits/request-rate.js';
 import type { Tenants } from './tenant-by-host.js';
-import { whenClosed } from './connections/when-closed.js';
+import { whenClosed } from './bodies/when-closed.js';
 import { assertDecodableQuery, assertStorableText } from './bodies/text.js';
 import { assertKnownParameters } from './bodies/unknown-parameters.js';
 import { assertActionDeclared } from './bodies/undeclared-action.js';

@@ -81,13 +81,14 @@ export function makeBulkLimits(
 
   return {
     limitUpload: ({ tenantId, userId }, courierId, work) =>
-      uploads.run(`${tenantId} ${courierId}`, work, userId),
+      uploads.run(`${tenantId} ${courierId}`, work, { tenant: tenantId, caller: userId }),
     limitReport: ({ tenantId, courierId, userId }, work) =>
-      reports.run(`${tenantId} ${courierId ?? userId}`, work, userId),
-    limitLines: ({ tenantId, keyHash }, step, work) => lines[step].run(`${tenantId} ${keyHash}`, work),
+      reports.run(`${tenantId} ${courierId ?? userId}`, work, { tenant: tenantId, caller: userId }),
+    limitLines: ({ tenantId, keyHash }, step, work) =>
+      lines[step].run(`${tenantId} ${keyHash}`, work, { tenant: tenantId }),
     limitBatch({ tenantId, userId }, scans, work) {
       if (scans <= 1) return work(() => Promise.resolve());
-      return (scans <= MAX_SMALL_BATCH ? smallBatches : largeBatches).run(tenantId, work, userId);
+      return (scans <= MAX_SMALL_BATCH ? smallBatches : largeBatches).run(tenantId, work, { caller: userId });
     },
     async runPiece(piece) {
       const startedMs = performance.now();

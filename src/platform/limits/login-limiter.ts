@@ -54,8 +54,10 @@ export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY, limits = mak
       await failures.penalty(limiterKeyOf(tenantId, address), 1);
     },
 
-    assertSpace: (tenantId, username) => limiter.assertSpace(nameKeyOf(tenantId, username)),
-    withLimit: (tenantId, username, attempt) => limiter.run(nameKeyOf(tenantId, username), attempt),
+    assertSpace: (tenantId, username) =>
+      limiter.assertSpace(nameKeyOf(tenantId, username), { tenant: tenantId }),
+    withLimit: (tenantId, username, attempt) =>
+      limiter.run(nameKeyOf(tenantId, username), attempt, { tenant: tenantId }),
   };
 }
 

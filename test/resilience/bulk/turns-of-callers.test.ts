@@ -72,12 +72,12 @@ test('work that has given way is not refused, however many wait and for how long
         await sleep(300);
         order.push(name);
       },
-      name,
+      { caller: name },
     ),
   );
   await turn();
   const flood = await Promise.allSettled(
-    Array.from({ length: 9 }, (_, n) => limiter.run(`other${n}`, turn, 'd')),
+    Array.from({ length: 9 }, (_, n) => limiter.run(`other${n}`, turn, { caller: 'd' })),
   );
   await Promise.all(running);
   expect(order).toEqual(['a', 'b', 'c']);
@@ -86,9 +86,9 @@ test('work that has given way is not refused, however many wait and for how long
 
 test('a caller that fills the queue under many keys is refused before a caller of another key', async () => {
   const limiter = makeKeyedLimiter({ concurrency: 1, maxWaiting: 8, maxWaitMs: 5_000, retryAfterSeconds: 1 });
-  const flood = Array.from({ length: 20 }, (_, n) => limiter.run(`courier ${n}`, turn, 'flood'));
+  const flood = Array.from({ length: 20 }, (_, n) => limiter.run(`courier ${n}`, turn, { caller: 'flood' }));
   const ended = Promise.allSettled(flood);
-  await limiter.run('another courier', turn, 'another user');
+  await limiter.run('another courier', turn, { caller: 'another user' });
   expect((await ended).filter(({ status }) => status === 'rejected')).toHaveLength(12);
 });
 
@@ -96,7 +96,7 @@ test('of a key that is full, the calls of the caller that floods it make room', 
   const limiter = makeKeyedLimiter({ concurrency: 1, maxWaiting: 8, maxWaitMs: 5_000, retryAfterSeconds: 1 });
   const ends: string[] = [];
   const call = (key: string, caller: string) =>
-    limiter.run(key, turn, caller).then(
+    limiter.run(key, turn, { caller }).then(
       () => ends.push(caller),
       () => ends.push(`${caller} refused`),
     );
@@ -110,6 +110,20 @@ test('of a key that is full, the calls of the caller that floods it make room', 
     'user',
     'user',
   ]);
+});
+
+test('the staff of a tenant take turns with another tenant, and make room for it', async () => {
+  const limits = bulkLimits();
+  const { order, work } = recorder();
+  // More than may wait, each of its own user. Two run at the same time.
+  const flood = Array.from({ length: 60 }, (_, n) => limits.limitReport(user(`user ${n}`), work('flood')));
+  const ended = Promise.allSettled(flood);
+  const others = Array.from({ length: 3 }, (_, n) =>
+    limits.limitReport(user(`other ${n}`, 'other'), work('other')),
+  );
+  await Promise.all(others);
+  expect(order.lastIndexOf('other')).toBeLessThan(9);
+  expect((await ended).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(25);
 });
 
 test.each(['uploads', 'reports'])('the users of a courier take turns with %s', async (kind) => {

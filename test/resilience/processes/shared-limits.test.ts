@@ -95,7 +95,7 @@ describe('the limits of two processes', () => {
           await giveWay();
           order.push(`${name}2`);
         },
-        caller,
+        { caller },
       );
     await Promise.all([
       batch(one, 'a', 'user'),
@@ -139,8 +139,13 @@ describe('the limits of two processes', () => {
   test('refuse the caller that fills a queue from one process before the callers of another', async () => {
     const [one, two] = keyedLimiters(makeChildren(2), { concurrency: 1, ...QUEUE, maxWaiting: 8 });
     const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-    const flood = Promise.allSettled(Array.from({ length: 20 }, () => one.run('tenant', turn, 'flood')));
-    await Promise.all([two.run('tenant', turn, 'user'), two.run('other tenant', turn, 'other')]);
+    const flood = Promise.allSettled(
+      Array.from({ length: 20 }, () => one.run('tenant', turn, { caller: 'flood' })),
+    );
+    await Promise.all([
+      two.run('tenant', turn, { caller: 'user' }),
+      two.run('other tenant', turn, { caller: 'other' }),
+    ]);
     expect((await flood).filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(11);
   });
 

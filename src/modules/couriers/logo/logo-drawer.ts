@@ -13,10 +13,12 @@ export type DrawnLogo = Picture & { raster: Buffer };
 
 /**
  * Sanitises and draws a logo once; documents later use the PNG.
- * @param courierId limits each courier to one logo at a time
+ * @param owner limits each courier to one logo at a time. Tenants take turns
  * @throws PictureError, also after the time limit; ApiError overloaded if too many requests wait
  */
-export type LogoDrawer = (courierId: string, bytes: Buffer) => Promise<DrawnLogo>;
+export type LogoDrawer = (owner: LogoOwner, bytes: Buffer) => Promise<DrawnLogo>;
+
+export type LogoOwner = { tenantId: string; courierId: string };
 
 const MAX_HEAP_MB = 256;
 // 5,000 elements took 1.5 s on a machine with three times more load than cores.
@@ -39,13 +41,14 @@ export function makeLogoDrawer(drawingMs = DRAWING_MS, limits = makeOwnLimits())
   });
   const limiter = limits.keyedLimiter('logos', QUEUE);
 
-  return async (courierId, bytes) => {
+  return async ({ tenantId, courierId }, bytes) => {
     const source = readSource(bytes);
-    return limiter.run(courierId, async () => {
+    const drawSource = async () => {
       const picture = await clean(source, sanitizers);
       const raster = await draw(picture, source, renderers);
       return { ...picture, raster };
-    });
+    };
+    return limiter.run(courierId, drawSource, { tenant: tenantId });
   };
 }
 

@@ -10,7 +10,7 @@ import type {
 } from '../../../platform/context/request-context.js';
 import type { UploadedFile } from '../../../platform/contract/types.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
-import type { DrawnLogo, LogoDrawer } from './logo-drawer.js';
+import type { DrawnLogo, LogoDrawer, LogoOwner } from './logo-drawer.js';
 import { PictureError } from './picture-error.js';
 import type { MediaType } from './picture.js';
 import {
@@ -42,7 +42,11 @@ export async function storeLogo(
   courierId: string,
   { file, drawLogo }: { file: UploadedFile; drawLogo: LogoDrawer },
 ): Promise<string> {
-  const { mediaType, content, raster } = await drawSent(courierId, await readFile(file.path), drawLogo);
+  const { mediaType, content, raster } = await drawSent(
+    { tenantId: ctx.tenantId, courierId },
+    await readFile(file.path),
+    drawLogo,
+  );
   const contentHash = createHash('sha256').update(content).digest('hex');
   const path = pathOf(courierId, contentHash, mediaType);
   await ctx.write(async (tx) => {
@@ -118,9 +122,9 @@ function assertExtension<Row extends LogoHeadRow>(
 }
 
 /** @throws ApiError logo_not_acceptable, overloaded */
-async function drawSent(courierId: string, bytes: Buffer, drawLogo: LogoDrawer): Promise<DrawnLogo> {
+async function drawSent(owner: LogoOwner, bytes: Buffer, drawLogo: LogoDrawer): Promise<DrawnLogo> {
   try {
-    return await drawLogo(courierId, bytes);
+    return await drawLogo(owner, bytes);
   } catch (error) {
     if (!(error instanceof PictureError)) throw error;
     throw new ApiError('logo_not_acceptable', { errors: [fieldError('logo', ...error.problem)] });
@@ -145,7 +149,7 @@ export type LogoPrinter = (ctx: RequestContext, logo: StoredLogo) => Promise<Buf
 export function makeLogoPrinter(drawLogo: LogoDrawer): LogoPrinter {
   return async (ctx, { courier_id: courierId, content_hash: contentHash, raster, undrawn }) => {
     if (raster || !undrawn) return raster ?? undefined;
-    const drawn = await drawOrUndefined(courierId, undrawn, drawLogo);
+    const drawn = await drawOrUndefined({ tenantId: ctx.tenantId, courierId }, undrawn, drawLogo);
     const system = ctx.asTenant();
     await system.write([storeRaster(system, { courierId, contentHash, raster: drawn ?? null })]);
     return drawn;
@@ -154,12 +158,12 @@ export function makeLogoPrinter(drawLogo: LogoDrawer): LogoPrinter {
 
 /** @throws ApiError overloaded */
 async function drawOrUndefined(
-  courierId: string,
+  owner: LogoOwner,
   bytes: Buffer,
   drawLogo: LogoDrawer,
 ): Promise<Buffer | undefined> {
   try {
-    return (await drawLogo(courierId, bytes)).raster;
+    return (await drawLogo(owner, bytes)).raster;
   } catch (error) {
     if (error instanceof PictureError) return undefined;
     throw error;

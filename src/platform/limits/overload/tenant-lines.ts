@@ -1,4 +1,5 @@
 import type { ControlledDelay } from './controlled-delay.js';
+import { makeTenantTurns } from '../queues/tenant-turns.js';
 import { makeWaitingLine, type Arrival, type WaitingLine } from './waiting-line.js';
 
 /** The waiting lines of all tenants. Tenants take turns, and so do the lines of a tenant, and the owners in a line. */
@@ -11,59 +12,30 @@ export type TenantLines<Work> = {
   size(): number;
 };
 
-type Lines<Work> = Map<string, WaitingLine<Work>>;
-
 export function makeTenantLines<Work>(delay: ControlledDelay | undefined, kept: number): TenantLines<Work> {
-  // Insertion order is the order of the turns.
-  const tenants = new Map<string, Lines<Work>>();
-
-  function lineOf(tenant: string, key: string): WaitingLine<Work> {
-    const lines = tenants.get(tenant) ?? new Map<string, WaitingLine<Work>>();
-    const line = lines.get(key) ?? makeWaitingLine<Work>({ key, delay, kept });
-    lines.set(key, line);
-    tenants.set(tenant, lines);
-    return line;
-  }
-
-  function remove(tenant: string, key: string): void {
-    const lines = tenants.get(tenant);
-    lines?.delete(key);
-    if (lines?.size === 0) tenants.delete(tenant);
-  }
-
-  function start(tenant: string, key: string, line: WaitingLine<Work>): Work | undefined {
-    const work = line.first();
-    line.startFirst();
-    const lines = tenants.get(tenant);
-    remove(tenant, key);
-    if (line.size() > 0) lines?.set(key, line);
-    tenants.delete(tenant);
-    if (lines && lines.size > 0) tenants.set(tenant, lines);
-    return work;
-  }
+  const turns = makeTenantTurns<WaitingLine<Work>>((key) => makeWaitingLine<Work>({ key, delay, kept }));
 
   return {
-    find: (tenant, key) => tenants.get(tenant)?.get(key),
+    find: turns.find,
     async wait(tenant, key, arrival) {
-      const line = lineOf(tenant, key);
       try {
-        await line.wait(arrival);
+        await turns.open(tenant, key).wait(arrival);
       } finally {
-        if (line.size() === 0 && tenants.get(tenant)?.get(key) === line) remove(tenant, key);
+        turns.removeEmpty(tenant, key);
       }
     },
-    startNext(mayStart) {
-      for (const [tenant, lines] of tenants)
-        for (const [key, line] of lines) {
+    startNext: (mayStart) =>
+      turns.takeNext(
+        (line) => {
           const next = line.first();
-          if (next !== undefined && mayStart(next)) return start(tenant, key, line);
-        }
-      return undefined;
-    },
-    size: () =>
-      [...tenants.values()].reduce(
-        (sum, lines) => sum + [...lines.values()].reduce((count, line) => count + line.size(), 0),
-        0,
+          return next !== undefined && mayStart(next);
+        },
+        (line) => {
+          const work = line.first();
+          line.startFirst();
+          return work;
+        },
       ),
+    size: () => turns.queues().reduce((sum, line) => sum + line.size(), 0),
   };
 }

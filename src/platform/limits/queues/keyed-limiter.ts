@@ -1,20 +1,23 @@
 // Our own: p-queue and bottleneck have neither round-robin between keys nor a bounded queue that drops a task of the key with most tasks.
 import { ApiError } from '../../errors/errors.js';
-import { findReplaced, type WaitingCall as Call } from './replaced-call.js';
-import { makeTurns, type Turns } from './turns.js';
+import { findReplaced, type Owner, type WaitingCall as Call } from './replaced-call.js';
+import { makeTenantTurns } from './tenant-turns.js';
+import { makeTurns } from './turns.js';
+
+/** Whose call it is, if not that of the key: keys of a tenant take turns, and callers of a key. A key belongs to one tenant. */
+export type CallOwner = { tenant?: string; caller?: string };
 
 export type KeyedLimiter = {
   /**
    * Runs the work as soon as the limits allow it.
    *
-   * @param caller who calls, if not the key: callers that share a key take turns
    * @throws ApiError overloaded when it could not start in time
    */
-  run<Result>(key: string, work: (giveWay: GiveWay) => Promise<Result>, caller?: string): Promise<Result>;
+  run<Result>(key: string, work: (giveWay: GiveWay) => Promise<Result>, owner?: CallOwner): Promise<Result>;
   /** Whether a call with this key would run or wait, instead of being rejected. */
   hasSpace(key: string): boolean;
   /** For callers that have something to do before they wait. @throws ApiError overloaded if the queue is full for this key */
-  assertSpace(key: string): void;
+  assertSpace(key: string, owner?: CallOwner): void;
 };
 
 /**
@@ -33,12 +36,13 @@ export type KeyedLimiterOptions = {
   retryAfterSeconds: number;
 };
 
-type Waiter = { start(): void };
+type Waiter = { key: string; start(): void };
 
 /**
  * Limits the concurrency of expensive work in one process: at most `concurrency` calls in total and one per key, with a
- * bounded queue. Keys are served round-robin, and so are the callers of a key. When the queue is full, the newest call of the key
- * with the most waiting calls is rejected, or of the caller with the most, so that a flood of one does not reject the calls of others.
+ * bounded queue. Tenants are served round-robin, and so are the keys of a tenant and the callers of a key. When the queue is full, the
+ * newest call of the tenant with the most waiting calls is rejected, or of the key, or of the caller with the most, so that a flood of
+ * one does not reject the calls of others.
  */
 export function makeKeyedLimiter({
   concurrency,
@@ -48,28 +52,21 @@ export function makeKeyedLimiter({
 }: KeyedLimiterOptions): KeyedLimiter {
   let running = 0;
   const activeKeys = new Set<string>();
-  // Insertion order is the order in which keys are served.
-  const queues = new Map<string, Turns<Waiter>>();
+  const queues = makeTenantTurns(() => makeTurns<Waiter>());
   // Without work that has given way, which cannot be rejected.
   const calls = new Set<Call>();
   const overloaded = () => new ApiError('overloaded', { retryAfterSeconds });
 
   function startNext(): void {
     if (running === concurrency) return;
-    for (const [key, queue] of queues) {
-      if (activeKeys.has(key)) continue;
-      const next = queue.takeFirst();
-      moveToEnd(key, queue);
-      running += 1;
-      activeKeys.add(key);
-      next?.start();
-      return;
-    }
-  }
-
-  function moveToEnd(key: string, queue: Turns<Waiter>): void {
-    queues.delete(key);
-    if (queue.size() > 0) queues.set(key, queue);
+    const next = queues.takeNext(
+      (_queue, key) => !activeKeys.has(key),
+      (queue) => queue.takeFirst(),
+    );
+    if (!next) return;
+    running += 1;
+    activeKeys.add(next.key);
+    next.start();
   }
 
   function release(key: string): void {
@@ -78,26 +75,15 @@ export function makeKeyedLimiter({
   }
 
   /** Returns whether a call can wait, and the call that it would replace if the queue is full. */
-  function findSpace(key: string, caller: string): { isFree: boolean; replaced?: Call | undefined } {
+  function findSpace(owner: Owner): { isFree: boolean; replaced?: Call | undefined } {
     if (calls.size < maxWaiting) return { isFree: true };
-    const replaced = findReplaced([...calls], key, caller);
+    const replaced = findReplaced([...calls], owner);
     return { isFree: replaced !== undefined, replaced };
   }
 
-  function queueOf(key: string): Turns<Waiter> {
-    const queue = queues.get(key) ?? makeTurns<Waiter>();
-    queues.set(key, queue);
-    return queue;
-  }
-
-  function remove(key: string, caller: string, waiter: Waiter): void {
-    const queue = queueOf(key);
-    queue.remove(caller, waiter);
-    if (queue.size() === 0) queues.delete(key);
-  }
-
-  function acquire(key: string, caller: string): Promise<void> {
-    const { isFree, replaced } = findSpace(key, caller);
+  function acquire(owner: Owner): Promise<void> {
+    const { tenant, key, caller } = owner;
+    const { isFree, replaced } = findSpace(owner);
     if (!isFree) return Promise.reject(overloaded());
     replaced?.reject();
     return new Promise((resolve, rejectCall) => {
@@ -106,46 +92,47 @@ export function makeKeyedLimiter({
         calls.delete(call);
       };
       const waiter: Waiter = {
+        key,
         start() {
           end();
           resolve();
         },
       };
       const call: Call = {
-        key,
-        caller,
+        ...owner,
         reject() {
           end();
-          remove(key, caller, waiter);
+          queues.find(tenant, key)?.remove(caller, waiter);
+          queues.removeEmpty(tenant, key);
           rejectCall(overloaded());
         },
       };
       const timer = setTimeout(call.reject, maxWaitMs);
       calls.add(call);
-      queueOf(key).add(caller, waiter);
+      queues.open(tenant, key).add(caller, waiter);
       startNext();
     });
   }
 
-  function giveWay(key: string, caller: string): Promise<void> {
+  function giveWay({ tenant, key, caller }: Owner): Promise<void> {
     return new Promise((resolve) => {
-      const queue = queueOf(key);
-      queue.addFirst(caller, { start: resolve });
-      moveToEnd(key, queue);
+      queues.open(tenant, key).addFirst(caller, { key, start: resolve });
+      queues.moveToEnd(tenant, key);
       release(key);
       startNext();
     });
   }
 
   return {
-    hasSpace: (key) => findSpace(key, key).isFree,
-    assertSpace(key) {
-      if (!findSpace(key, key).isFree) throw overloaded();
+    hasSpace: (key) => findSpace(ownerOf(key)).isFree,
+    assertSpace(key, owner) {
+      if (!findSpace(ownerOf(key, owner)).isFree) throw overloaded();
     },
-    async run(key, work, caller = key) {
-      await acquire(key, caller);
+    async run(key, work, given) {
+      const owner = ownerOf(key, given);
+      await acquire(owner);
       try {
-        return await work(() => giveWay(key, caller));
+        return await work(() => giveWay(owner));
       } finally {
         release(key);
         startNext();
@@ -153,3 +140,9 @@ export function makeKeyedLimiter({
     },
   };
 }
+
+const ownerOf = (key: string, { tenant = key, caller = key }: CallOwner = {}): Owner => ({
+  tenant,
+  key,
+  caller,
+});

@@ -1,31 +1,27 @@
+/** Whose call it is. A tenant may have several keys, and a key several callers. */
+export type Owner = { tenant: string; key: string; caller: string };
+
 /** A call that has not started. */
-export type WaitingCall = { key: string; caller: string; reject(): void };
+export type WaitingCall = Owner & { reject(): void };
 
 /**
- * Returns the call that makes room in a full queue for one more of this key and caller: the newest of the key with the most calls, or
- * else of the caller with the most. Returns undefined if nobody has more than this key and this caller.
+ * Returns the call that makes room in a full queue for one more of this owner: the newest of the tenant with the most calls, or else of
+ * the key, or else of the caller. Returns undefined if nobody has more than this owner.
  */
-export function findReplaced(calls: WaitingCall[], key: string, caller: string): WaitingCall | undefined {
-  return exceeding(calls, byKey, key) ?? exceeding(calls, byCaller, caller);
+export function findReplaced(calls: WaitingCall[], owner: Owner): WaitingCall | undefined {
+  for (const part of PARTS) {
+    const most = longest(calls, part);
+    const owned = calls.filter((call) => call[part] === owner[part]);
+    // Of the key, and then of the caller, that floods it.
+    if (most.length > owned.length + 1) return longest(longest(most, 'key'), 'caller').at(-1);
+  }
+  return undefined;
 }
 
-const byKey = ({ key }: WaitingCall): string => key;
-const byCaller = ({ caller }: WaitingCall): string => caller;
+const PARTS = ['tenant', 'key', 'caller'] as const;
 
-/** Returns the newest call of the owner with the most calls, if it has more than `own` would have with another one. */
-function exceeding(
-  calls: WaitingCall[],
-  ownerOf: (call: WaitingCall) => string,
-  own: string,
-): WaitingCall | undefined {
-  const most = longest(calls, ownerOf);
-  const owned = calls.filter((call) => ownerOf(call) === own);
-  // Of a key, the caller that floods it.
-  return most.length > owned.length + 1 ? longest(most, byCaller).at(-1) : undefined;
-}
-
-function longest(calls: WaitingCall[], ownerOf: (call: WaitingCall) => string): WaitingCall[] {
+function longest(calls: WaitingCall[], part: keyof Owner): WaitingCall[] {
   const groups = new Map<string, WaitingCall[]>();
-  for (const call of calls) groups.set(ownerOf(call), [...(groups.get(ownerOf(call)) ?? []), call]);
+  for (const call of calls) groups.set(call[part], [...(groups.get(call[part]) ?? []), call]);
   return [...groups.values()].reduce((most, group) => (group.length > most.length ? group : most), []);
 }

@@ -1,5 +1,5 @@
 import type { RateLimit } from '../headers/rate-limits.js';
-import type { GiveWay, KeyedLimiterOptions } from '../queues/keyed-limiter.js';
+import type { CallOwner, GiveWay, KeyedLimiterOptions } from '../queues/keyed-limiter.js';
 import type { AmountLimits, Holder } from './amounts.js';
 import type { Counted, SharedLimits } from './shared-limits.js';
 
@@ -16,11 +16,11 @@ export type LimitCalls = {
     points?: number,
   ): Promise<Counted | null>;
   /** Waits until the limits allow the work. Returns the number of the permit, or null if it could not start in time. */
-  acquire(name: string, key: string, caller: string): Promise<number | null>;
+  acquire(name: string, key: string, owner?: CallOwner): Promise<number | null>;
   /** Lets others run between two pieces of the work, and resolves when its next piece may run. */
   giveWay(permit: number): Promise<void>;
   release(permit: number): void;
-  hasSpace(name: string, key: string): Promise<boolean>;
+  hasSpace(name: string, key: string, owner?: CallOwner): Promise<boolean>;
   take(name: string, holder: Holder, amount: number): Promise<boolean>;
   give(name: string, holder: Holder, amount: number): void;
 };
@@ -57,7 +57,7 @@ export function serveLimits(limits: SharedLimits): ChildLimits {
         const limiter = rateLimiters.get(policy);
         return how === 'penalty' ? limiter.penalty(key, points) : limiter[how](key);
       },
-      acquire: (name, key, caller) =>
+      acquire: (name, key, owner) =>
         new Promise((resolve) => {
           const hold = (giveWay: GiveWay) =>
             new Promise<void>((release) => {
@@ -73,7 +73,7 @@ export function serveLimits(limits: SharedLimits): ChildLimits {
           // The limiter rejects only what could not start in time.
           keyedLimiters
             .get(name)
-            .run(key, hold, caller)
+            .run(key, hold, owner)
             .catch(() => resolve(null));
         }),
       giveWay: async (permit) => permits.get(permit)?.giveWay(),
@@ -81,10 +81,10 @@ export function serveLimits(limits: SharedLimits): ChildLimits {
         permits.get(permit)?.release();
         permits.delete(permit);
       },
-      hasSpace: (name, key) =>
+      hasSpace: (name, key, owner) =>
         keyedLimiters
           .get(name)
-          .assertSpace(key)
+          .assertSpace(key, owner)
           .then(
             () => true,
             () => false,

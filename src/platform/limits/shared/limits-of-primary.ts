@@ -38,9 +38,9 @@ export function openLimitsOfPrimary(primary: RemoteLimits): SharedLimits {
       const overloaded = () => new ApiError('overloaded', { retryAfterSeconds: options.retryAfterSeconds });
       send(primary.openKeyedLimiter(name, options));
       return {
-        async run(key, work, caller = key) {
-          const permit = await orOwn(primary.acquire(name, key, caller), () => undefined);
-          if (permit === undefined) return fallback.run(key, work, caller);
+        async run(key, work, owner) {
+          const permit = await orOwn(primary.acquire(name, key, owner), () => undefined);
+          if (permit === undefined) return fallback.run(key, work, owner);
           if (permit === null) throw overloaded();
           try {
             // Without the primary process, nobody is left to give way to.
@@ -49,9 +49,9 @@ export function openLimitsOfPrimary(primary: RemoteLimits): SharedLimits {
             send(primary.release(permit));
           }
         },
-        async assertSpace(key) {
-          const hasSpace = await orOwn(primary.hasSpace(name, key), () => undefined);
-          if (hasSpace === undefined) await fallback.assertSpace(key);
+        async assertSpace(key, owner) {
+          const hasSpace = await orOwn(primary.hasSpace(name, key, owner), () => undefined);
+          if (hasSpace === undefined) await fallback.assertSpace(key, owner);
           else if (!hasSpace) throw overloaded();
         },
       };

@@ -1,6 +1,11 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimit } from '../headers/rate-limits.js';
-import { makeKeyedLimiter, type KeyedLimiter, type KeyedLimiterOptions } from '../queues/keyed-limiter.js';
+import {
+  makeKeyedLimiter,
+  type CallOwner,
+  type KeyedLimiter,
+  type KeyedLimiterOptions,
+} from '../queues/keyed-limiter.js';
 import { makeAmounts, type AmountLimits, type Holder } from './amounts.js';
 
 /** The limits that hold for all processes of a server together (decision 0099). */
@@ -29,10 +34,10 @@ export type Counted = {
   msBeforeNext: number;
 };
 
-/** A limiter of all processes together: its keys, and the callers of a key, take turns, whichever process they came to. */
+/** A limiter of all processes together: its tenants, their keys, and the callers of a key take turns, whichever process they came to. */
 export type SharedKeyedLimiter = Pick<KeyedLimiter, 'run'> & {
   /** For callers that have something to do before they wait. @throws ApiError overloaded if the queue is full for this key */
-  assertSpace(key: string): Promise<void>;
+  assertSpace(key: string, owner?: CallOwner): Promise<void>;
 };
 
 /** Amounts that the holders of all processes have together. */
@@ -48,7 +53,7 @@ export const makeOwnLimits = (): SharedLimits => ({
   rateLimiter: makeRateLimiter,
   keyedLimiter(_name, options) {
     const limiter = makeKeyedLimiter(options);
-    return { run: limiter.run, assertSpace: async (key) => limiter.assertSpace(key) };
+    return { run: limiter.run, assertSpace: async (key, owner) => limiter.assertSpace(key, owner) };
   },
   allotment(_name, limits) {
     const amounts = makeAmounts(limits);
