@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../../generated/operations.js';
@@ -348,6 +348,25 @@ test('docs/operations.md explains every metric of the service and no other', asy
   const { types } = await scrape();
   const exported = [...types].filter(([name]) => name.startsWith('crossdock_'));
   expect(explained.sort()).toEqual(exported.sort());
+});
+
+/** Roles, logins and databases. */
+const NO_METRICS = /^crossdock_(app|login|lookup|owner|service|staging|staging_owner)$/;
+
+test('every metric that a document names is one of the service, by its whole name', async () => {
+  const { types } = await scrape();
+  const docs = join(projectRoot, 'docs');
+  const pages = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter((path) => /\.md$/.test(path));
+  const texts = [...pages.map((path) => join('docs', path)), 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+  const unknown = texts.flatMap((path) =>
+    [...readFileSync(join(projectRoot, path), 'utf8').matchAll(/\bcrossdock_[\w*…]*/g)].flatMap(([name]) =>
+      types.has(name.replace(/_(bucket|count|sum)$/, '')) || types.has(name) || NO_METRICS.test(name)
+        ? []
+        : [`${path} names ${name}`],
+    ),
+  );
+  expect(unknown).toEqual([]);
+  expect(pages.length).toBeGreaterThan(20);
 });
 
 describe('database connections', () => {
