@@ -27,7 +27,7 @@ export type Subject = {
 /** What `--compare` reads of a `--json` report. */
 export type ComparedReport = {
   deployment: Deployment;
-  /** Reports of versions before 1.2 have none. */
+  /** Missing in the reports of earlier releases. */
   secrets?: SecretHashes;
   /** The secrets here, to compare them. */
   own: SecretValues;
