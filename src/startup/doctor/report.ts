@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.js';
 import type { Deployment } from '../deployment.js';
-import type { SecretHashes } from '../secret-hashes.js';
+import type { SecretHashes } from './secrets/secret-hashes.js';
 import type { Finding } from '../shared-checks/finding.js';
 
 export type ReportLine = { check: string } & Finding;

@@ -11,7 +11,7 @@ import {
   type Deployment,
   type RecordedDeployment,
 } from '../../deployment.js';
-import { compareWithHashes, type SecretComparison } from '../../secret-hashes.js';
+import { compareWithHashes, type SecretComparison } from '../secrets/secret-hashes.js';
 import { ok, orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
 import type { Connected, Subject } from './subject.js';
 import { commandLine } from '../../../config/commands.js';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Config } from '../../../config/config.js';
-import type { SecretValues } from '../../../config/secret-values.js';
+import type { SecretValues } from '../secrets/secret-values.js';
 import type { Deployment } from '../../deployment.js';
-import type { SecretHashes } from '../../secret-hashes.js';
+import type { SecretHashes } from '../secrets/secret-hashes.js';
 import type { Finding } from '../../shared-checks/finding.js';
 
 /** What is examined: the settings, and what the operator states about the installation. */

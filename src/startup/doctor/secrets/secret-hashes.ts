@@ -1,6 +1,6 @@
 import { randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { SecretValue, SecretValues } from '../config/secret-values.js';
+import type { SecretValue, SecretValues } from './secret-values.js';
 
 /**
  * The hashes of an installation's secrets in a report of doctor, which a later run compares with its own.

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSecret, SECRET_SETTINGS, withSecretFiles } from './secret-files.js';
+import { readSecret, SECRET_SETTINGS, withSecretFiles } from '../../../config/secret-files.js';
 
 /**
  * The files in the folder of secrets that are no settings: PostgreSQL, the pooler and the proxy read them. deploy/make-secrets.sh
