@@ -4,7 +4,7 @@ import { runSteps } from './check/run-steps.mjs';
 import { STAGES } from './check/steps.mjs';
 import { prepare } from './prepare.mjs';
 
-prepare();
+prepare({ installsHooks: true });
 const stages = process.argv.includes('--no-tests') ? STAGES.slice(0, -1) : STAGES;
 for (const [index, steps] of stages.entries()) {
   const later = stages

@@ -1,5 +1,5 @@
-// The first step of `npm start`, `npm test` and `npm run check`: installs packages and git hooks, generates and builds, each only
-// if necessary. Plain JavaScript that imports only Node's modules, because it runs before the dependencies are installed.
+// The first step of the npm scripts: installs packages, generates and builds, each only if necessary. `npm start`, `npm test` and
+// `npm run check` also install the git hooks. Plain JavaScript that imports only Node's modules, because it runs before the dependencies are installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,19 +11,23 @@ import { installHooks } from './hooks/install.mjs';
 
 export const root = join(fileURLToPath(import.meta.url), '..', '..');
 
-export function prepare() {
-  installMissing();
+export function prepare({ installsHooks = false } = {}) {
+  installMissing({ installsHooks });
   if (!isGenerated()) step('Generating code', process.execPath, ['scripts/generate.mjs']);
   build(root);
   buildConsole(root);
 }
 
-/** Installs the packages, and in a clone the git hooks, also if the packages are there already. */
-export function installMissing() {
+/**
+ * Installs the packages.
+ *
+ * @param options.installsHooks whether to install the git hooks in a clone, also if the packages are there already
+ */
+export function installMissing({ installsHooks = false } = {}) {
   const needsPackages = needsInstall();
   if (needsPackages)
     step('Installing dependencies', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
-  const hooks = installHooks(root);
+  const hooks = installsHooks ? installHooks(root) : undefined;
   // Hooks of the person are mentioned only once.
   if (hooks && (hooks.isInstalled || needsPackages)) process.stderr.write(`${hooks.message}\n`);
 }

@@ -10,7 +10,7 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) {
   );
   process.exit(0);
 }
-prepare();
+prepare({ installsHooks: true });
 const [node, , ...given] = process.argv;
 const isWorker = given[0] === 'worker';
 const entry = isWorker ? '../dist/src/worker.js' : '../dist/fixtures/clone.js';

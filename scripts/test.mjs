@@ -11,5 +11,5 @@ if (missing.length > 0) {
   process.stderr.write(`There is no ${missing.join(', ')}.\n`);
   process.exit(1);
 }
-prepare();
+prepare({ installsHooks: true });
 runJest(args);

@@ -68,7 +68,8 @@ assert_archived() {
 }
 
 # A number that begins with 0 would be octal.
-case ${KEEP_DAYS:-} in '' | *[!0-9]* | 0?* | ??????*) fail "KEEP_DAYS is '${KEEP_DAYS:-}', and must be a number of days without a 0 at its beginning." ;; esac
+case ${KEEP_DAYS:-} in '' | *[!0-9]* | 0* | ??????*) fail "KEEP_DAYS is '${KEEP_DAYS:-}', and must be a number of days, 1 or more, without a 0 at its beginning." ;; esac
+case ${1:-} in list | delete) ;; *) fail "The argument is '${1:-}', and must be list or delete." ;; esac
 for folder in "$BACKUP" "$ARCHIVE"; do ls "$folder" >/dev/null || fail "$folder cannot be read."; done
 kept_remainder=${REMAINDER:-}
 REMAINDER=$ARCHIVE

@@ -4,7 +4,9 @@ import { parseArgs } from 'node:util';
 import { environment } from '../config/command-settings.js';
 import { surveyConfig } from '../config/config.js';
 import { UPGRADE_CODES } from '../platform/db/migrations/upgrade.js';
-import type { Deployment } from '../startup/deployment.js';
+import { readSecretValues, type SecretValues } from '../startup/doctor/secrets/secret-values.js';
+import type { ComparedReport } from '../startup/doctor/checks/subject.js';
+import { hashSecrets } from '../startup/doctor/secrets/secret-hashes.js';
 import { examine } from '../startup/doctor/doctor.js';
 import { toJson, toLines } from '../startup/doctor/report.js';
 import { describeMissingSettings } from '../startup/doctor/missing-settings.js';
@@ -59,7 +61,8 @@ function readOptions() {
 }
 
 async function reportState({ json, servers, workers, compare, thorough, proxy }: Options): Promise<number> {
-  const other = compare === undefined ? undefined : await readDeployment(compare);
+  const secrets = readSecretValues(environment());
+  const other = compare === undefined ? undefined : await readReport(compare, secrets);
   const survey = surveyConfig();
   const missing = await describeMissingSettings(environment(), survey.config.dataDir);
   if (missing) throw new Error(missing);
@@ -73,7 +76,7 @@ async function reportState({ json, servers, workers, compare, thorough, proxy }:
     proxy: proxy === undefined ? undefined : addressOf(proxy),
     other,
   });
-  if (json) print(toJson(report));
+  if (json) print(toJson(report, await hashSecrets(secrets)));
   else for (const line of toLines(report)) print(line);
   return report.lines.some(({ level }) => level === 'problem') ? 1 : 0;
 }
@@ -86,15 +89,15 @@ function addressOf(text: string): { host: string; port: number } {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) };
 }
 
-/** Returns the deployment of another one's `--json` report, or of the standard input with -. */
-async function readDeployment(path: string): Promise<Deployment> {
+/** Reads a `--json` report of this or another deployment, or the standard input with -. */
+async function readReport(path: string, own: SecretValues): Promise<ComparedReport> {
   // The report was written by this program.
-  const { deployment } = JSON.parse(
+  const { deployment, secrets } = JSON.parse(
     path === '-' ? await text(process.stdin) : await readFile(path, 'utf8'),
-  ) as { deployment?: Deployment };
+  ) as Partial<ComparedReport>;
   if (!deployment?.fingerprints)
     throw new Error(`${path} is not a report of ${commandLine('doctor --json')}.`);
-  return deployment;
+  return { deployment, own, ...(secrets ? { secrets } : {}) };
 }
 
 async function reportUpgrade({ json, from }: Options): Promise<number> {

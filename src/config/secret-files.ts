@@ -69,7 +69,7 @@ const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 /** Returns the file's text without the final line break that editors add; nothing if there is no such file. */
-function readSecret(path: string): { value?: string; fault?: string } {
+export function readSecret(path: string): { value?: string; fault?: string } {
   try {
     return { value: readFileSync(path, 'utf8').trimEnd() };
   } catch (error) {

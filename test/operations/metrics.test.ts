@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../../generated/operations.js';
@@ -348,6 +348,33 @@ test('docs/operations.md explains every metric of the service and no other', asy
   const { types } = await scrape();
   const exported = [...types].filter(([name]) => name.startsWith('crossdock_'));
   expect(explained.sort()).toEqual(exported.sort());
+});
+
+/** Roles, logins and databases. */
+const NO_METRICS = /^crossdock_(app|login|lookup|owner|service|staging|staging_owner)$/;
+
+test('every metric that a document names is one of the service, by its whole name', async () => {
+  const { types } = await scrape();
+  const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
+  // Only a server with a replica exports these. test/resilience/replica.test.ts has one.
+  const ofReplica = [...read('src/platform/metrics/databases.ts').matchAll(/'(replica_\w+)'/g)].map(
+    ([, name]) => `crossdock_${name}`,
+  );
+  const exists = (name: string) =>
+    [name, name.replace(/_(bucket|count|sum)$/, '')].some((each) => types.has(each)) ||
+    ofReplica.includes(name) ||
+    NO_METRICS.test(name);
+  const pages = readdirSync(join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => join('docs', path));
+  const named = [...pages, 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'].flatMap((path) =>
+    // Also the beginning of a pattern, such as crossdock_mails_*.
+    [...read(path).matchAll(/\bcrossdock_[\w*…]*/g)].map(([name]) => ({ path, name })),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter(({ name }) => !exists(name)).map(({ path, name }) => `${path} names ${name}`)).toEqual(
+    [],
+  );
 });
 
 describe('database connections', () => {

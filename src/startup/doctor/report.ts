@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import type { Deployment } from '../deployment.js';
+import type { SecretHashes } from './secrets/secret-hashes.js';
 import type { Finding } from '../shared-checks/finding.js';
 
 export type ReportLine = { check: string } & Finding;
@@ -15,11 +16,12 @@ export const toLines = ({ lines }: Report): string[] =>
   });
 
 /** Returns the report for machines. `--compare` of another deployment reads it. */
-export const toJson = ({ version, deployment, lines }: Report): string =>
+export const toJson = ({ version, deployment, lines }: Report, secrets: SecretHashes): string =>
   JSON.stringify(
     {
       version,
       deployment,
+      secrets,
       problems: lines.filter(({ level }) => level === 'problem').length,
       warnings: lines.filter(({ level }) => level === 'warning').length,
       findings: lines,

@@ -56,12 +56,16 @@ type Settings = {
   /** The file and the time of the last failure, if nothing was archived since then. */
   failed_file: string | null;
   failed_at: Date | null;
+  /** When the server last archived a file. The server keeps it over a restart. */
+  archived_at: Date | null;
+  started_at: Date;
 };
 
 /** Any login may read this view. current_setting() hides archive_command while archive_mode is off, but reset_val does not. */
 const ARCHIVE = `select current_setting('archive_mode') <> 'off' as archives,
     exists (select from pg_settings where name in ('archive_command', 'archive_library') and reset_val <> '') as has_archive,
-    case when fails then last_failed_wal end as failed_file, case when fails then last_failed_time end as failed_at
+    case when fails then last_failed_wal end as failed_file, case when fails then last_failed_time end as failed_at,
+    last_archived_time as archived_at, pg_postmaster_start_time() as started_at
   from pg_stat_archiver, lateral (select last_failed_time > coalesce(last_archived_time, '-infinity') as fails) f`;
 
 const SYNCHRONOUS =
@@ -101,7 +105,17 @@ export async function checkDurability({ client }: Connected): Promise<Finding[]>
         ),
       findUnsafeArchive(settings),
     ],
-    'What is committed survives a crash of the server.',
+    `What is committed survives a crash of the server. ${describeArchive(settings)}`,
+  );
+}
+
+/** Returns what is known of the archive if there is no fault. archive_mode changes only with a start, and nothing records that it was off. */
+function describeArchive({ archives, archived_at: at, started_at: started }: Settings): string {
+  if (!archives) return 'The server archives no WAL, so a restore ends with the last backup.';
+  if (at && at >= started) return `The last file of WAL was archived at ${at.toISOString()}.`;
+  return (
+    `No WAL was archived since PostgreSQL started at ${started.toISOString()}, so whether the archive works is not known yet: select pg_switch_wal(), and repeat. ` +
+    'If archive_mode was off before, take a base backup as docs/restore.md describes.'
   );
 }
 

@@ -4,6 +4,8 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -61,12 +63,12 @@ function run(command: string, args: string[], env: Record<string, string> = {}) 
 
 const git = (...args: string[]) => run('git', args);
 
-/** The first part of `npm start`, `npm test` and `npm run check`. */
-const installMissing = () =>
+/** The first part of `npm start`, `npm test` and `npm run check`; of other scripts without the option. */
+const installMissing = (options = '{ installsHooks: true }') =>
   run(process.execPath, [
     '--input-type=module',
     '-e',
-    "const { installMissing } = await import('./scripts/prepare.mjs'); installMissing();",
+    `const { installMissing } = await import('./scripts/prepare.mjs'); installMissing(${options});`,
   ]);
 
 const install = (env: Record<string, string> = {}) => {
@@ -82,6 +84,20 @@ function commit(path: string, text: string, message = 'A file') {
 }
 
 const hooksPath = () => git('config', 'core.hooksPath').output.trim();
+
+test('only npm start, npm test and npm run check install hooks', () => {
+  const calls = readdirSync(join(projectRoot, 'scripts'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.mjs'))
+    .flatMap((path) =>
+      [...readFileSync(join(projectRoot, 'scripts', path), 'utf8').matchAll(/^ *(prepare\(.*\));$/gm)].map(
+        ([, call]) => `${path}: ${call}`,
+      ),
+    );
+  expect(calls).toContain('release/release.mjs: prepare()');
+  expect(calls.filter((call) => !call.endsWith('prepare()')).sort()).toEqual(
+    ['check', 'start', 'test'].map((name) => `${name}.mjs: prepare({ installsHooks: true })`),
+  );
+});
 
 describe('the hooks of a clone', () => {
   testWithGit(
@@ -109,6 +125,8 @@ describe('the hooks of a clone', () => {
       mkdirSync(join(clone, 'node_modules', 'esbuild'), { recursive: true });
       writeFileSync(join(clone, 'node_modules', '.package-lock.json'), '{}');
       utimesSync(join(clone, 'package-lock.json'), 1, 1);
+      expect(installMissing('')).toEqual({ code: 0, output: '' });
+      expect(hooksPath()).toBe('');
       expect(installMissing()).toEqual({ code: 0, output: expect.stringContaining('scripts/hooks') });
       expect(hooksPath()).toBe('scripts/hooks');
       expect(installMissing()).toEqual({ code: 0, output: '' });

@@ -4,7 +4,9 @@ import pg from 'pg';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { surveyConfig } from '../../../src/config/config.js';
+import { readSecretValues } from '../../../src/startup/doctor/secrets/secret-values.js';
 import { describeDeployment } from '../../../src/startup/deployment.js';
+import { hashSecrets } from '../../../src/startup/doctor/secrets/secret-hashes.js';
 import { startSes, type Ses } from '../../support/receivers/ses.js';
 import { freePort, removeFolders } from '../../support/service/processes.js';
 import { certificate } from './certificates/certificates.js';
@@ -639,12 +641,25 @@ describe('npm run doctor', () => {
     async () => {
       const copy = await installation.copy();
       const staging = { ...copy.env, LOOKUP_KEY: randomBytes(32).toString('hex') };
-      const other = { ...describeDeployment(surveyConfig(staging).config), name: 'staging' };
-      const lines = faultsOf(await findingsFor(copy.env, { other }));
+      const deployment = { ...describeDeployment(surveyConfig(staging).config), name: 'staging' };
+      const own = readSecretValues(copy.env);
+      const secrets = await hashSecrets(readSecretValues(staging));
+      const lines = await findingsFor(copy.env, { other: { deployment, own, secrets } });
+      // The report of an earlier version has only the fingerprints of keys.
+      const earlier = faultsOf(await findingsFor(copy.env, { other: { deployment, own } }));
       await copy.drop();
-      expect(lines.map(({ message }) => message)).toEqual([
-        'TOKEN_KEYS contains a secret of the deployment staging (APP_ENV=production).',
-        'ENCRYPTION_KEYS contains a secret of the deployment staging (APP_ENV=production).',
+      const shared = ['DATABASE_URL', 'TOKEN_KEYS', 'ENCRYPTION_KEYS', 'TLS_KEY_FILE'].map(
+        (name) => `${name} contains a secret of the deployment staging (APP_ENV=production).`,
+      );
+      expect(faultsOf(lines).map(({ message }) => message)).toEqual(shared);
+      expect(lines.map(({ message }) => message)).toContainEqual(
+        expect.stringMatching(
+          /^Compared with the report, these secrets are different: LOOKUP_KEY\. No longer set: none\. .* read: DATABASE_DIRECT_URL, /,
+        ),
+      );
+      expect(earlier.map(({ message }) => message)).toEqual([
+        ...shared.slice(1, 3),
+        expect.stringMatching(/^The report has no comparable hashes/),
       ]);
     },
     LIMIT_MS,

@@ -9,6 +9,7 @@ import {
   kill,
   parcels,
   recoverBlock,
+  sql,
   work,
   type Cluster,
 } from '../../support/restores/restored-cluster.js';
@@ -48,12 +49,17 @@ onServer(
   async (cluster, terminal) => {
     expectOk(terminal, blockOf('connect'));
     expectFailed(terminal, blockOf('prune'), /has a WAL file|no complete base backup/);
+    const space = join(cluster.folder, 'space');
+    sql(cluster, `copy (select 1) to program 'mkdir ${space}; cat >${space}.written'`);
+    sql(cluster, `create tablespace other_disk location '${space}'`);
+    expectFailed(terminal, blockOf('base-backup'), /^The server has tablespaces, which .* other_disk$/m);
+    expect(baseBackups(cluster)).toEqual([]);
+    sql(cluster, 'drop tablespace other_disk');
     for (const n of [0, 1, 2, 3]) {
       expectOk(terminal, blockOf('base-backup'));
       await work(cluster, n * 10 + 1, n * 10 + 10);
     }
     const [newest = '', oldest = '', middle = '', recent = ''] = baseBackups(cluster);
-    const withoutDays = blockOf('prune').replace('KEEP_DAYS=14', 'KEEP_DAYS=');
 
     // None is older than the days.
     expect(expectOk(terminal, blockOf('prune'))).toMatch(/so all base backups are needed/);
@@ -68,8 +74,16 @@ onServer(
     expect(listed).toContain(`unneeded ${join(backupOf(cluster), oldest)},`);
     expect(listed).toContain(`needed   ${join(backupOf(cluster), middle)},`);
     expect(baseBackups(cluster)).toEqual([newest, oldest, middle, recent]);
-    expectFailed(terminal, withoutDays, /KEEP_DAYS is ''/);
-    expectFailed(terminal, blockOf('prune').replace('KEEP_DAYS=14', 'KEEP_DAYS=014'), /without a 0/);
+    // Each is one line of its own, before the one of the block.
+    for (const days of ['', '0', '014', '-1', '1.5', 'many', '99999999'])
+      for (const block of ['prune', 'prune-list'])
+        expectFailed(
+          terminal,
+          blockOf(block).replace('KEEP_DAYS=14', `KEEP_DAYS=${days}`),
+          new RegExp(`^FAILED: KEEP_DAYS is '${days}', and must be a number of days, 1 or more.*\\n.*$`),
+        );
+    expectFailed(terminal, blockOf('prune').replace(' delete ', ' delte '), /'delte', and must be list or/);
+    expect(baseBackups(cluster)).toEqual([newest, oldest, middle, recent]);
 
     // Without proof nothing is deleted.
     const missing = join(backupOf(cluster), 'archive', archived(cluster).at(-2) ?? '');

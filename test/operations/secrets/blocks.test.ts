@@ -135,13 +135,64 @@ describe('a block of docs/leaked-secrets.md of which a command fails', () => {
     ]);
   });
 
-  test('keeps the old encryption keys until the proof, also if the block is pasted twice', async () => {
+  test('keeps the old encryption keys in one line until the proof, also if the block is pasted twice', async () => {
     const bin = await makePrograms(PROGRAMS);
     const secrets = await makeSecrets({});
-    for (let n = 0; n < 2; n += 1) paste('encryption-key-rewrap', bin, secrets);
+    for (let n = 0; n < 3; n += 1)
+      expect(paste('encryption-key-rewrap', bin, secrets).stdout).toMatch(/^OK: /m);
     const { ENCRYPTION_KEYS: present, 'replaced-encryption-keys': kept } = readAll(secrets);
-    expect([present, kept]).toEqual([`2:${hex('4')}\n`, expect.stringContaining(`1:${hex('3')}`)]);
+    expect([present, kept]).toEqual([`2:${hex('4')}\n`, `2:${hex('4')},1:${hex('3')}\n`]);
   });
+
+  test.each(['printf', 'cat', 'mv', 'tail'])(
+    'keeps the old encryption keys in the last line after an interruption at %s',
+    async (program) => {
+      const earlier = `1:${hex('3')},0:${hex('9')}\n`;
+      const secrets = await makeSecrets({ 'replaced-encryption-keys': earlier.trim() });
+      const good = await makePrograms(PROGRAMS);
+      const calls = join(secrets, '..', 'calls');
+      for (let failing = 1; failing < 6; failing += 1) {
+        writeFileSync(join(secrets, 'ENCRYPTION_KEYS'), `2:${hex('4')},1:${hex('3')}\n`);
+        writeFileSync(calls, '');
+        const script = `echo >>${calls}\ntest "$(wc -l <${calls})" -ne ${failing} || exit 1\nexec /bin/${program} "$@"`;
+        const bin = await makePrograms({ ...PROGRAMS, [program]: script });
+        paste('encryption-key-rewrap', bin, secrets);
+        const { ENCRYPTION_KEYS: present, 'replaced-encryption-keys': kept = '' } = readAll(secrets);
+        // Removed from the setting only if it is kept.
+        expect(`${kept}${present}`).toContain(`1:${hex('3')}`);
+        expect(paste('encryption-key-rewrap', good, secrets).stdout).toMatch(/^OK: /m);
+        expect(readAll(secrets)['replaced-encryption-keys']).toBe(`${earlier}2:${hex('4')},1:${hex('3')}\n`);
+      }
+    },
+  );
+
+  test('pasted twice keeps each old secret once, also after an interruption', async () => {
+    const KEPT = ['replaced-encryption-keys', 'replaced-lookup-key', 'before'];
+    const report = `printf '%s\\n' '{' '"hashes":{}' '}'`;
+    const programs = {
+      ...PROGRAMS,
+      crossdock: `case "$*" in *--json*) ${report};; doctor*) echo "ok       encryption   all"; echo "ok       audit   all";; esac`,
+    };
+    const good = await makePrograms(programs);
+    const keptIn = (secrets: string) => {
+      const files = readAll(secrets);
+      return KEPT.map((name) => files[name]);
+    };
+    for (const { name } of NAMED.filter((block) => !DEFINITIONS.includes(block.name)))
+      for (const failing of Object.keys(PROGRAMS)) {
+        const secrets = await makeSecrets({});
+        paste(name, await makePrograms({ ...programs, [failing]: 'exit 1' }), secrets);
+        paste(name, good, secrets);
+        const once = keptIn(secrets);
+        paste(name, good, secrets);
+        expect([name, failing, ...keptIn(secrets)]).toEqual([name, failing, ...once]);
+        expect([name, failing, once.filter((text = '') => text.split(hex('3')).length > 2)]).toEqual([
+          name,
+          failing,
+          [],
+        ]);
+      }
+  }, 120_000);
 
   test('goes on after a full disk, which left an empty copy of the old lookup key', async () => {
     const full = await makePrograms({ ...PROGRAMS, cp: 'for to; do :; done; : >"$to"; exit 1' });

@@ -326,16 +326,58 @@ test(
   LIMIT_MS,
 );
 
-test(
-  'doctor offers take-over for the database of another deployment, and no command prints a delete',
-  async () => {
-    const staging = { APP_ENV: 'staging', DEPLOYMENT: 'crossdock-staging' };
-    const { output } = await command('doctor', [], { ...staging, TRUST_PROXY: '127.0.0.1' });
-    expect(output).toMatch(/take-over (-- )?--from crossdock-production --database \S+/);
-    expect(output).not.toContain('delete from installation');
-  },
-  LIMIT_MS,
-);
+/** Returns the arguments of the command that doctor suggests, or undefined. */
+async function suggestedByDoctor(given: Record<string, string>): Promise<string[] | undefined> {
+  const { output } = await command('doctor', [], { ...given, TRUST_PROXY: '127.0.0.1' });
+  expect(output).toMatch(/^problem +deployment +This database was used by the deployment /m);
+  expect(output).not.toContain('delete from installation');
+  const [, from = '', database = ''] = /take-over (?:-- )?--from (\S+) --database (\S+)/.exec(output) ?? [];
+  return from ? ['--from', from, '--database', database] : undefined;
+}
+
+describe('doctor, for the database of another deployment,', () => {
+  const staging = { APP_ENV: 'staging', DEPLOYMENT: 'crossdock-staging' };
+
+  test(
+    'suggests a take-over that works',
+    async () => {
+      const args = (await suggestedByDoctor(staging)) ?? [];
+      expect(args).toEqual(['--from', DEPLOYMENT, '--database', databaseName()]);
+      // What uses the database is stopped, as the suggestion says.
+      await production.owner.end();
+      const { code, output } = await command('take-over', args, staging);
+      production.owner = new pg.Client({ connectionString: production.database.ownerUrl });
+      await production.owner.connect();
+      expect([code, output]).toEqual([0, expect.stringContaining('crossdock-staging')]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'suggests the take-over from development only if development had no public keys',
+    async () => {
+      const own = { DEPLOYMENT };
+      const insert = `insert into installation.deployments (name, app_env, fingerprints, version) values ('development', 'development', $1, '-')`;
+      const prints = { LOOKUP_KEY: [fingerprint(DEVELOPMENT_KEYS.lookupKey)] };
+      await production.owner.query(insert, [JSON.stringify(prints)]);
+      expect(await suggestedByDoctor(own)).toBeUndefined();
+      await production.owner.query("delete from installation.deployments where name = 'development'");
+      await production.owner.query(insert, ['{}']);
+      const args = (await suggestedByDoctor(own)) ?? [];
+      expect(args).toEqual(['--from', 'development', '--database', databaseName()]);
+      expect((await command('take-over', args, own)).code).toBe(0);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'suggests none to development, which take-over refuses',
+    async () => {
+      expect(await suggestedByDoctor({ APP_ENV: 'development', DEPLOYMENT: 'x' })).toBeUndefined();
+    },
+    LIMIT_MS,
+  );
+});
 
 test(
   'take-over keeps the record of public keys',

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { Config } from '../../../config/config.js';
+import type { SecretValues } from '../secrets/secret-values.js';
 import type { Deployment } from '../../deployment.js';
+import type { SecretHashes } from '../secrets/secret-hashes.js';
 import type { Finding } from '../../shared-checks/finding.js';
 
 /** What is examined: the settings, and what the operator states about the installation. */
@@ -18,8 +20,17 @@ export type Subject = {
   isThorough?: boolean;
   /** The address of the proxy that terminates TLS. Its certificates are examined. */
   proxy?: { host: string; port: number; ca?: string } | undefined;
-  /** Another deployment, from its `--json` report. */
-  other: Deployment | undefined;
+  /** The report of another deployment, or of this one before its secrets were replaced. */
+  other: ComparedReport | undefined;
+};
+
+/** What `--compare` reads of a `--json` report. */
+export type ComparedReport = {
+  deployment: Deployment;
+  /** Missing in the reports of earlier releases. */
+  secrets?: SecretHashes;
+  /** The secrets here, to compare them. */
+  own: SecretValues;
 };
 
 /** The examined installation with its database. */

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readSecret, SECRET_SETTINGS, withSecretFiles } from '../../../config/secret-files.js';
+
+/**
+ * The files in the folder of secrets that are no settings: PostgreSQL, the pooler and the proxy read them. deploy/make-secrets.sh
+ * and compose.yaml create and mount them, and test/operations/secrets/comparison.test.ts compares the names.
+ */
+export const SECRET_FILES = [
+  'POSTGRES_PASSWORD',
+  'OWNER_PASSWORD',
+  'LOGIN_PASSWORD',
+  'userlist.txt',
+  'tls.pem',
+] as const;
+
+/** Not a secret itself: it names the file of one. */
+const KEY_FILE = 'TLS_KEY_FILE';
+
+type SecretSetting = (typeof SECRET_SETTINGS)[number];
+type SecretFile = (typeof SECRET_FILES)[number];
+
+/** A secret of an installation. */
+export type SecretValue = {
+  /** The setting or file. A header or a cell is in brackets: `OTEL_EXPORTER_OTLP_HEADERS (authorization)`. */
+  name: string;
+  /** Its passwords or keys. Empty for a URL without a password. */
+  values: string[];
+};
+
+/** What is in the settings and the folder of secrets. */
+export type SecretValues = {
+  secrets: SecretValue[];
+  /** The settings and files that are not set. */
+  absent: string[];
+  /** Those that cannot be read, so that nobody knows whether they are set. */
+  unread: string[];
+};
+
+/** Returns every secret of the settings, of the folder SECRETS_DIR and of TLS_KEY_FILE. Values that are no valid setting count too. */
+export function readSecretValues(env: NodeJS.ProcessEnv): SecretValues {
+  const { given, unread } = withSecretFiles(env);
+  const files = readFiles(given);
+  const texts: Record<string, string | undefined> = {
+    ...Object.fromEntries(SECRET_SETTINGS.map((name) => [name, given[name]])),
+    ...Object.fromEntries(files.map(({ name, value }) => [name, value])),
+  };
+  const faulty = [...unread, ...files.flatMap(({ name, fault }) => (fault ? [name] : []))];
+  const set = Object.entries(texts).flatMap(([name, text]) => (text ? [{ name, text }] : []));
+  return {
+    secrets: set.flatMap(({ name, text }) => valuesIn(name, text)),
+    absent: Object.keys(texts).filter((name) => !texts[name] && !faulty.includes(name)),
+    unread: faulty,
+  };
+}
+
+function readFiles({ SECRETS_DIR: folder, [KEY_FILE]: keyFile }: NodeJS.ProcessEnv) {
+  return [
+    ...SECRET_FILES.map((name) => ({ name, ...(folder ? readSecret(join(folder, name)) : {}) })),
+    { name: KEY_FILE, ...(keyFile ? readKeyFile(keyFile) : {}) },
+  ];
+}
+
+/** Unlike a file of the folder, this one must exist. */
+function readKeyFile(path: string): ReturnType<typeof readSecret> {
+  try {
+    return { value: readFileSync(path, 'utf8') };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+type Split = (text: string, name: string) => SecretValue[];
+
+const whole: Split = (text, name) => [{ name, values: [text.trim()] }];
+const url: Split = (text, name) => [{ name, values: passwordsOf(text) }];
+/** `name:secret,name:secret`. The names are no secrets. */
+const keys: Split = (text, name) => [{ name, values: items(text).map((item) => partsOf(item, ':').value) }];
+const cells: Split = (text, name) =>
+  items(text)
+    .map((item) => partsOf(item, '='))
+    .map((cell) => ({ name: `${name} (${cell.name})`, values: passwordsOf(cell.value) }));
+const headers: Split = (text, name) =>
+  items(text)
+    .map((item) => partsOf(item, '='))
+    .map((header) => ({ name: `${name} (${header.name})`, values: [header.value] }));
+/** A new certificate may have the key of the one before. */
+const privateKey: Split = (text, name) => {
+  const found = text.match(/-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?-----END [A-Z ]*PRIVATE KEY-----/g);
+  return [{ name, values: (found ?? [text]).map((key) => key.replace(/\s/g, '')) }];
+};
+/** `"login" "password"` per line, as pgbouncer reads it. */
+const logins: Split = (text, name) => {
+  const found = [...text.matchAll(/^\s*"(?:[^"]|"")*"\s+"((?:[^"]|"")*)"/gm)].map(
+    ([, password = '']) => password,
+  );
+  return [{ name, values: found.length > 0 ? found : [text.trim()] }];
+};
+
+/** A setting that has no entry here does not compile. */
+const SPLITS: Record<SecretSetting | SecretFile | typeof KEY_FILE, Split> = {
+  DATABASE_URL: url,
+  DATABASE_DIRECT_URL: url,
+  DATABASE_OWNER_URL: url,
+  DATABASE_REPLICA_URL: url,
+  DATABASE_CELLS: cells,
+  DATABASE_OWNER_CELLS: cells,
+  TOKEN_KEYS: keys,
+  ENCRYPTION_KEYS: keys,
+  LOOKUP_KEY: whole,
+  AWS_ACCESS_KEY_ID: whole,
+  AWS_SECRET_ACCESS_KEY: whole,
+  AWS_SESSION_TOKEN: whole,
+  OTEL_EXPORTER_OTLP_HEADERS: headers,
+  POSTGRES_PASSWORD: whole,
+  OWNER_PASSWORD: whole,
+  LOGIN_PASSWORD: whole,
+  'userlist.txt': logins,
+  'tls.pem': privateKey,
+  TLS_KEY_FILE: privateKey,
+};
+
+const valuesIn = (name: string, text: string): SecretValue[] =>
+  Object.entries(SPLITS)
+    .filter(([each]) => each === name)
+    .flatMap(([, split]) => split(text, name));
+
+const items = (text: string): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+function partsOf(item: string, separator: string): { name: string; value: string } {
+  const at = item.indexOf(separator);
+  return { name: item.slice(0, Math.max(at, 0)).trim(), value: item.slice(at + 1).trim() };
+}
+
+/** Returns the text itself if it is no URL, so that it is compared all the same. */
+function passwordsOf(text: string): string[] {
+  if (!URL.canParse(text)) return [text];
+  const { password, searchParams } = new URL(text);
+  return [decoded(password), ...searchParams.getAll('password')].filter((value) => value !== '');
+}
+
+function decoded(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}

@@ -1,0 +1,112 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
+import { readSecretValues, SECRET_FILES } from '../../../src/startup/doctor/secrets/secret-values.js';
+import { compareWithHashes, hashSecrets } from '../../../src/startup/doctor/secrets/secret-hashes.js';
+import { makeFolder, removeFolders } from '../../support/service/processes.js';
+
+// What `doctor --json` and `doctor --compare` know of the secrets of an installation.
+
+const LIMIT_MS = 120_000;
+const NAMES = [...SECRET_SETTINGS, ...SECRET_FILES, 'TLS_KEY_FILE'];
+
+/** Returns a value of the setting or file, whose secret contains `secret`. */
+function sample(name: string, secret: string): string {
+  if (/_CELLS$/.test(name)) return `cell-b=postgres://login:${secret}@db/crossdock`;
+  if (/^DATABASE_/.test(name)) return `postgres://login:${secret}@db/crossdock`;
+  if (/KEYS$/.test(name)) return `1:${secret}`;
+  if (/HEADERS$/.test(name)) return `authorization=${secret}`;
+  if (name === 'userlist.txt') return `"login" "${secret}"`;
+  if (/^tls/i.test(name))
+    return `-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n${secret}\n-----END PRIVATE KEY-----`;
+  return secret;
+}
+
+/** Writes a folder with every secret. @returns the environment of the service */
+async function makeSecrets(secretOf: (name: string) => string): Promise<NodeJS.ProcessEnv> {
+  const folder = await makeFolder();
+  for (const name of NAMES) writeFileSync(join(folder, name), `${sample(name, secretOf(name))}\n`);
+  return { SECRETS_DIR: folder, TLS_KEY_FILE: join(folder, 'TLS_KEY_FILE') };
+}
+
+const settingOf = (name: string) => name.split(' ')[0] ?? '';
+
+afterAll(removeFolders);
+
+describe('the comparison of secrets', () => {
+  test('knows every setting that is a secret, and every secret file of deploy/', async () => {
+    const { secrets, absent, unread } = readSecretValues(await makeSecrets((name) => `secret of ${name}`));
+    expect(secrets.map(({ name }) => settingOf(name)).sort()).toEqual([...NAMES].sort());
+    expect(secrets.filter(({ values }) => values.length !== 1)).toEqual([]);
+    expect([absent, unread]).toEqual([[], []]);
+    const deploy = (path: string) => readFileSync(join(projectRoot, 'deploy', path), 'utf8');
+    const written = [...deploy('make-secrets.sh').matchAll(/^ *write (\S+) "/gm)].map(
+      ([, name = '']) => name,
+    );
+    const mounted = Object.keys(parse(deploy('compose/compose.yaml'), { merge: true }).secrets);
+    expect(written.length).toBeGreaterThan(5);
+    expect([...written, ...mounted].filter((name) => !NAMES.includes(name))).toEqual([]);
+    expect(SECRET_FILES.filter((name) => ![...written, ...mounted].includes(name))).toEqual([]);
+  });
+
+  test(
+    'finds each secret that is still the same, and names each that is different',
+    async () => {
+      const isReplaced = (name: string) => NAMES.indexOf(name) % 2 === 0;
+      const before = await hashSecrets(readSecretValues(await makeSecrets((name) => `secret of ${name}`)));
+      const present = readSecretValues(
+        await makeSecrets((name) => (isReplaced(name) ? `new secret of ${name}` : `secret of ${name}`)),
+      );
+      const comparison = await compareWithHashes(present, before);
+      expect(comparison?.same.map(settingOf)).toEqual(NAMES.filter((name) => !isReplaced(name)));
+      expect(comparison?.different.map(settingOf)).toEqual(NAMES.filter(isReplaced));
+      expect([comparison?.removed, comparison?.notCompared]).toEqual([[], []]);
+      expect(JSON.stringify(before)).not.toMatch(/secret of/);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'finds a value in another setting, and says what it cannot compare',
+    async () => {
+      const folder = await makeFolder();
+      const env = { SECRETS_DIR: folder, TLS_KEY_FILE: join(folder, 'absent.pem') };
+      const before = await hashSecrets(
+        readSecretValues({
+          DATABASE_URL: 'postgres://login:leaked%20password@db/crossdock',
+          AWS_SESSION_TOKEN: 'temporary',
+          TLS_KEY_FILE: join(folder, 'absent.pem'),
+        }),
+      );
+      writeFileSync(join(folder, 'LOGIN_PASSWORD'), 'leaked password\n');
+      const present = readSecretValues({
+        ...env,
+        DATABASE_URL: 'postgres://login@db/crossdock',
+        DATABASE_REPLICA_URL: 'postgres://login@db/crossdock?password=leaked%20password',
+        ENCRYPTION_KEYS: '2:new,1:leaked password',
+        OTEL_EXPORTER_OTLP_HEADERS: 'x-scope=main',
+      });
+      const comparison = await compareWithHashes(present, before);
+      expect(comparison).toMatchObject({
+        same: ['DATABASE_REPLICA_URL', 'ENCRYPTION_KEYS', 'LOGIN_PASSWORD'],
+        different: ['OTEL_EXPORTER_OTLP_HEADERS (x-scope)'],
+        removed: ['AWS_SESSION_TOKEN'],
+      });
+      expect(comparison?.notCompared).toEqual(
+        expect.arrayContaining(['DATABASE_URL', 'TLS_KEY_FILE', 'AWS_SECRET_ACCESS_KEY', 'tls.pem']),
+      );
+      expect(comparison?.notCompared).not.toContain('AWS_SESSION_TOKEN');
+      expect(await compareWithHashes(present, { ...before, method: 'another' })).toBeUndefined();
+    },
+    LIMIT_MS,
+  );
+
+  test('two reports do not show that they have a secret in common', async () => {
+    const values = { secrets: [{ name: 'LOGIN_PASSWORD', values: ['weak'] }], absent: [], unread: [] };
+    const [one, other] = [await hashSecrets(values), await hashSecrets(values)];
+    expect(one.hashes).not.toEqual(other.hashes);
+  });
+});
