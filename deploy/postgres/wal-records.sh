@@ -33,7 +33,8 @@ wal_files() {
   for folder; do ls "$folder" 2>/dev/null || true; done | grep -E "^$of[0-9A-F]{16}\$" | sort -u
 }
 
-# Reads a WAL file from the location on at which the recovery ended. $1 is its path, $2 that location in bytes after its beginning, $3 the most bytes to read.
+# Reads a WAL file from the location on at which the recovery ended. $1 is its path, $2 that location in bytes after its beginning, or -1 if the whole file
+# is later, $3 the most bytes to read.
 # Prints three words: how many later pages have the end of a record or begin one, the offset of the first of them or -1, and what follows that location
 # on its page: "nothing", "record" if a record begins that continues after the file, "page" if one continues on the next page, or else "bytes".
 # The words of 4 bytes of a page header are the kind of page, its timeline, its location in two words, and how much of a record of the page before is left.
@@ -78,15 +79,16 @@ unread_files() {
   offset=$((0x${ended#*/} % size))
   for name in $(wal_files "$timeline" "$ARCHIVE" "$REMAINDER"); do
     [ ! "$name" \< "$end_segment" ] || continue
-    from=0 limit=65536
+    # No page of a later file was read.
+    from=-1 limit=65536
     [ "$name" != "$end_segment" ] || { from=$offset limit=$size; }
     found=$(unread_pages "$(find_wal "$name")" "$from" "$limit") || fail "The file $name cannot be read."
     set -- $found
     if [ "$1" != 0 ]; then
       echo "$name $(location_in "$name" "$2")"
     # The files of the archive are complete: what they have is followed by the next file.
-    elif [ -e "$ARCHIVE/$name" ] && { [ "$from" = 0 ] || [ "$3" != record ]; }; then
-      echo "$name $(location_in "$name" "$from")"
+    elif [ -e "$ARCHIVE/$name" ] && { [ "$from" -le 0 ] || [ "$3" != record ]; }; then
+      echo "$name $(location_in "$name" "$((from < 0 ? 0 : from))")"
     elif [ "$name $3" = "$end_segment bytes" ]; then
       echo "The last page of WAL has bytes after $ended that are no record. A server that was killed while it wrote leaves such bytes, and nothing acknowledged is missing then. If its disk is damaged, up to $page bytes of WAL are missing: compare the last rows with the logs of the service." >"$new/warning"
     fi
