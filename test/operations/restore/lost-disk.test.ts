@@ -117,7 +117,7 @@ onServer(
     // A server whose archive is broken is not declared to be complete, although the archive has a file of that name.
     sql(cluster, "alter system set archive_command = 'false'");
     sql(cluster, 'select pg_reload_conf()');
-    const next = sql(cluster, 'select pg_walfile_name(pg_current_wal_lsn())');
+    const next = sql(cluster, "select pg_walfile_name(pg_create_restore_point('next'))");
     writeFileSync(join(archive, next), '');
     expectFailed(
       terminal,
