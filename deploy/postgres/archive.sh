@@ -75,10 +75,12 @@ is_usable() {
   [ "$(for each in "$backup_end" "$timeline_end"; do segment_at "$each" 1; echo; done | sort | head -n 1)" = "$(segment_at "$backup_end" 1)" ]
 }
 
+is_base_backup() { [ -s "$1/backup_label" ] && [ -s "$1/backup_manifest" ]; }
+
 # Prints the complete base backups, newest first. The time in a name says when the next one began.
 base_backups() {
   for each in "$BACKUP/base" $(ls -d "$BACKUP"/base.[0-9]*T[0-9]* 2>/dev/null | sort -r); do
-    [ ! -s "$each/backup_label" ] || [ ! -s "$each/backup_manifest" ] || echo "$each"
+    ! is_base_backup "$each" || echo "$each"
   done
 }
 

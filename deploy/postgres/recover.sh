@@ -8,11 +8,13 @@
 #   LOST       the folder of the lost server; empty if it is lost
 #   REMAINDER  its pg_wal, which has what was not archived; the same as ARCHIVE if it is lost
 #   UNTIL      the time, with its zone; empty to recover everything
+#   ACCEPT_LOSS_AFTER  the WAL location after which a file is missing or damaged, if that loss is accepted
 set -eu
 export LC_ALL=C
 new=$DATA.new
 log=$DATA.log
 . "${0%/*}/archive.sh"
+. "${0%/*}/wal-records.sh"
 
 fail() {
   echo "FAILED: $1 Nothing is recovered, and nothing but $new was changed." >&2
@@ -35,11 +37,14 @@ lost=$(newest "$REMAINDER" '' | cut -c 1-8)
 [ -n "$lost" ] || fail "$REMAINDER has no WAL file."
 [ "$REMAINDER" = "$ARCHIVE" ] || [ "$lost" = "$timeline" ] ||
   fail "The lost server of $REMAINDER has the timeline $lost, and the archive also has $timeline, of a server that was recovered later. If that one was given up, paste the block give-up-timeline with $timeline. Otherwise this is not the server that was lost last."
+is_base_backup "$BASE" || fail "There is no base backup at '$BASE'. There are: $(echo $(base_backups))."
 first=$(first_wal "$BASE")
-[ -n "$first" ] || fail "$BASE is no base backup. There are: $(echo $(base_backups))."
+[ -n "$first" ] || fail "The file $BASE/backup_label is damaged. There are the base backups $(echo $(base_backups))."
 is_usable "$BASE" "$timeline" ||
   fail "The base backup $BASE does not belong to the history of the timeline $timeline: its server was given up or lost. These belong to it: $(echo $(usable_backups "$timeline"))."
-assert_beginnings "$timeline" "$first" "$(control "$BASE" 'Bytes per WAL segment')"
+size=$(control "$BASE" 'Bytes per WAL segment')
+page=$(control "$BASE" 'WAL block size')
+assert_beginnings "$timeline" "$first" "$size"
 "$BIN/pg_verifybackup" --quiet --no-parse-wal "$BASE" ||
   fail "The base backup $BASE is damaged or incomplete. These belong to the timeline $timeline: $(echo $(usable_backups "$timeline")). If there is no other, load the dump on an empty server (Restore one database)."
 
@@ -66,40 +71,28 @@ exit 1"
 # In single-user mode the program ends when the recovery has ended, nobody can connect, and nothing is archived.
 cd /
 as_postgres "$BIN/postgres" --single -D "$new" -c config_file="$config/postgresql.conf" -c data_directory="$new" \
-  -c hot_standby=off -c logging_collector=off -c log_destination=stderr -c log_min_messages=warning -c lc_messages=C \
+  -c hot_standby=off -c logging_collector=off -c log_destination=stderr -c log_min_messages=warning -c lc_messages=C -c timezone=UTC -c datestyle=ISO \
   -c restore_command="$restore" -c recovery_target_timeline="$((0x$timeline))" -c recovery_target_action=promote \
   -c recovery_target= -c recovery_target_lsn= -c recovery_target_name= -c recovery_target_xid= -c recovery_target_time="$UNTIL" \
   postgres </dev/null >"$log" 2>&1 || { cat "$log" >&2 || true; fail 'PostgreSQL did not recover. Its log is above.'; }
 grep -q 'archive recovery complete' "$log" || { cat "$log" >&2 || true; fail 'PostgreSQL recovered nothing. Its log is above.'; }
 
-# A missing or damaged file looks like the end of the WAL. Then later files of the archive were not read.
-if [ -z "$UNTIL" ]; then
-  last=$(newest "$ARCHIVE" "$timeline")
-  if [ -n "$last" ] && [ "$(printf '%s\n' "$first" "$last" | sort | tail -n 1)" != "$first" ]; then
-    grep -qF "restored log file \"$last\"" "$log" ||
-      { cat "$log" >&2; fail "The archive has $last, but the recovery ended before it: a file before it is missing or damaged."; }
-  fi
-fi
-
-# The lost server also has files with the numbers of WAL that was never written. pg_waldump reads only those that were.
-if [ -z "$UNTIL" ]; then
-  ended=$(sed -n 's/.*restored log file "\([0-9A-F]\{24\}\)".*/\1/p' "$log" | tail -n 1)
-  for file in "$REMAINDER/$timeline"*; do
-    name=${file##*/}
-    case $name in *[!0-9A-F]*) continue ;; ????????????????????????) ;; *) continue ;; esac
-    [ "$(printf '%s\n' "$ended" "$name" | sort | tail -n 1)" != "$ended" ] || continue
-    ! as_postgres "$BIN/pg_waldump" --limit=1 "$file" >/dev/null 2>&1 ||
-      fail "The lost server has WAL in $name that was not recovered: the recovery ended in $ended, and a file between them is missing or damaged."
-  done
-fi
+selected=$(timeline_of "$new")
+ended=$(awk 'NF >= 2 { location = $2 } END { print location }' "$new/pg_wal/$selected.history")
+[ -n "$ended" ] || fail "The file $new/pg_wal/$selected.history does not say where the recovery ended."
+recovered=$(sed -n 's/.*last completed transaction was at log time //p' "$log" | tail -n 1)
+[ -z "$recovered" ] || recovered=$(utc "$recovered")
+if [ -z "$UNTIL" ]; then assert_all_was_read; else assert_nothing_left_behind; fi
 
 # Only a new number belongs to the new server alone.
-selected=$(timeline_of "$new")
 [ -z "$(newest "$ARCHIVE" "$selected")" ] ||
   fail "The recovered server would have the timeline $selected, of which $ARCHIVE has files without $selected.history. Give it up with the block give-up-timeline, and paste again."
 
 # give-up.sh, prune.sh and the block put-aside recognise a restore that has not ended. A new terminal reads the names from it.
 echo "export LOST='${LOST:-}' REMAINDER='$REMAINDER'" >"$new/restore.unfinished" || fail "$new/restore.unfinished cannot be written."
+warning=''
+[ ! -e "$new/warning" ] || { warning=$(cat "$new/warning") && rm "$new/warning"; }
 mv -T "$new" "$DATA"
+[ -z "$warning" ] || printf '%s\n' "$warning"
 echo "The recovery followed the timeline $timeline."
 grep -E 'recovery stopping|last completed transaction|selected new timeline' "$log" || true

@@ -9,7 +9,8 @@ import { withClient } from '../platform/db/connections/roles.js';
 import { readRunningDatabase } from '../platform/db/connections/server-identity.js';
 import { withServiceRole } from '../platform/db/open-database.js';
 import { harmless, writeCsv } from '../platform/files/csv.js';
-import { readLog, type LoggedRequest } from './restore-report/from-logs.js';
+import { readPause } from '../platform/queue/outbound-pause.js';
+import { readLog, requestsBefore, type LoggedRequest } from './restore-report/from-logs.js';
 import {
   couriersOf,
   doneSince,
@@ -32,14 +33,16 @@ import { runScript } from './run/script.js';
 import { timeOf } from './run/times.js';
 import { commandLine } from '../config/commands.js';
 
-const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--lost postgres://...] [--log FILE]...`;
+const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--until TIME] [--lost postgres://...] [--log FILE]...`;
 
 // npm run restore:report: lists by courier what the lost server did after the restore point, and what couriers must be told.
 // DATABASE_OWNER_URL names the restored database. `--lost` names the lost one if it can still be read, `--log` logs of its servers.
+// The logs may go on after the restore: `--until` is the time at which the restored server started. Without it, that is the time of the pause.
 await runScript(async (print) => {
   const { values } = parseArgs({
     options: {
       since: { type: 'string' },
+      until: { type: 'string' },
       out: { type: 'string' },
       lost: { type: 'string' },
       log: { type: 'string', multiple: true, default: [] },
@@ -48,13 +51,15 @@ await runScript(async (print) => {
   if (!values.out || values.since === undefined) throw new Error(USAGE);
   const since = timeOf(values.since);
   if (since.getTime() > Date.now()) throw new Error(`${values.since} is in the future.`);
+  const given = values.until === undefined ? undefined : timeOf(values.until);
+  if (given && given.getTime() <= since.getTime())
+    throw new Error(`--until ${values.until} is not later than --since ${values.since}.`);
   const logs = await Promise.all(values.log.map((path) => readLog(path, since)));
-  const lines = await collect(
-    readOwnerUrl(),
-    values.lost,
-    logs.flatMap(({ requests }) => requests),
-    since,
-  );
+  const url = readOwnerUrl();
+  await assertOwn([url, ...(values.lost ? [values.lost] : [])]);
+  const until = logs.length === 0 ? since : (given ?? (await timeOfPause(url, since)));
+  const requests = requestsBefore(logs, until);
+  const lines = await collect(url, values.lost, requests, since);
   await mkdir(values.out, { recursive: true });
   await writeFile(join(values.out, 'couriers.json'), `${JSON.stringify(lines, undefined, 2)}\n`);
   await writeFile(
@@ -62,6 +67,11 @@ await runScript(async (print) => {
     await writeCsv(COLUMNS, lines, (line) => COLUMNS.map((column) => harmless(line[column]))),
   );
   for (const line of summarise(lines)) print(line);
+  const later = logs.flatMap((log) => log.requests).length - requests.length;
+  if (logs.length > 0)
+    print(
+      `The logs count until ${until.toISOString()}, when the restored server started. Later requests that are not reported: ${later}.`,
+    );
   for (const { path, from } of logs)
     if (from.getTime() > since.getTime())
       print(
@@ -79,8 +89,6 @@ async function collect(
   requests: LoggedRequest[],
   since: Date,
 ): Promise<ReportLine[]> {
-  for (const each of [url, ...(lostUrl ? [lostUrl] : [])]) await assertOwnDatabase(each, readIdentity());
-  await assertOwnerConnection();
   if (lostUrl) await assertOtherDatabase(url, lostUrl);
   const restored = await inTenantsOf(url, (ctx) => ctx.read([couriersOf(ctx), nameOfTenant(ctx)]));
   const couriers = restored.flatMap(([, [rows]]) => rows);
@@ -105,6 +113,21 @@ async function collect(
       ),
     ),
   ];
+}
+
+async function assertOwn(urls: string[]): Promise<void> {
+  for (const each of urls) await assertOwnDatabase(each, readIdentity());
+  await assertOwnerConnection();
+}
+
+/** Returns when the restored server paused outbound work, with its first start. @throws Error if the pause does not tell that time */
+async function timeOfPause(url: string, since: Date): Promise<Date> {
+  const pause = await withClient(url, readPause);
+  if (pause && pause.since.getTime() > since.getTime()) return pause.since;
+  const why = pause ? 'was paused before --since' : 'is not paused any more';
+  throw new Error(
+    `Outbound work ${why}, so the pause does not tell when the restored server started. Give that time with --until: later requests in the logs are not lost.`,
+  );
 }
 
 /** @throws Error if both are the same: nothing would be missing, whatever was lost */

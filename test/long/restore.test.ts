@@ -170,7 +170,7 @@ test(
 
     const folder = await makeFolder();
     const reported = await runToEnd(restored, 'src/commands/restore-report.js', [
-      ...['--since', new Date(time.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')).toISOString()],
+      ...['--since', time],
       ...['--out', folder, '--lost', site.server.urlOf('crossdock')],
     ]);
     expect(reported).toMatchObject({ code: 0 });

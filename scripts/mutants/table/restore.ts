@@ -1,6 +1,7 @@
 import type { SourceMutant } from '../mutant.js';
 
 const TIMELINES = 'test/operations/restore/timelines.test.ts';
+const UNREAD = 'test/operations/restore/unread-wal.test.ts';
 
 /** Guards of a restore, in the scripts of deploy/postgres. */
 export const RESTORE: readonly SourceMutant[] = [
@@ -38,5 +39,26 @@ export const RESTORE: readonly SourceMutant[] = [
     find: '[ -z "$(newest "$ARCHIVE" "$selected")" ] ||',
     replace: 'true ||',
     tests: [{ file: TIMELINES, titles: ['if the new number has files in the archive'] }],
+  },
+  {
+    name: 'restore: WAL after the end of the recovery is no success',
+    file: 'deploy/postgres/wal-records.sh',
+    find: '[ -n "$unread" ] || return 0',
+    replace: 'return 0',
+    tests: [{ file: UNREAD, titles: ['WAL that a damaged page hides is no success'] }],
+  },
+  {
+    name: 'restore: a checkpoint that was not reached is no success',
+    file: 'deploy/postgres/wal-records.sh',
+    find: '[ -z "$location" ] ||',
+    replace: 'true ||',
+    tests: [{ file: UNREAD, titles: ['a checkpoint that the lost server had written'] }],
+  },
+  {
+    name: 'restore: rows that only an abandoned timeline has are not left out silently',
+    file: 'deploy/postgres/wal-records.sh',
+    find: '[ -z "$missing" ] || fail_left_behind',
+    replace: 'true || fail_left_behind',
+    tests: [{ file: UNREAD, titles: ['a time whose rows only an abandoned timeline has'] }],
   },
 ];

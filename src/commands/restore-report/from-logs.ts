@@ -31,6 +31,10 @@ export type Log = {
   requests: LoggedRequest[];
 };
 
+/** Returns the requests before a time: later ones are of the restored server, and are not lost. */
+export const requestsBefore = (logs: Log[], until: Date): LoggedRequest[] =>
+  logs.flatMap(({ requests }) => requests).filter(({ at }) => at.getTime() < until.getTime());
+
 /**
  * Reads a log of the service. Lines that are not JSON are skipped.
  *

@@ -31,8 +31,13 @@ const FAKES: Record<string, string> = {
 };
 const REAL = ['mv', 'rm', 'cat', 'grep', 'date', 'mkdir', 'ls', 'wc'];
 
-/** Pastes a block on a machine whose server has stopped. @param failing the number of the call that fails; none by default */
-async function paste(name: string, failing = 0) {
+/**
+ * Pastes a block on a machine whose server has stopped.
+ *
+ * @param failing the number of the call that fails; none by default
+ * @param before what is pasted before the block
+ */
+async function paste(name: string, failing = 0, before = '') {
   const machine = await makeFolder();
   const calls = join(machine, 'calls');
   writeFileSync(calls, '');
@@ -67,7 +72,7 @@ async function paste(name: string, failing = 0) {
 SECRETS=${machine}/secrets DEPLOY=${machine}/deploy`;
   const shell = openTerminal(names, { PATH: join(machine, 'bin') });
   const printed = shell.paste(
-    `${/^(start-lost|give-up|finish)$/.test(name) ? `LOST=${machine}/main.lost REMAINDER=${machine}/main.lost/pg_wal\n` : ''}${blockOf(name)}`,
+    `${/^(start-lost|give-up|finish)$/.test(name) ? `LOST=${machine}/main.lost REMAINDER=${machine}/main.lost/pg_wal\n` : ''}${before}\n${blockOf(name)}`,
   );
   return {
     machine,
@@ -115,5 +120,29 @@ describe.each(BLOCKS)('the block %s', (name) => {
       expect(existsSync(join(machine, 'main'))).toBe(true);
       rmSync(machine, { recursive: true, force: true });
     }
+  });
+});
+
+describe('the block names its one cause:', () => {
+  test.each([
+    ['put-aside', 'LOST=/srv/lost', /^FAILED: nothing is renamed\. A server was put aside already: LOST is/],
+    ['put-aside', ': >"$DATA/restore.unfinished"', /^FAILED: nothing is renamed\. \S+ was recovered, and/],
+    ['put-aside', 'DATA=/srv/none', /^FAILED: nothing is renamed\. \/srv\/none is no data folder\./],
+    ['put-aside', 'as_postgres() { return 0; }', /^FAILED: nothing is renamed\. PostgreSQL still runs on/],
+    ['put-aside', 'as_postgres() { return 4; }', /^FAILED: nothing is renamed\. It is unknown whether/],
+    ['lost-disk', 'LOST=/srv/lost', /^FAILED: nothing is renamed\. LOST is '\/srv\/lost'/],
+    ['lost-disk', ': >"$DATA/restore.unfinished"', /^FAILED: nothing is renamed\. \S+ was recovered\./],
+    ['lost-disk', 'mkdir "$DATA"/base/1 "$DATA"/base/2 "$DATA"/base/3 "$DATA"/base/4', / has databases, so/],
+    [
+      'start',
+      'psql() { echo /srv/other; }',
+      /^FAILED: PostgreSQL does not run on \S+\/main\. Read its log\.$/,
+    ],
+    ['start', 'timeout() { return 1; }', /^FAILED: PostgreSQL does not archive: /],
+    ['start', ': >"$ARCHIVE/00000001.given-up"', /^FAILED: the timeline of this server is given up: /],
+  ])('%s after %s', async (name, before, cause) => {
+    const { last, machine } = await paste(name, 0, before);
+    expect(last).toMatch(cause);
+    expect(existsSync(join(machine, 'main'))).toBe(true);
   });
 });

@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
+import { timeOf } from '../../../src/commands/run/times.js';
 import { makeFolder, removeFolders } from '../../support/service/processes.js';
 
 // Arguments of the commands of docs/restore.md with which nothing would be reported or paused, without a line that says so.
@@ -38,12 +39,32 @@ function crossdock(...args: string[]) {
 const report = (since: string, ...more: string[]) =>
   crossdock('restore-report', '--since', since, '--out', join(folder, 'report'), ...more);
 
+describe('a time of the command line', () => {
+  test.each([
+    ['2026-11-23T21:34:17Z', '2026-11-23T21:34:17.000Z'],
+    ['2026-11-23T21:34Z', '2026-11-23T21:34:00.000Z'],
+    ['2026-11-23 21:34:17+00', '2026-11-23T21:34:17.000Z'],
+    ['2026-11-23 21:34:17.286038+00', '2026-11-23T21:34:17.286Z'],
+    ['2026-11-23 21:34:17 UTC', '2026-11-23T21:34:17.000Z'],
+    ['2026-11-23 18:04:17.5-03:30', '2026-11-23T21:34:17.500Z'],
+    ['2026-11-23T22:34:17+0100', '2026-11-23T21:34:17.000Z'],
+  ])('%s is %s', (text, time) => {
+    expect(timeOf(text).toISOString()).toBe(time);
+  });
+});
+
 describe('crossdock restore-report', () => {
   test.each([
     ['2026-11-23 21:34:17', /is not a time with a zone/],
     ['2026-11-23T21:34:17', /is not a time with a zone/],
     ['', /is not a time with a zone/],
+    ['2026-02-30T00:00:00Z', /is not a time with a zone/],
+    [
+      '2026-11-23',
+      /Write it like 2026-12-01T10:00:00Z or, as PostgreSQL prints it, like '2026-12-01 10:00:00\.123456\+00'/,
+    ],
     ['2999-01-01T00:00:00Z', /is in the future/],
+    ['2999-01-01 00:00:00+00', /is in the future/],
   ])('refuses the time %j', (since, reason) => {
     expect(report(since)).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(reason) });
   });

@@ -67,8 +67,19 @@ onServer(
       .sort();
     const middle = join(archive, files.at(-2) ?? '');
     renameSync(middle, `${middle}.away`);
-    expectFailed(terminal, withArchive(recoverBlock(EVERYTHING)), /a file before it is missing or damaged/);
+    const isHidden = new RegExp(
+      `WAL after it exists in (\\w+ )?${files.at(-1)}, with .*The file ${files.at(-2)} is missing or damaged`,
+    );
+    expectFailed(terminal, withArchive(recoverBlock(EVERYTHING)), isHidden);
     expectNothing(cluster);
+    writeFileSync(middle, readFileSync(`${middle}.away`).fill(0xff, 0, 8192));
+    expectFailed(terminal, withArchive(recoverBlock(EVERYTHING)), isHidden);
+    expectNothing(cluster);
+    expectFailed(
+      terminal,
+      withArchive(recoverBlock(EVERYTHING, '/nope')),
+      /^FAILED: There is no base backup at '\/nope'\. There are: \S+\/base\./,
+    );
     cpSync(`${middle}.away`, middle);
     if (isRoot) {
       chmodSync(middle, 0o000);
@@ -103,10 +114,16 @@ onServer(
     expectOk(terminal, withArchive(recoverBlock(EVERYTHING)));
     expectOk(terminal, blockOf('start'));
     expect(parcels(cluster)).toBe('28 28');
-    // A server whose archive is broken is not declared to be complete.
+    // A server whose archive is broken is not declared to be complete, although the archive has a file of that name.
     sql(cluster, "alter system set archive_command = 'false'");
     sql(cluster, 'select pg_reload_conf()');
-    expectFailed(terminal, blockOf('start').replace('timeout 120', 'timeout 3'), /does not archive/);
+    const next = sql(cluster, "select pg_walfile_name(pg_create_restore_point('next'))");
+    writeFileSync(join(archive, next), '');
+    expectFailed(
+      terminal,
+      blockOf('start').replace('timeout 120', 'timeout 3'),
+      /^FAILED: PostgreSQL does not archive: /m,
+    );
   },
 );
 
@@ -131,7 +148,11 @@ onServer(
       readdirSync(join(cluster.folder, 'data')).find((name) => name.startsWith('main.lost-')) ?? '';
     const [, middle = ''] = written.map((name) => join(cluster.folder, 'data', lost, 'pg_wal', name));
     renameSync(middle, `${middle}.away`);
-    expectFailed(terminal, recoverBlock(EVERYTHING), /has WAL in \w+ that was not recovered/);
+    expectFailed(
+      terminal,
+      recoverBlock(EVERYTHING),
+      /WAL after it exists in \w+( \w+)*, with transactions until/,
+    );
     expectNothing(cluster);
     renameSync(`${middle}.away`, middle);
 

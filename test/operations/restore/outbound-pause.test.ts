@@ -253,20 +253,50 @@ test(
     // A request of the warehouse's staff, which belongs to no courier.
     const ofStaff = JSON.stringify({ ...JSON.parse(line(202, 'POST')), courierId: undefined });
     const logged = ['not JSON', line(201, 'POST'), line(409, 'POST'), line(200, 'GET'), ofStaff];
-    await writeFile(log, logged.join('\n'));
+    // The log goes on with the restored server.
+    const later = new Date(Date.now() + 1_800_000);
+    const ofRestored = JSON.stringify({
+      ...JSON.parse(line(201, 'POST')),
+      reqId: 'restored',
+      time: later.getTime() + 1,
+    });
+    await writeFile(log, [...logged, ofRestored].join('\n'));
     // The service's own database is the lost one here: the database that is restored does not have these packages.
     const number = await receive();
     await eventually(async () => (await pending()) === 0);
     const args = ['--since', since.toISOString(), '--out', folder, '--lost', ownerUrl(), '--log', log];
-    const program = run(
-      'src/commands/restore-report.js',
-      { DATABASE_OWNER_URL: lost.urls.DATABASE_OWNER_URL },
-      args,
-    );
-    expect([await program.ended, program.output()]).toEqual([
-      { code: 0, signal: null },
-      expect.stringMatching(/demo IEX: .*of kind webhook/),
-    ]);
+    const report = async (...more: string[]) => {
+      const program = run(
+        'src/commands/restore-report.js',
+        { DATABASE_OWNER_URL: lost.urls.DATABASE_OWNER_URL },
+        [...args, ...more],
+      );
+      const { code } = await program.ended;
+      return { code, output: program.output() };
+    };
+    const pauseAt = (time: Date | null) =>
+      withClient(lost.ownerUrl, (client) =>
+        client.query('update installation.outbound set paused_at = $1, paused_because = $2', [
+          time,
+          time && RESTORED,
+        ]),
+      );
+    const refused = (why: string) => ({ code: 1, output: expect.stringContaining(why) });
+    expect(await report()).toEqual(refused('Outbound work is not paused any more, so the pause'));
+    expect(await report('--until', since.toISOString())).toEqual(refused('is not later than --since'));
+    await pauseAt(since);
+    expect(await report()).toEqual(refused('Outbound work was paused before --since, so the pause'));
+    const all = await report('--until', new Date(later.getTime() + 2).toISOString());
+    expect(all).toEqual({ code: 0, output: expect.stringContaining('not reported: 0.') });
+    expect(await readFile(join(folder, 'couriers.json'), 'utf8')).toContain('"restored"');
+    await pauseAt(later);
+    expect(await report()).toEqual({
+      code: 0,
+      output: expect.stringMatching(
+        /demo IEX: .*of kind webhook[^]*The logs count until .*Later requests that are not reported: 1\./,
+      ),
+    });
+    await pauseAt(null);
     const lines: unknown[] = JSON.parse(await readFile(join(folder, 'couriers.json'), 'utf8'));
     const feed = {
       courier: 'IEX',
@@ -283,6 +313,7 @@ test(
       expect(lines).toContainEqual(expect.objectContaining(expected));
     expect(lines).not.toContainEqual(expect.objectContaining({ id: 'r-409' }));
     expect(lines).not.toContainEqual(expect.objectContaining({ id: 'r-200' }));
+    expect(lines).not.toContainEqual(expect.objectContaining({ id: 'restored' }));
     const csv = await readFile(join(folder, 'couriers.csv'), 'utf8');
     expect(csv.split('\r\n')).toHaveLength(lines.length + 2);
     expect(csv).toContain(`package,`);

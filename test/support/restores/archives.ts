@@ -47,8 +47,12 @@ export type Machine = {
 };
 
 /** What the programs of PostgreSQL do, as far as the scripts see it. */
-const PROGRAMS = (machine: string, { state, timeline } = { state: 'shut down', timeline: '9' }) => ({
-  pg_controldata: `echo "Bytes per WAL segment:    16777216"; echo "Latest checkpoint's TimeLineID:   ${Number.parseInt(timeline, 16)}"; echo "Database cluster state:   ${state}"`,
+const PROGRAMS = (
+  machine: string,
+  end: number,
+  { state, timeline } = { state: 'shut down', timeline: '00000009' },
+) => ({
+  pg_controldata: `echo "Bytes per WAL segment:    16777216"; echo "WAL block size:    8192"; echo "Latest checkpoint's TimeLineID:   ${Number.parseInt(timeline, 16)}"; echo "Database cluster state:   ${state}"`,
   pg_verifybackup: '',
   pg_ctl: 'exit 3',
   pg_waldump: 'exit 1',
@@ -59,14 +63,26 @@ for file in "$1"/????????????????????????; do
 done`,
   postgres: `for each; do case $each in recovery_target_timeline=*) printf %s "\${each#*=}" >${machine}/followed;; esac; done
 echo archive recovery complete
+/bin/mkdir -p ${machine}/main.new/pg_wal
+printf '1\t0/${hex(end * SEGMENT_BYTES)}\tno recovery target specified\n' >${machine}/main.new/pg_wal/${timeline}.history
 for file in ${machine}/backup/archive/* ${machine}/main.lost/pg_wal/*; do echo "restored log file \\"\${file##*/}\\""; done`,
   runuser: 'shift 3; exec "$@"',
   chown: '',
 });
 
+/** Returns the highest number of a file of WAL. */
+const lastSegment = (...folders: (Record<string, string> | undefined)[]) =>
+  Math.max(
+    0,
+    ...folders
+      .flatMap((files = {}) => Object.keys(files))
+      .filter((name) => /^[0-9A-F]{24}$/.test(name))
+      .map((name) => Number.parseInt(name.slice(16), 16)),
+  );
+
 /** Other programs that the scripts call. */
 const REAL =
-  'ls sed grep sort tail head cut cat cp mv rm cmp chmod touch sync find awk stat date wc id flock';
+  'ls sed grep sort tail head cut cat cp mv rm cmp chmod touch sync find awk stat date wc id flock od';
 
 /** Creates a machine. */
 export async function prepare(description: Machine) {
@@ -102,7 +118,7 @@ export async function prepare(description: Machine) {
     ...Object.fromEntries(
       REAL.split(' ').map((name) => [name, `exec "$(PATH=/usr/bin:/bin command -v ${name})" "$@"`]),
     ),
-    ...PROGRAMS(machine, server),
+    ...PROGRAMS(machine, lastSegment(archive, lost) + 1, server),
   };
   for (const [name, script] of Object.entries(programs)) {
     put('bin', {

@@ -1,0 +1,182 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import { onDebian } from '../../support/restores/on-debian.js';
+import { blockOf, type Terminal } from '../../support/restores/restore-page.js';
+import {
+  expectFailed,
+  expectNothing,
+  expectOk,
+  kill,
+  parcels,
+  recoverBlock,
+  sql,
+  work,
+  type Cluster,
+} from '../../support/restores/restored-cluster.js';
+
+// Rows that a recovery does not reach, although their WAL exists: PostgreSQL takes the first record that it cannot read for the end.
+
+const EVERYTHING = '';
+const PAGE_BYTES = 8192;
+
+const onServer = onDebian();
+
+const archiveOf = ({ folder }: Cluster) => join(folder, 'backup', 'archive');
+
+/** Writes parcels in a transaction each. Returns the WAL file of the last ones, and the bytes of it that are written. */
+function workInPieces(cluster: Cluster, from: number, to: number): { file: string; bytes: number } {
+  sql(
+    cluster,
+    `do $$ begin for n in ${from}..${to} loop insert into parcels values (n, clock_timestamp()); commit; end loop; end $$`,
+  );
+  const [file = '', bytes = ''] = sql(
+    cluster,
+    "select file_name || ' ' || file_offset from pg_walfile_name_offset(pg_current_wal_flush_lsn())",
+  ).split(' ');
+  return { file, bytes: Number(bytes) };
+}
+
+/** Fills a page of a file with zeros. Returns the function that takes it back. */
+function damage(path: string, page: number): () => void {
+  const good = readFileSync(path);
+  writeFileSync(path, Buffer.from(good).fill(0, page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
+  return () => writeFileSync(path, good);
+}
+
+/** Puts the server aside that was killed, as in a new terminal. Returns its pg_wal. */
+function putAside(terminal: Terminal): string {
+  const printed = expectOk(
+    terminal,
+    `rm -f "$DATA/restore.unfinished"; unset LOST REMAINDER\n${blockOf('put-aside')}`,
+  );
+  const [, remainder = ''] = /REMAINDER=(\S+)/.exec(printed) ?? [];
+  expect(remainder).toMatch(/main\.lost-\w+\/pg_wal$/);
+  return remainder;
+}
+
+const accepting = (text: string, location: string) =>
+  text.replace('UNTIL=', `ACCEPT_LOSS_AFTER='${location}' UNTIL=`);
+
+onServer(
+  'WAL that a damaged page hides is no success, in the last file of the lost server and in the archive, unless its loss is accepted',
+  async (cluster, terminal) => {
+    expectOk(terminal, blockOf('base-backup'));
+    await work(cluster, 1, 10);
+    const { file, bytes } = workInPieces(cluster, 11, 400);
+    expect(bytes).toBeGreaterThan(4 * PAGE_BYTES);
+    await kill(cluster);
+    const remainder = putAside(terminal);
+
+    // The lost server alone has the file.
+    const middle = Math.floor(bytes / PAGE_BYTES / 2);
+    const mend = damage(join(remainder, file), middle);
+    const failure = terminal.paste(recoverBlock(EVERYTHING));
+    expect(failure).toMatch(
+      new RegExp(`WAL after it exists in ${file}, with transactions until .*\\nFAILED: there is no`),
+    );
+    expectNothing(cluster);
+    const [, end = ''] = /ACCEPT_LOSS_AFTER='([^']+)'/.exec(failure) ?? [];
+    expectFailed(terminal, accepting(recoverBlock(EVERYTHING), '0/1'), /WAL after it exists/);
+    const accepted = expectOk(terminal, accepting(recoverBlock(EVERYTHING), end));
+    expect(accepted).toMatch(new RegExp(`^WARNING: The recovery ended at ${end}.* It is lost`, 'm'));
+    expectOk(terminal, blockOf('give-up'));
+    mend();
+    expect(expectOk(terminal, recoverBlock(EVERYTHING))).not.toMatch(/WARNING/);
+    expectOk(terminal, blockOf('start'));
+    expect(parcels(cluster)).toBe('400 400');
+    await work(cluster, 401, 410);
+    workInPieces(cluster, 411, 600);
+    await work(cluster, 601, 602);
+    await kill(cluster);
+    putAside(terminal);
+
+    // The disk is lost, and a complete file of the archive is damaged. It is the newest one.
+    const withArchive = (text: string) => `export LOST='' REMAINDER="$ARCHIVE"\n${text}`;
+    const newest =
+      readdirSync(archiveOf(cluster))
+        .filter((name) => /^[0-9A-F]{24}$/.test(name))
+        .sort()
+        .at(-1) ?? '';
+    const mendArchive = damage(join(archiveOf(cluster), newest), 1);
+    expectFailed(
+      terminal,
+      withArchive(recoverBlock(EVERYTHING)),
+      new RegExp(`WAL after it exists in ${newest}`),
+    );
+    expectNothing(cluster);
+    mendArchive();
+    expectOk(terminal, withArchive(recoverBlock(EVERYTHING)));
+  },
+);
+
+onServer(
+  'a checkpoint that the lost server had written and the recovery did not reach is no success',
+  async (cluster, terminal) => {
+    expectOk(terminal, blockOf('base-backup'));
+    await work(cluster, 1, 10);
+    const { file } = workInPieces(cluster, 11, 400);
+    // Nothing follows the checkpoint, so that no later page shows that its own one is damaged.
+    sql(cluster, 'checkpoint');
+    await kill(cluster);
+    const remainder = putAside(terminal);
+    const pages = readFileSync(join(remainder, file));
+    const written = Array.from({ length: pages.length / PAGE_BYTES }, (_, page) => page).filter((page) =>
+      pages.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES).some(Boolean),
+    );
+    damage(join(remainder, file), written.at(-1) ?? 0);
+    expectFailed(terminal, recoverBlock(EVERYTHING), /but the lost server had written WAL up to /);
+    expectNothing(cluster);
+  },
+);
+
+onServer(
+  'a time whose rows only an abandoned timeline has is refused, with the commands for both choices',
+  async (cluster, terminal) => {
+    const now = () => sql(cluster, "select clock_timestamp() at time zone 'UTC' || '+00'");
+    expectOk(terminal, blockOf('base-backup'));
+    await work(cluster, 1, 10);
+    const first = now();
+    await work(cluster, 11, 20);
+    const second = now();
+    await work(cluster, 21, 30);
+    await kill(cluster);
+    putAside(terminal);
+    expectOk(terminal, recoverBlock(first));
+    expectOk(terminal, blockOf('start'));
+    expect(parcels(cluster)).toBe('10 10');
+    await work(cluster, 901, 902);
+    const third = now();
+    await work(cluster, 903, 904);
+    await kill(cluster);
+    putAside(terminal);
+
+    // Before and after that part, the work of the newer timeline counts.
+    expectOk(terminal, recoverBlock(first));
+    expectOk(terminal, blockOf('give-up'));
+    expectOk(terminal, recoverBlock(third));
+    expectOk(terminal, blockOf('start'));
+    expect(parcels(cluster)).toBe('12 902');
+    terminal.paste('stop_postgres');
+    expectOk(terminal, blockOf('give-up'));
+
+    const refused = terminal.paste(recoverBlock(second));
+    expect(refused).toMatch(
+      /The timeline 00000002 began at \S+ after the transaction of .*The timeline 00000001, which was left there, has 2 more until your time/,
+    );
+    expectNothing(cluster);
+    const [, until = ''] = /\(1\).*UNTIL='([^']+)'/.exec(refused) ?? [];
+    expectOk(terminal, recoverBlock(until));
+    expectOk(terminal, blockOf('start'));
+    expect(parcels(cluster)).toBe('10 10');
+    terminal.paste('stop_postgres');
+    expectOk(terminal, blockOf('give-up'));
+
+    const [, assignment = ''] = /\(2\).*?(export REMAINDER=[^,]+),/.exec(refused) ?? [];
+    expect(refused).toMatch(/, paste the block give-up-timeline with 00000002, and paste this block again/);
+    expectOk(terminal, `${assignment}\n${blockOf('give-up-timeline').replace("''", "'00000002'")}`);
+    expectOk(terminal, recoverBlock(second));
+    expectOk(terminal, blockOf('start'));
+    expect(parcels(cluster)).toBe('20 20');
+  },
+);
