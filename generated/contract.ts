@@ -2912,7 +2912,7 @@ export interface components {
         PrealertBatchLineStatus: "created" | "duplicate" | "unknown_customer" | "invalid";
         PrealertWarning: {
             /**
-             * @description `unlikely_number`: the tracking number has no digit, such as `N/A` or `TBD`, is the customer's code, is a list of several numbers, or has words beside digits in which no number is certain, such as `FedEx 7574 4746 7189 / 2`.
+             * @description `unlikely_number`: the tracking number has no digit, such as `N/A` or `TBD`, is the customer's code, is a list of several numbers, or has words beside digits in which no number is certain, such as `FedEx 7574 4746 7189 / 2`. Or only a part of the text was stored, such as `INT9` of `INT9` and `12` in two lines: `message` shows both. Or the number has no right check digit, and with one or two zeros in front it has that of a carrier: a spreadsheet may have removed them. The number is stored as it was sent, without the zeros.
              * @enum {string}
              */
             code: "unlikely_number";
@@ -4795,7 +4795,7 @@ export interface components {
         };
         UploadWarning: {
             /**
-             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `rows_skipped`: rows have content, but too few cells, and were not read. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one. `unlikely_number`: tracking numbers have no digit, such as `N/A`, are the customer's code, are lists of several numbers, or have words beside digits in which no number is certain.
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `rows_skipped`: rows have content, but too few cells, and were not read. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one. `unlikely_number`: tracking numbers have no digit, such as `N/A`, are the customer's code, are lists of several numbers, have words beside digits in which no number is certain, may lack zeros in front, or are a part of the cell's text, whose rest was not used.
              * @enum {string}
              */
             code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "rows_skipped" | "number_rounded" | "like_date" | "like_tracking_number" | "leading_zeros" | "unlikely_number";
