@@ -1403,7 +1403,7 @@ export interface paths {
          *     **Result.** A customer with an existing user code is updated. A customer with a new user code is created, and
          *     is active unless you say otherwise. A field that is missing from a record does not change. Customers are never
          *     deleted: send `is_active` 0 for a customer who has left. Invalid records are skipped and listed in `problems`.
-         *     The other records are imported. If all records are skipped, the run fails, and the counts and `problems` say why. If a user code appears twice, the last record is used. If the response cannot
+         *     The other records are imported. If all records are skipped, the run fails, and the counts and `problems` say why. If a user code appears twice, the last record is used, and `problems` names the earlier one with the code `repeated`. Codes are compared exactly. If the response cannot
          *     be read at all, nothing changes: the run fails, and `error` says what to correct. We try again at the next
          *     scheduled run. A run also fails, and stores nothing, if it would change more customers than the courier may
          *     change per day (see `uploadCustomers`).
@@ -2358,7 +2358,8 @@ export interface paths {
          *     counted in `pending`. The events are sent in order, at most 100,000 per call. While `has_more`
          *     is `true`, call again. Calling it twice sends nothing twice. An event that was recovered is recovered again after
          *     an hour at the earliest. A courier can recover 300,000 webhooks per UTC day. Above that the response is 429
-         *     `quota_exceeded`. `since` can be before the oldest stored event.
+         *     `quota_exceeded`. `since` can be before the oldest stored event. A `since` in the
+         *     future selects nothing, and is no error.
          *     The delivery log covers only 30 days: older events are sent even if your system accepted them before. Your
          *     check of `webhook-id` or `sequence` must detect these duplicates.
          *

@@ -28,7 +28,7 @@ function sendSafely(string $url, array $headers, string $body, string $key, int 
         $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
         $json = is_string($response) ? json_decode($response, true) : null;
         // Every response of the service has a status in its JSON. Anything else is not whole, or comes from a proxy.
-        $isWhole = isset($json['status']);
+        $isWhole = in_array($json['status'] ?? '', ['success', 'fail', 'error'], true);
         $isOpen = !$isWhole || in_array($status, [408, 429, 500, 502, 503, 504])
             || ($json['code'] ?? '') === 'idempotency_in_progress';
         if (!$isOpen) {

@@ -52,7 +52,8 @@ def attempt_once(url, headers, body, limit):
 def json_of(response):
     try:
         answer = response.json()
-        return answer if isinstance(answer, dict) and "status" in answer else None
+        is_whole = isinstance(answer, dict) and answer.get("status") in ("success", "fail", "error")
+        return answer if is_whole else None
     except (AttributeError, ValueError):
         return None
 
