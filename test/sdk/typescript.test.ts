@@ -297,12 +297,12 @@ describe('errors', () => {
   });
 
   test('an error of a batch has the results before it', async () => {
-    const done = Array.from({ length: 1_000 }, (_, index) => ({ line: index + 1, status: 'created' }));
+    const done = Array.from({ length: 250 }, (_, index) => ({ line: index + 1, status: 'created' }));
     answerInTurn(
       { status: 200, body: JSON.stringify({ status: 'success', data: { results: done } }) },
       { status: 403, body: JSON.stringify(failure('key_invalid')) },
     );
-    const many = Array.from({ length: 1_500 }, () => PREALERT);
+    const many = Array.from({ length: 400 }, () => PREALERT);
     const error = await errorOf(keyClient().prealerts.submitBatch(many));
     expect([error.name, error.results]).toEqual(['PermissionError', done]);
     answerInTurn(
