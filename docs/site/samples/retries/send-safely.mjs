@@ -1,4 +1,4 @@
-const REPEATED = [408, 429, 500, 502, 503, 504];
+const REPEATED = [408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530];
 
 /**
  * Sends a POST request until the response is final, at most five times, and returns its status and its JSON.

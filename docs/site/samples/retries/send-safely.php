@@ -1,5 +1,7 @@
 <?php
 
+const REPEATED = [408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530];
+
 /**
  * Sends a POST request until the response is final, at most five times, and returns its status and its JSON.
  * Create one key for each change that you intend, and store it with the change.
@@ -29,7 +31,7 @@ function sendSafely(string $url, array $headers, string $body, string $key, int 
         $json = is_string($response) ? json_decode($response, true) : null;
         // Every response of the service has a status in its JSON. Anything else is not whole, or comes from a proxy.
         $isWhole = in_array($json['status'] ?? '', ['success', 'fail', 'error'], true);
-        $isOpen = !$isWhole || in_array($status, [408, 429, 500, 502, 503, 504])
+        $isOpen = !$isWhole || in_array($status, REPEATED)
             || ($json['code'] ?? '') === 'idempotency_in_progress';
         if (!$isOpen) {
             return [$status, $json];

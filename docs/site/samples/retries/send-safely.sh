@@ -15,7 +15,7 @@ send_safely() {
       -H "Idempotency-Key: $key" "$@") || status=none
     is_whole_json "$json" || status=none
     case $status in
-      none | 408 | 429 | 500 | 502 | 503 | 504) ;;
+      none | 408 | 429 | 500 | 502 | 503 | 504 | 520 | 521 | 522 | 523 | 524 | 525 | 526 | 527 | 530) ;;
       409) grep -q '"code":"idempotency_in_progress"' "$json" || break ;;
       *) break ;;
     esac

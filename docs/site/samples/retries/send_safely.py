@@ -3,7 +3,7 @@ from email.utils import parsedate_to_datetime
 
 import requests
 
-REPEATED = (408, 429, 500, 502, 503, 504)
+REPEATED = (408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530)
 
 
 def send_safely(url, headers, body, key, limit=30):
