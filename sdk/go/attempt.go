@@ -57,7 +57,10 @@ func isOurs(response *http.Response, body []byte) bool {
 		Status string `json:"status"`
 	}
 	isJSON := strings.Contains(response.Header.Get("Content-Type"), "json")
-	return isJSON && json.Unmarshal(body, &success) == nil && success.Status == "success"
+	if !isJSON || json.Unmarshal(body, &success) != nil {
+		return false
+	}
+	return success.Status == "success" || success.Status == "2fa_required"
 }
 
 // isPage returns whether a response is what a file never is: JSON, or the page of a proxy.

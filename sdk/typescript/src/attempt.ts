@@ -108,7 +108,8 @@ export async function attemptOnce(
 }
 
 /** Every success of the service has this field. The generated client returns an object without fields for an empty body. */
-const isOurs = (data: unknown) => (Object(data) as { status?: unknown }).status === 'success';
+const isOurs = (data: unknown) =>
+  ['success', '2fa_required'].includes(String((Object(data) as { status?: unknown }).status));
 
 /** A file is never JSON or a page. */
 const isPage = ({ headers }: Response) => /json|html/.test(headers.get('content-type') ?? '');

@@ -180,7 +180,7 @@ final class Transport
             return preg_match('/json|html/', $response->headers['content-type'] ?? '') !== 1;
         }
 
-        return ($response->json()['status'] ?? null) === 'success';
+        return in_array($response->json()['status'] ?? null, ['success', '2fa_required'], true);
     }
 
     /**

@@ -93,7 +93,7 @@ def read_response(response: httpx.Response, content: bytes) -> httpx.Response:
     except ValueError:
         body = None
     # Every success of the service has a status. A proxy may answer with JSON of its own.
-    if not isinstance(body, dict) or body.get("status") != "success":
+    if not isinstance(body, dict) or body.get("status") not in ("success", "2fa_required"):
         raise httpx.RemoteProtocolError(NOT_OURS, request=response.request)
     return whole
 

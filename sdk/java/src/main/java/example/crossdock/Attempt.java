@@ -95,7 +95,8 @@ final class Attempt {
     boolean isJson = typeOf(response).contains("json");
     byte[] bytes = bytesOf(response);
     try {
-      if (isJson && JSON.readTree(bytes).path("status").asText().equals("success")) return;
+      String status = isJson ? JSON.readTree(bytes).path("status").asText() : "";
+      if (status.equals("success") || status.equals("2fa_required")) return;
     } catch (IOException incomplete) {
       throw new ConnectionException(incomplete, true);
     }
