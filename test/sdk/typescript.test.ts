@@ -586,7 +586,7 @@ test('100 MB are uploaded and downloaded without being held in memory', async ()
       return send();
     }
     return request.on('end', () =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":{}}'),
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"success","data":{}}'),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
