@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readScan } from '../../../src/modules/tracking-numbers/public.js';
 import { hasFedexCheckDigit } from '../../../src/modules/tracking-numbers/reader/fedex.js';
-import { warningOf } from './warnings.js';
+import { warningOf } from './warnings/warning-of.js';
 import { rounds } from '../../support/harness/effort.js';
 
 // Carriers print a number in groups, and people copy it with the word that stands in front of it.

@@ -3,7 +3,7 @@ import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { withFedexCheck } from '../../../../fixtures/reference/tracking-numbers.js';
 import { newNumber } from '../../../support/builders/parcels.js';
 import { multipart } from '../../../support/fixture/sent.js';
-import { warningOf } from '../../tracking-numbers/warnings.js';
+import { warningOf } from '../../tracking-numbers/warnings/warning-of.js';
 import { withService } from '../../../support/fixture/with-service.js';
 
 // A text that stands for a missing number is stored, with a warning.

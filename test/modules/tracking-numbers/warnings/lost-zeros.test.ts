@@ -1,9 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { shortNumber, withFedexCheck, withUspsCheck } from '../../../fixtures/reference/tracking-numbers.js';
-import { seededRandom } from '../../../fixtures/demo/values/seeded-random.js';
-import { rounds } from '../../support/harness/effort.js';
-import { publishedVectors } from './data-set.js';
-import { warningOf } from './warnings.js';
+import {
+  shortNumber,
+  withFedexCheck,
+  withUspsCheck,
+} from '../../../../fixtures/reference/tracking-numbers.js';
+import { seededRandom } from '../../../../fixtures/demo/values/seeded-random.js';
+import { rounds } from '../../../support/harness/effort.js';
+import { publishedVectors } from '../data-set.js';
+import { warningOf } from './warning-of.js';
 
 // A spreadsheet removes the zeros in front of a number. Its parcel would not be found.
 

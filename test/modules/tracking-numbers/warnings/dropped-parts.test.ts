@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { readScan } from '../../../src/modules/tracking-numbers/public.js';
-import { warningOf } from './warnings.js';
+import { readScan } from '../../../../src/modules/tracking-numbers/public.js';
+import { warningOf } from './warning-of.js';
 
 // A pre-alert of a text says which part of it was not used. A scan of it is read as before.
 

@@ -2,7 +2,7 @@ import {
   readNumber,
   warnOfUnlikelyNumber,
   type UnlikelyNumber,
-} from '../../../src/modules/tracking-numbers/public.js';
+} from '../../../../src/modules/tracking-numbers/public.js';
 
 /** Returns the warning about a tracking number of a pre-alert, as it is sent. */
 export function warningOf(sentNumber: string): UnlikelyNumber | undefined {
