@@ -1403,7 +1403,7 @@ export interface paths {
          *     **Result.** A customer with an existing user code is updated. A customer with a new user code is created, and
          *     is active unless you say otherwise. A field that is missing from a record does not change. Customers are never
          *     deleted: send `is_active` 0 for a customer who has left. Invalid records are skipped and listed in `problems`.
-         *     The other records are imported. If all records are skipped, the run fails, and the counts and `problems` say why. If a user code appears twice, the last record is used. If the response cannot
+         *     The other records are imported. If all records are skipped, the run fails, and the counts and `problems` say why. If a user code appears twice, the last record is used, and `problems` names the earlier one with the code `repeated`. Codes are compared exactly. If the response cannot
          *     be read at all, nothing changes: the run fails, and `error` says what to correct. We try again at the next
          *     scheduled run. A run also fails, and stores nothing, if it would change more customers than the courier may
          *     change per day (see `uploadCustomers`).
@@ -2358,7 +2358,8 @@ export interface paths {
          *     counted in `pending`. The events are sent in order, at most 100,000 per call. While `has_more`
          *     is `true`, call again. Calling it twice sends nothing twice. An event that was recovered is recovered again after
          *     an hour at the earliest. A courier can recover 300,000 webhooks per UTC day. Above that the response is 429
-         *     `quota_exceeded`. `since` can be before the oldest stored event.
+         *     `quota_exceeded`. `since` can be before the oldest stored event. A `since` in the
+         *     future selects nothing, and is no error.
          *     The delivery log covers only 30 days: older events are sent even if your system accepted them before. Your
          *     check of `webhook-id` or `sequence` must detect these duplicates.
          *
@@ -2912,7 +2913,7 @@ export interface components {
         PrealertBatchLineStatus: "created" | "duplicate" | "unknown_customer" | "invalid";
         PrealertWarning: {
             /**
-             * @description `unlikely_number`: the tracking number has no digit, such as `N/A` or `TBD`, is the customer's code, is a list of several numbers, or has words beside digits in which no number is certain, such as `FedEx 7574 4746 7189 / 2`.
+             * @description `unlikely_number`: the tracking number has no digit, such as `N/A` or `TBD`, is the customer's code, is a list of several numbers, or has words beside digits in which no number is certain, such as `FedEx 7574 4746 7189 / 2`. Or only a part of the text was stored, such as `INT9` of `INT9` and `12` in two lines: `message` shows both. Or the number has no right check digit, and with one or two zeros in front it has that of a carrier: a spreadsheet may have removed them. The number is stored as it was sent, without the zeros.
              * @enum {string}
              */
             code: "unlikely_number";
@@ -4795,7 +4796,7 @@ export interface components {
         };
         UploadWarning: {
             /**
-             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `rows_skipped`: rows have content, but too few cells, and were not read. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one. `unlikely_number`: tracking numbers have no digit, such as `N/A`, are the customer's code, are lists of several numbers, or have words beside digits in which no number is certain.
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `rows_skipped`: rows have content, but too few cells, and were not read. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one. `unlikely_number`: tracking numbers have no digit, such as `N/A`, are the customer's code, are lists of several numbers, have words beside digits in which no number is certain, may lack zeros in front, or are a part of the cell's text, whose rest was not used.
              * @enum {string}
              */
             code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "rows_skipped" | "number_rounded" | "like_date" | "like_tracking_number" | "leading_zeros" | "unlikely_number";

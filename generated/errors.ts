@@ -269,7 +269,8 @@ export const errorCatalogue = {
     "status": 401,
     "messages": {
       "default": "The request has no API key. Send your key in the header X-API-KEY.",
-      "token_sent": "This operation takes an API key, and you sent an access token. Send your key in the header X-API-KEY."
+      "token_sent": "This operation takes an API key, and you sent an access token. Send your key in the header X-API-KEY.",
+      "key_as_token": "The header Authorization has what looks like an API key. Send it in the header X-API-KEY, without \"Bearer\"."
     }
   },
   "credentials_invalid": {
@@ -296,7 +297,7 @@ export const errorCatalogue = {
     "status": 401,
     "messages": {
       "default": "The access token is not valid on this instance. Log in again.",
-      "key_sent": "You sent an API key as the access token. Log in, and send the token as \"Authorization: Bearer <token>\"."
+      "key_sent": "The header Authorization has what looks like an API key. A key belongs into the header X-API-KEY, and only submits pre-alerts. For this operation log in, and send the token as \"Authorization: Bearer <token>\"."
     }
   },
   "token_expired": {
@@ -931,7 +932,7 @@ export const fieldCatalogue = {
   },
   "unknown_user_code": {
     "code": "unknown",
-    "message": "{field} must be the user code of an active customer of the courier."
+    "message": "{field} must be the user code of an active customer of the courier. Codes are compared exactly, with upper and lower case."
   },
   "ambiguous": {
     "code": "ambiguous",
@@ -1384,9 +1385,10 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
   | [code: 'too_many_payments' | 'bill_too_long', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
-  | [code: 'key_missing' | 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
+  | [code: 'key_missing', options: { variant: 'token_sent' | 'key_as_token'; errors?: Entry[] } & Detail]
   | [code: 'token_missing', options: { variant: 'key_sent' | 'no_scheme'; errors?: Entry[] } & Detail]
   | [code: 'token_invalid', options: { variant: 'key_sent'; errors?: Entry[] } & Detail]
+  | [code: 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields'; errors: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]

@@ -11,6 +11,7 @@ export type Retries = {
   last_attempt_seconds: number;
   pause: { first_seconds: number; factor: number; longest_seconds: number; jitter: number };
   retry_after: { longest_seconds: number };
+  batch_lines: number;
   no_response: { not_sent: Rule; lost: Rule };
   statuses: { status: number; code?: string; retry: Rule }[];
 };

@@ -1,5 +1,5 @@
 import { RETRIES } from '../retries.js';
-import type { Fault } from './faults.js';
+import { MAX_LINES_IN_TIME, type Fault } from './faults.js';
 import type { Attempt } from './proxy.js';
 
 /** Timers of some languages fire a few milliseconds early. */
@@ -18,6 +18,24 @@ export function faultOfAttempts(attempts: Attempt[], expected: number): string |
   const early = others.findIndex((attempt, index) => isEarly(attempts[index] ?? first, attempt, index + 1));
   return early === -1 ? undefined : `retry ${early + 1} came too early`;
 }
+
+/** Returns what is wrong with the requests of a batch on a slow line, or undefined: their sizes and keys, and what arrived. */
+export function faultOfBatch(attempts: Attempt[], expected: number): string | undefined {
+  const sent = attempts.map(({ key = '', body }) => ({ key, lines: body.split('\n').slice(0, -1) }));
+  if (sent.some(({ lines }) => lines.length > RETRIES.batch_lines)) return 'a request has too many lines';
+  if (new Set(sent.map(({ key }) => key)).size !== sent.length || sent.some(({ key }) => key === ''))
+    return 'two requests with different lines have the same Idempotency-Key';
+  const late = sent.findIndex(({ lines }, index) => isWhole(lines, sent[index + 1]?.lines));
+  if (late !== -1)
+    return `request ${late + 2} is not half of the one before it, which did not arrive in time`;
+  const arrived = sent.flatMap(({ lines }) => (lines.length > MAX_LINES_IN_TIME ? [] : lines));
+  return arrived.length === expected && new Set(arrived).size === expected
+    ? undefined
+    : `${arrived.length} lines arrived, of which ${new Set(arrived).size} differ`;
+}
+
+const isWhole = (late: string[], next: string[] | undefined): boolean =>
+  late.length > MAX_LINES_IN_TIME && next !== undefined && next.length !== Math.ceil(late.length / 2);
 
 /** The client ends these attempts, which a busy proxy sees late. */
 const ENDED_BY_CLIENT = new Set<Fault | undefined>(['silent', 'silent_in_body', 'slow', undefined]);

@@ -5,7 +5,7 @@ export type Exchange = {
   request: IncomingMessage;
   response: ServerResponse;
   /** Reads the request to its end. */
-  read(): Promise<void>;
+  read(): Promise<Buffer>;
   /** Reads the request, sends it to the service and returns the whole response. */
   forward(): Promise<Reply>;
 };
@@ -18,6 +18,9 @@ const RETRY_AFTER_SECONDS = 1;
 const RETRY_AFTER_DATE_SECONDS = 2;
 
 const SLOW_BYTE_MS = 500;
+
+/** How many lines arrive in time on the slow line. */
+export const MAX_LINES_IN_TIME = 70;
 
 /** What can happen to a request. The service has executed it if its response was lost, cut or slow. */
 export const FAULTS = {
@@ -45,7 +48,9 @@ export const FAULTS = {
     response.writeHead(status, { ...headers, 'content-length': String(first.length) }).end(first);
   },
   /** The request is read, and nothing is ever answered. */
-  silent: ({ read }) => read(),
+  silent: async ({ read }) => {
+    await read();
+  },
   /** The headers arrive and half of the body. Then there is nothing more. */
   silent_in_body: async ({ response, forward }) => {
     const { status, headers, bytes } = await forward();
@@ -79,6 +84,27 @@ export const FAULTS = {
   http_502: refuse(502, undefined),
   http_503: refuse(503, 'unavailable', () => String(RETRY_AFTER_SECONDS)),
   http_504: refuse(504, undefined),
+  http_520: refuse(520, undefined),
+  http_521: refuse(521, undefined),
+  http_522: refuse(522, undefined),
+  http_523: refuse(523, undefined),
+  http_524: refuse(524, undefined),
+  http_525: refuse(525, undefined),
+  http_526: refuse(526, undefined),
+  http_527: refuse(527, undefined),
+  http_530: refuse(530, undefined),
+  /** A captive portal or a proxy answers itself, with a success in JSON. */
+  portal: async ({ response, read }) => {
+    await read();
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
+  },
+  /** A line that is too slow for a body of more than some pre-alerts. Smaller ones are forwarded. */
+  slow_line: async (exchange) => {
+    const lines = (await exchange.read()).toString().split('\n').length - 1;
+    if (lines > MAX_LINES_IN_TIME) return refuse(408, 'request_timeout')(exchange);
+    const { status, headers, bytes } = await exchange.forward();
+    exchange.response.writeHead(status, headers).end(bytes);
+  },
 } satisfies Record<string, (exchange: Exchange) => void | Promise<void>>;
 
 export type Fault = keyof typeof FAULTS;

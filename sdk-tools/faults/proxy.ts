@@ -56,8 +56,9 @@ export async function startFaultProxy(serviceUrl: string, plan: FaultPlan): Prom
     const attempt = attemptOf(request, fault);
     attempts.push(attempt);
     response.on('close', () => (attempt.endMs = performance.now()));
+    let reading: Promise<Buffer> | undefined;
     const readBody = async () => {
-      const body = await readAll(request);
+      const body = await (reading ??= readAll(request));
       attempt.body = body.toString();
       return body;
     };
@@ -66,8 +67,7 @@ export async function startFaultProxy(serviceUrl: string, plan: FaultPlan): Prom
       respond(response, await forwardBody());
       return;
     }
-    const read = async () => void (await readBody());
-    await FAULTS[fault]({ request, response, read, forward: forwardBody });
+    await FAULTS[fault]({ request, response, read: readBody, forward: forwardBody });
     attempt.faultMs = performance.now();
     const retryAfter = response.getHeader('retry-after');
     if (retryAfter !== undefined) attempt.retryAfter = String(retryAfter);

@@ -56,6 +56,7 @@ function retriesFile(contract: Contract): string {
     `\tlongestPause = ${pause.longest_seconds}`,
     `\tpauseJitter = ${pause.jitter}`,
     `\tlongestRetryAfter = ${RETRIES.retry_after.longest_seconds}\n)\n`,
+    `// Pre-alerts per request of a batch.\nconst batchLines = ${RETRIES.batch_lines}\n`,
     '// The service has not executed the request.',
     list('retryAlways', 'int', statusesOf('always')),
     list('retryCodes', 'Code', retriedCodes()),

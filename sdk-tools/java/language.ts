@@ -61,6 +61,7 @@ function defaultsFile(contract: Contract): string {
     constant('double', 'LONGEST_PAUSE_SECONDS', String(pause.longest_seconds)),
     constant('double', 'PAUSE_JITTER', String(pause.jitter)),
     constant('long', 'LONGEST_RETRY_AFTER_SECONDS', String(RETRIES.retry_after.longest_seconds)),
+    constant('int', 'BATCH_LINES', String(RETRIES.batch_lines)),
     set('Integer', 'RETRY_ALWAYS', statusesOf('always')),
     set('String', 'RETRY_CODES', retriedCodes()),
     set('Integer', 'RETRY_REPEATABLE', statusesOf('repeatable')),

@@ -13,6 +13,7 @@ export function retryConstants(): string[] {
     ['LONGEST_PAUSE_SECONDS', pause.longest_seconds],
     ['PAUSE_JITTER', pause.jitter],
     ['LONGEST_RETRY_AFTER_SECONDS', RETRIES.retry_after.longest_seconds],
+    ['BATCH_LINES', RETRIES.batch_lines],
     ['ALWAYS', statusesOf('always')],
     ['CODES', retriedCodes()],
     ['REPEATABLE', statusesOf('repeatable')],

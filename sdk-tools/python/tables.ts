@@ -83,6 +83,7 @@ function retriesModule(): string {
     `LONGEST_PAUSE_SECONDS = ${pause.longest_seconds}`,
     `PAUSE_JITTER = ${pause.jitter}`,
     `LONGEST_RETRY_AFTER_SECONDS = ${RETRIES.retry_after.longest_seconds}`,
+    `BATCH_LINES = ${RETRIES.batch_lines}`,
     `ALWAYS = ${list(statusesOf('always'))}`,
     `CODES = ${list(retriedCodes())}`,
     `REPEATABLE = ${list(statusesOf('repeatable'))}`,

@@ -14,6 +14,7 @@ export function retriesSource(): string {
     `export const LONGEST_PAUSE_SECONDS = ${pause.longest_seconds};`,
     `export const PAUSE_JITTER = ${pause.jitter};`,
     `export const LONGEST_RETRY_AFTER_SECONDS = ${RETRIES.retry_after.longest_seconds};`,
+    `export const BATCH_LINES = ${RETRIES.batch_lines};`,
     `export const ALWAYS: ${list('number', statusesOf('always'))};`,
     `export const CODES: ${list('string', retriedCodes())};`,
     `export const REPEATABLE: ${list('number', statusesOf('repeatable'))};`,

@@ -26,7 +26,8 @@ func (c *caller) attempt(request *http.Request) (*http.Response, error) {
 		limit.stop()
 		return nil, limit.connectionError(err, wasSent(err))
 	}
-	if response.StatusCode < 300 && respondsWithFile(request.URL.Path) {
+	isFile := respondsWithFile(request.URL.Path) && !isPage(response)
+	if response.StatusCode < 300 && isFile {
 		limit.timer.Stop()
 		response.Body = &download{response.Body, limit}
 		return response, nil
@@ -40,11 +41,32 @@ func (c *caller) attempt(request *http.Request) (*http.Response, error) {
 	if response.StatusCode >= 300 {
 		return nil, errorOf(response, body)
 	}
-	if !strings.Contains(response.Header.Get("Content-Type"), "json") || !json.Valid(body) {
-		return nil, &ConnectionError{Err: errors.New("the response is no complete JSON"), WasSent: true}
+	if respondsWithFile(request.URL.Path) || !isOurs(response, body) {
+		return nil, &ConnectionError{Err: errNotOurs, WasSent: true}
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, nil
+}
+
+var errNotOurs = errors.New("the response is not one of the service, or is not complete")
+
+// isOurs returns whether a success in JSON has the status that every success of the service has. A proxy may answer with JSON of its
+// own.
+func isOurs(response *http.Response, body []byte) bool {
+	var success struct {
+		Status string `json:"status"`
+	}
+	isJSON := strings.Contains(response.Header.Get("Content-Type"), "json")
+	if !isJSON || json.Unmarshal(body, &success) != nil {
+		return false
+	}
+	return success.Status == "success" || success.Status == "2fa_required"
+}
+
+// isPage returns whether a response is what a file never is: JSON, or the page of a proxy.
+func isPage(response *http.Response) bool {
+	kind := response.Header.Get("Content-Type")
+	return strings.Contains(kind, "json") || strings.Contains(kind, "html")
 }
 
 func isForm(request *http.Request) bool {

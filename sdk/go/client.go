@@ -32,6 +32,7 @@ func New(baseURL string, options ...Option) (*Client, error) {
 		maxWait:     seconds(longestRetryAfter),
 		timeout:     seconds(attemptLimit),
 		lastAttempt: seconds(lastAttemptLimit),
+		batchLines:  batchLines,
 	}
 	for _, option := range options {
 		if err := option(&settings); err != nil {
@@ -79,6 +80,7 @@ type settings struct {
 	maxWait     time.Duration
 	timeout     time.Duration
 	lastAttempt time.Duration
+	batchLines  int
 }
 
 // Option changes a setting of a new client.
@@ -145,6 +147,18 @@ func WithRetries(maxRetries int, maxWait time.Duration) Option {
 func WithTimeouts(attempt, lastAttempt time.Duration) Option {
 	return func(s *settings) error {
 		s.timeout, s.lastAttempt = attempt, lastAttempt
+		return nil
+	}
+}
+
+// WithBatchLines sets how many pre-alerts SubmitPrealerts sends per request, 1 to 1,000 (default 250). A request must arrive within 10
+// seconds, so a slow line needs fewer. After 408 the batch is halved, and the following ones too.
+func WithBatchLines(lines int) Option {
+	return func(s *settings) error {
+		s.batchLines = lines
+		if lines < 1 || lines > maxBatchLines {
+			return fmt.Errorf("crossdock: a request has 1 to %d pre-alerts, not %d", maxBatchLines, lines)
+		}
 		return nil
 	}
 }

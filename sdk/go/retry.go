@@ -31,6 +31,9 @@ func (c *caller) waitAfter(failure error, request *http.Request, retries int, st
 func isTemporary(failure error, request *http.Request) bool {
 	var refusal *Error
 	if errors.As(failure, &refusal) {
+		if refusal.Status == http.StatusRequestTimeout && request.Context().Value(divisibleKey{}) != nil {
+			return false
+		}
 		isRefused := slices.Contains(retryAlways, refusal.Status) || slices.Contains(retryCodes, refusal.Code)
 		return isRefused || slices.Contains(retryRepeatable, refusal.Status) && isRepeatable(request)
 	}
@@ -49,6 +52,13 @@ func isRepeatable(request *http.Request) bool {
 }
 
 type repeatableKey struct{}
+
+type divisibleKey struct{}
+
+// divisible marks the requests of a context: after 408 the caller divides them, instead of sending all of it again.
+func divisible(ctx context.Context) context.Context {
+	return context.WithValue(ctx, divisibleKey{}, true)
+}
 
 // repeatable marks the requests of a context: repeating them does no harm.
 func repeatable(ctx context.Context) context.Context {

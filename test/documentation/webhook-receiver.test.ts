@@ -2,6 +2,7 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -60,6 +61,14 @@ const missing = ['python3', 'bash', 'openssl', 'curl', 'od'].filter((name) => !f
       return stdout;
     };
     expect([await send(), await send()]).toEqual(['204\n', '204\n']);
+    // A caller that stops in the middle of its request does not delay the others.
+    const slow = connect(port, '127.0.0.1');
+    slow.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+    await once(slow, 'connect');
+    const startMs = performance.now();
+    expect(await send()).toBe('204\n');
+    expect(performance.now() - startMs).toBeLessThan(8_000);
+    slow.destroy();
     expect(await send(script.replace('--data-binary "$BODY"', '--data-binary "$BODY "'))).toBe('401\n');
     expect(await send(script.replace('SECRET=whsec_M', 'SECRET=whsec_N'))).toBe('401\n');
     expect(output).toBe('New: package.created\n');

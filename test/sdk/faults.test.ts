@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { faultOfAttempts } from '../../sdk-tools/faults/check.js';
+import { faultOfAttempts, faultOfBatch } from '../../sdk-tools/faults/check.js';
 import type { Attempt } from '../../sdk-tools/faults/proxy.js';
 import { packageVersion } from '../../src/config/project-root.js';
 import { FAULT_CASES } from '../support/sdk/fault-cases.js';
@@ -11,6 +11,9 @@ import { buildSdk } from './programs/build-sdk.js';
 // Every SDK against a proxy that loses, cuts and delays responses: each call ends right, within its time limit.
 
 const LANGUAGES = await faultLanguages();
+
+/** What the programs submit as a batch. */
+const BATCH_LINES = 300;
 
 /** For a machine that does other work at the same time. A call that waits for ever takes longer. */
 const SLOWNESS_SECONDS = 20;
@@ -48,6 +51,10 @@ describe.each(LANGUAGES)('$name', (language) => {
     expect(attempts.length).toBeGreaterThanOrEqual(least ?? 0);
     expect(attempts.length).toBeLessThanOrEqual(most ?? 0);
     if (expected.action === 'submit') expect(faultOfAttempts(attempts, attempts.length)).toBeUndefined();
+    if (expected.action === 'batch' && expected.ends === 'value') {
+      expect(report.value).toBe(BATCH_LINES);
+      expect(faultOfBatch(attempts, BATCH_LINES)).toBeUndefined();
+    }
     expect(durationOf(attempts)).toBeLessThan(expected.withinSeconds + SLOWNESS_SECONDS);
   });
 

@@ -5,6 +5,7 @@ import { readContract } from '../../sdk-tools/contract.js';
 import { faultOfAttempts, longestPauseMs } from '../../sdk-tools/faults/check.js';
 import { operationsOf } from '../../sdk-tools/operations.js';
 import { READS, repeatOf } from '../../sdk-tools/repeatable.js';
+import { statusRanges } from '../../scripts/contract/site/retries.js';
 import { RETRIES, retriedCodes, statusesOf } from '../../sdk-tools/retries.js';
 import { failureCodes } from '../../sdk-tools/failure-codes.js';
 import { projectRoot } from '../../src/config/project-root.js';
@@ -18,7 +19,7 @@ describe('sdk/retries.yaml', () => {
     const codes = await failureCodes();
     expect(retriedCodes().filter((code) => !codes.includes(code))).toEqual([]);
     expect([...statusesOf('always'), ...statusesOf('repeatable')].sort()).toEqual([
-      408, 429, 500, 502, 503, 504,
+      408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530,
     ]);
   });
 
@@ -65,7 +66,7 @@ test.each(LANGUAGES)('the README of the SDK for %s states the rules of sdk/retri
     /\s+/g,
     ' ',
   );
-  const numbers = RETRIES.statuses.filter(({ code }) => !code).map(({ status }) => status);
+  const numbers = statusRanges(RETRIES.statuses.filter(({ code }) => !code).map(({ status }) => status));
   const words = ['zero', 'one', 'two', 'three', 'four', 'five', 'six'];
   expect(readme).toContain(`${numbers.join(', ')},`);
   expect(readme).toMatch(new RegExp(`(at most|up to) ${words[RETRIES.attempts - 1]} times`));

@@ -102,7 +102,10 @@ async function codeOf(folder: string, path: string, label?: string): Promise<str
   return `\`\`\`${LANGUAGES[extname(path)]}${label ? ` tab=${label}` : ''}\n${code.trimEnd()}\n\`\`\``;
 }
 
-/** Returns a section per client library: the beginning of its README, and how to install it. */
+/** The sections of a README that a partner of the service reads first. */
+const SDK_SECTIONS = new Set(['Install', 'Many pre-alerts', 'Webhooks', 'Errors', 'Errors and repetitions']);
+
+/** Returns a section per client library: of its README the beginning, and how to install, announce many, receive and handle errors. */
 async function sdkSections(folder: string): Promise<string> {
   const names = existsSync(folder) ? (await readdir(folder)).sort() : [];
   const files = names.map((name) => join(folder, name, 'README.md')).filter((file) => existsSync(file));
@@ -112,7 +115,8 @@ async function sdkSections(folder: string): Promise<string> {
 
 function sdkSection(readme: string): string {
   const [beginning = '', ...sections] = withoutFileLinks(readme).split(/^(?=## )/m);
-  const shown = [beginning, ...sections.filter((section) => section.startsWith('## Install\n'))].join('');
+  const isShown = (section: string) => SDK_SECTIONS.has(/^## (.+)/.exec(section)?.[1] ?? '');
+  const shown = [beginning, ...sections.filter(isShown)].join('');
   // One level lower. A `#` in code is not a heading.
   const parts = shown.split(/^(```[^]*?^```)$/m);
   return parts

@@ -17,13 +17,17 @@ export type Retries = {
 /** Returns the tables of what is sent again, and how. */
 export function retrySections(retries: Retries): string {
   const { statuses, no_response: none } = retries;
+  const rowsOf = (retry: Retry): [string, Retry][] =>
+    statusRanges(
+      statuses.filter((entry) => !entry.code && entry.retry === retry).map(({ status }) => status),
+    ).map((range) => [range, retry]);
   const rows: [string, Retry][] = [
     ['no connection', none.not_sent],
     ['none in time, or one that is cut', none.lost],
-    ...statuses.map(({ status, code, retry }): [string, Retry] => [
-      code ? `${status} \`${code}\`` : String(status),
-      retry,
-    ]),
+    ...statuses.flatMap(({ status, code, retry }): [string, Retry][] =>
+      code ? [[`${status} \`${code}\``, retry]] : [],
+    ),
+    ...[...rowsOf('always'), ...rowsOf('repeatable')].sort(([a], [b]) => a.localeCompare(b)),
   ];
   const header = ['| Response | With a key, or GET or PUT | Without a key |', '|---|---|---|'];
   const lines = rows.map(([response, retry]) => `| ${response} | send it again | ${WITHOUT_KEY[retry]} |`);
@@ -32,6 +36,17 @@ export function retrySections(retries: Retries): string {
     '| any other | final | final |',
   ];
   return [[...header, ...lines, ...others].join('\n'), pauseList(retries)].join('\n\n');
+}
+
+/** Returns the statuses as text, in order. Five or more in a row are one range. */
+export function statusRanges(statuses: number[]): string[] {
+  const runs: number[][] = [];
+  for (const status of statuses) {
+    const run = runs.at(-1);
+    if (run?.at(-1) === status - 1) run.push(status);
+    else runs.push([status]);
+  }
+  return runs.flatMap((run) => (run.length > 4 ? [`${run[0]} to ${run.at(-1)}`] : run.map(String)));
 }
 
 const WITHOUT_KEY = { always: 'send it again', repeatable: 'do not: it may have been executed' };
@@ -49,6 +64,6 @@ function pauseList(retries: Retries): string {
 
 /** Returns the row of the statuses after which the same request is sent again, for a table with two columns. */
 export function retryRow({ statuses }: Retries): string {
-  const names = statuses.filter(({ code }) => !code).map(({ status }) => status);
+  const names = statusRanges(statuses.filter(({ code }) => !code).map(({ status }) => status));
   return `| ${names.join(', ')} | Send the same request with the same \`Idempotency-Key\` again, after the pause or the seconds in \`Retry-After\`. If a 500 stays, send us the \`request_id\`. |`;
 }

@@ -91,6 +91,9 @@ func act(each call) (any, error) {
 		}
 		return result.JSON201.Data.PrealertID, nil
 	}
+	if each.Action == "batch" {
+		return actBatch(ctx, each, options)
+	}
 	login := crossdock.WithLogin(os.Getenv("CROSSDOCK_USERNAME"), os.Getenv("CROSSDOCK_PASSWORD"))
 	client, err := crossdock.New(each.URL, append(options, login)...)
 	if err != nil {
@@ -126,6 +129,27 @@ func act(each call) (any, error) {
 		return position == size && size > 0, err
 	}
 	return nil, errors.New("unknown action " + each.Action)
+}
+
+func actBatch(ctx context.Context, each call, options []crossdock.Option) (any, error) {
+	client, err := crossdock.New(each.URL, append(options, crossdock.WithAPIKey(os.Getenv("CROSSDOCK_API_KEY")))...)
+	if err != nil {
+		return nil, err
+	}
+	prealerts := make([]api.PrealertSubmission, 300)
+	for index := range prealerts {
+		prealerts[index] = api.PrealertSubmission{UserCode: "IEX-1001", TrackingNumber: fmt.Sprintf("%s-%d", each.TrackingNumber, index)}
+	}
+	batch, err := client.SubmitPrealerts(ctx, prealerts, false)
+	if err != nil {
+		return nil, err
+	}
+	for index, line := range batch.Results {
+		if line.Line != index+1 {
+			return "wrong lines", nil
+		}
+	}
+	return batch.Created, nil
 }
 
 func optionsOf(each call) []crossdock.Option {

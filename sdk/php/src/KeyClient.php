@@ -35,7 +35,7 @@ final class KeyClient
         string $baseUrl,
         #[\SensitiveParameter]
         string|false|null $apiKey,
-        Options $options = new Options(),
+        private readonly Options $options = new Options(),
     ) {
         $this->transport = new Transport($baseUrl, $options);
         $this->requests = new RequestFactory($this->transport);
@@ -65,7 +65,7 @@ final class KeyClient
     }
 
     /**
-     * Submits any number of pre-alerts, 1,000 per request, and returns one result per pre-alert, in the same order.
+     * Submits any number of pre-alerts, 250 per request (see Options), and returns one result per pre-alert, in the same order.
      * `line` of the first is 1.
      *
      * A pre-alert that the service refuses does not stop the others: check `status` of each result. If a request fails, the
@@ -117,13 +117,24 @@ final class KeyClient
     public function submitEach(iterable $prealerts): Generator
     {
         $line = 0;
-        foreach ($this->requests->batches($prealerts) as $lines) {
-            $results = $this->sendBatch($lines, false);
-            foreach ($results as $result) {
-                $line++;
-                yield BatchResult::fromJson(['line' => $line] + $result);
+        $size = $this->options->batchLines;
+        foreach ($this->requests->batches($prealerts, $size) as $lines) {
+            while ($lines !== []) {
+                $part = array_slice($lines, 0, $size);
+                $response = $this->transport->send($this->withKey($this->requests->createBatch($part, false)));
+                if ($response->status === 408 && count($part) > 1 && $this->options->maxRetries > 0) {
+                    // The line is too slow for the batch. Nothing of it is stored.
+                    $size = (int) ceil(count($part) / 2);
+                    continue;
+                }
+                $results = self::resultsOf($response);
+                foreach ($results as $result) {
+                    $line++;
+                    yield BatchResult::fromJson(['line' => $line] + $result);
+                }
+                IncompleteBatchException::throwIfCut(count($part), count($results));
+                $lines = array_slice($lines, count($part));
             }
-            IncompleteBatchException::throwIfCut($lines, count($results));
         }
     }
 
@@ -145,29 +156,39 @@ final class KeyClient
      */
     public function submitAllOrNone(array $prealerts, ?string $idempotencyKey = null): array
     {
-        $batches = iterator_to_array($this->requests->batches($prealerts), false);
+        $size = RequestFactory::BATCH_LINES;
+        $batches = iterator_to_array($this->requests->batches($prealerts, $size), false);
         if (count($batches) > 1) {
             throw new InvalidArgumentException('At most 1,000 pre-alerts, or 4 MiB, can be submitted all or none.');
         }
         if ($batches === []) {
             return [];
         }
-        $results = $this->sendBatch($batches[0], true, $idempotencyKey);
-        IncompleteBatchException::throwIfCut($batches[0], count($results));
+        $request = $this->requests->createBatch($batches[0], true, $idempotencyKey);
+        $results = self::resultsOf($this->transport->send($this->withKey($request)));
+        IncompleteBatchException::throwIfCut(count($batches[0]), count($results));
 
         return array_column($results, 'prealert_id');
     }
 
     /** @return list<array<string, mixed>> */
-    private function sendBatch(string $lines, bool $isAtomic, ?string $idempotencyKey = null): array
+    private static function resultsOf(Response $response): array
     {
-        return $this->send($this->requests->createBatch($lines, $isAtomic, $idempotencyKey))->json()['data']['results'];
+        return self::successOf($response)->json()['data']['results'];
     }
 
     private function send(Request $request): Response
     {
-        $response = $this->transport->send($request->withHeader('X-API-KEY', $this->apiKey));
+        return self::successOf($this->transport->send($this->withKey($request)));
+    }
 
+    private static function successOf(Response $response): Response
+    {
         return $response->isSuccess() ? $response : throw ApiException::fromResponse($response);
+    }
+
+    private function withKey(Request $request): Request
+    {
+        return $request->withHeader('X-API-KEY', $this->apiKey);
     }
 }

@@ -4,6 +4,9 @@ declare(strict_types=1);
 
 namespace Crossdock;
 
+use Crossdock\Http\RequestFactory;
+use InvalidArgumentException;
+
 /**
  * Settings of a client. Every setting has a default:
  *
@@ -20,6 +23,8 @@ final class Options
      * @param string|null $caFile File with trusted certificates (PEM), if the system's are missing or not sufficient.
      * @param string|null $proxy URL of an HTTP proxy.
      * @param float $lastAttempt No attempt begins later than these seconds after the first.
+     * @param int $batchLines Pre-alerts per request of submitMany() and submitEach(), 1 to 1,000. A request must arrive within 10
+     *     seconds, so a slow line needs fewer. After 408 the batch is halved, and the following ones too.
      */
     public function __construct(
         public readonly float $timeout = Retries::ATTEMPT_SECONDS,
@@ -29,6 +34,10 @@ final class Options
         public readonly ?string $caFile = null,
         public readonly ?string $proxy = null,
         public readonly float $lastAttempt = Retries::LAST_ATTEMPT_SECONDS,
+        public readonly int $batchLines = Retries::BATCH_LINES,
     ) {
+        if ($batchLines < 1 || $batchLines > RequestFactory::BATCH_LINES) {
+            throw new InvalidArgumentException('batchLines must be 1 to 1,000.');
+        }
     }
 }

@@ -2,12 +2,14 @@
 
 import os
 import sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from crossdock import WebhookError, verify_webhook
 
 
 class Receiver(BaseHTTPRequestHandler):
+    timeout = 10  # seconds without a byte, so that a caller that stops does not keep a thread
+
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         try:
@@ -22,4 +24,5 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-HTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver).serve_forever()
+# One thread per request: a slow caller does not delay the others.
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver).serve_forever()

@@ -353,10 +353,10 @@ class NetworkTest(unittest.TestCase):
         self.assertEqual((caught.exception.status, caught.exception.code), (502, ""))
 
     def test_an_error_of_a_batch_has_the_results_before_it(self) -> None:
-        many = [prealert(f"PY-PART-{number}") for number in range(1500)]
+        many = [prealert(f"PY-PART-{number}") for number in range(400)]
         with self.assertRaises(ForbiddenError) as caught:
             self.client("second-batch").submit_many(many)
-        self.assertEqual([result.line for result in caught.exception.results], list(range(1, 1001)))
+        self.assertEqual([result.line for result in caught.exception.results], list(range(1, 251)))
         self.assertTrue(str(caught.exception.results[0].prealert_id).endswith("a03"))
 
     def test_a_batch_that_was_cut_on_the_way_is_an_error(self) -> None:

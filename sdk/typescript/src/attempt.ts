@@ -92,7 +92,11 @@ export async function attemptOnce(
     )) as Outcome;
     if (!response) throw error;
     if (!response.ok) return { error: errorOf(response, error) };
-    if (parseAs === 'json' && isEmpty(data)) throw new Error('The body of the response is empty.');
+    const isOwn = parseAs === 'json' ? isOurs(data) : !isPage(response);
+    if (!isOwn)
+      throw new Error(
+        'The response is not one of the service. Something on the way has answered, such as a proxy.',
+      );
     isStreaming = parseAs === 'stream';
     return { data, response };
   } catch (error) {
@@ -103,5 +107,9 @@ export async function attemptOnce(
   }
 }
 
-/** The generated client returns an object without fields for an empty body. Every response of the service has some. */
-const isEmpty = (data: unknown) => Object.keys(Object(data) as object).length === 0;
+/** Every success of the service has this field. The generated client returns an object without fields for an empty body. */
+const isOurs = (data: unknown) =>
+  ['success', '2fa_required'].includes(String((Object(data) as { status?: unknown }).status));
+
+/** A file is never JSON or a page. */
+const isPage = ({ headers }: Response) => /json|html/.test(headers.get('content-type') ?? '');

@@ -1,5 +1,6 @@
 import { attemptOnce, TimeLimit, type Operation } from './attempt.js';
 import type { Credential } from './credential.js';
+import { ApiError, TooSlowError } from './errors.js';
 import { downloadOf, type Download, type Opened, type Repeat } from './download.js';
 import type { Client } from './generated/core/client/index.js';
 import { listingOf, type AnyPage, type Listing, type Paging } from './listing.js';
@@ -26,6 +27,8 @@ export type Policy = {
   /** Sent without a credential. */
   isPublic?: boolean;
   isForm?: boolean;
+  /** After 408 the caller divides the request, instead of sending all of it again. */
+  isDivisible?: boolean;
 };
 
 export type Input = { query?: object; path?: object; body?: unknown };
@@ -114,6 +117,8 @@ async function waitAfter(error: unknown, { settings, options, policy, form, stat
     ...settings,
     ...(options.maxRetries === undefined ? {} : { maxRetries: options.maxRetries }),
   };
+  if (policy.isDivisible && retries.maxRetries > 0 && error instanceof ApiError && error.status === 408)
+    throw new TooSlowError('The request did not arrive in time.', { cause: error });
   const isRepeatable = policy.repeat !== 'never';
   // A stream cannot be read again.
   const delayMs =

@@ -29,6 +29,11 @@ function isNotSent(error: unknown): boolean {
   return ('code' in error && NOT_SENT.has(String(error.code))) || isNotSent(error.cause);
 }
 
+/** A request did not arrive in time, and can be divided. Not seen by callers. */
+export class TooSlowError extends CrossdockError {
+  override name = 'TooSlowError';
+}
+
 /** The service received fewer pre-alerts than were sent: something on the way has cut the request. Submit the batch again. */
 export class IncompleteBatchError extends CrossdockError {
   override name = 'IncompleteBatchError';

@@ -57,6 +57,7 @@ export async function submitPrealert(
 export const toPrealert = (id: string, body: PrealertSubmission): queries.NewPrealert => ({
   id,
   userCode: body.UserCode,
+  sentNumber: body.TrackingNumber,
   ...readTracking(body.TrackingNumber, 'TrackingNumber'),
   vendor: body.Vendor ?? null,
   description: body.Description ?? null,
@@ -72,6 +73,7 @@ export async function createPrealert(ctx: UserContext, body: BodyOf<'createPreal
   const prealert = {
     id: newId(),
     userCode: body.user_code,
+    sentNumber: body.tracking_number,
     ...readTracking(body.tracking_number, 'tracking_number'),
     vendor: body.vendor,
     description: body.description ?? null,

@@ -22,7 +22,11 @@ export type PrealertFields = Pick<
   keys: string[];
 };
 
-export type NewPrealert = PrealertFields & Pick<Prealert, 'id' | 'reference'>;
+export type NewPrealert = PrealertFields &
+  Pick<Prealert, 'id' | 'reference'> & {
+    /** The tracking number as it was sent, for the warning about it. */
+    sentNumber: string;
+  };
 
 /** The columns that the audit trail records. */
 export type PrealertColumns = ColumnsOf<

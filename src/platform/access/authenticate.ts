@@ -82,12 +82,13 @@ function readToken(request: FastifyRequest): string {
       ? new ApiError('token_missing', { variant: 'key_sent' })
       : new ApiError('token_missing');
   const [, token] = /^Bearer +([\w.-]+)$/i.exec(header) ?? [];
-  if (API_KEY.test(token ?? header)) throw new ApiError('token_invalid', { variant: 'key_sent' });
+  if (API_KEY.test(header.trim())) throw new ApiError('token_invalid', { variant: 'key_sent' });
   if (!token) throw new ApiError('token_missing', { variant: 'no_scheme' });
   return token;
 }
 
-const API_KEY = /^[0-9a-f]{64}$/i;
+/** An API key, perhaps with a scheme in front and in quotation marks. Only the form is known here: it is not looked up. */
+const API_KEY = /^(?:[\w-]+[ =:]+)?["']?[0-9a-f]{64}["']?$/i;
 /** Three parts of base64url, perhaps with the scheme in front. */
 const ACCESS_TOKEN = /^(Bearer +)?[\w-]+\.[\w-]+\.[\w-]+$/i;
 
@@ -97,11 +98,14 @@ const keyIn = ({ headers, query }: FastifyRequest): unknown =>
 
 function readKey(request: FastifyRequest): string {
   const key = keyIn(request);
-  if (key === undefined || key === '')
-    throw request.headers.authorization
-      ? new ApiError('key_missing', { variant: 'token_sent' })
-      : new ApiError('key_missing');
+  if (key === undefined || key === '') throw keyMissing(request.headers.authorization);
   if (typeof key === 'string' && ACCESS_TOKEN.test(key))
     throw new ApiError('key_invalid', { variant: 'token_sent' });
   return typeof key === 'string' ? key : JSON.stringify(key);
+}
+
+function keyMissing(authorization: string | undefined): ApiError {
+  if (!authorization) return new ApiError('key_missing');
+  const variant = API_KEY.test(authorization.trim()) ? 'key_as_token' : 'token_sent';
+  return new ApiError('key_missing', { variant });
 }

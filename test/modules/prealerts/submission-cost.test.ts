@@ -61,6 +61,7 @@ test.each([1, 2])(
     const submissions = Array.from({ length: count }, (_, n) => ({
       id: newId(),
       userCode: 'IEX-1001',
+      sentNumber: `COST-${count}-${n}`,
       trackingNumber: `COST-${count}-${n}`,
       trackingKey: `COST-${count}-${n}`,
       keys: [`COST-${count}-${n}`],

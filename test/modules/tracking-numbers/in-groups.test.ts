@@ -1,15 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readScan, warnOfUnlikelyNumber } from '../../../src/modules/tracking-numbers/public.js';
+import { readScan } from '../../../src/modules/tracking-numbers/public.js';
 import { hasFedexCheckDigit } from '../../../src/modules/tracking-numbers/reader/fedex.js';
+import { warningOf } from './warnings/warning-of.js';
 import { rounds } from '../../support/harness/effort.js';
 
 // Carriers print a number in groups, and people copy it with the word that stands in front of it.
 
 const keysOf = (scan: string) => readScan(scan).numbers.map(({ key }) => key);
 const inFours = (digits: string) => digits.replace(/(\d{4})(?=\d)/g, '$1 ');
-const warningOf = (trackingNumber: string) =>
-  warnOfUnlikelyNumber({ trackingNumber: readScan(trackingNumber).text, userCode: 'IEX-1001' });
 
 const FEDEX = '757447467189';
 const OTHER_FEDEX = '861669144564';

@@ -3,6 +3,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import example.crossdock.ConnectionException;
 import example.crossdock.Crossdock;
 import example.crossdock.CrossdockException;
+import example.crossdock.PrealertBatches;
 import example.crossdock.model.PackageSearch;
 import example.crossdock.model.PrealertDeletion;
 import example.crossdock.model.PrealertSubmission;
@@ -56,6 +57,17 @@ public class Faults {
       PrealertSubmission prealert =
           new PrealertSubmission().userCode("IEX-1001").trackingNumber(call.get("tracking_number").asText());
       return builder.apiKey(env("API_KEY")).build().prealerts().submitPrealert(prealert, null).getData().getPrealertId();
+    }
+    if (action.equals("batch")) {
+      List<PrealertSubmission> prealerts = new ArrayList<>();
+      for (int n = 0; n < 300; n++)
+        prealerts.add(
+            new PrealertSubmission()
+                .userCode("IEX-1001")
+                .trackingNumber(call.get("tracking_number").asText() + "-" + n));
+      PrealertBatches.Result batch = builder.apiKey(env("API_KEY")).build().batches().submit(prealerts);
+      for (int n = 0; n < batch.results.size(); n++) if (batch.results.get(n).line != n + 1) return "wrong lines";
+      return batch.created;
     }
     Crossdock crossdock = builder.login(env("USERNAME"), env("PASSWORD")).build();
     switch (action) {

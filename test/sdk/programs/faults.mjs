@@ -37,6 +37,17 @@ async function act({ action, url: baseUrl, tracking_number: TrackingNumber, ...c
     const client = new CrossdockKeyClient({ ...options, apiKey });
     return (await client.prealerts.submit({ UserCode: 'IEX-1001', TrackingNumber })).data.prealert_id;
   }
+  if (action === 'batch') {
+    const prealerts = Array.from({ length: 300 }, (_, n) => ({
+      UserCode: 'IEX-1001',
+      TrackingNumber: `${TrackingNumber}-${n}`,
+    }));
+    const { created, results } = await new CrossdockKeyClient({ ...options, apiKey }).prealerts.submitBatch(
+      prealerts,
+      { idempotencyKey: TrackingNumber },
+    );
+    return results.every(({ line }, index) => line === index + 1) && created;
+  }
   const client = new CrossdockClient({ ...options, username, password });
   if (action === 'login') return (await client.login()).user.role;
   if (action === 'read') return (await client.prealerts.list({ limit: 1 })).data.length;

@@ -27,6 +27,16 @@ function act(array $call): mixed
 
         return $client->submit(['UserCode' => 'IEX-1001', 'TrackingNumber' => $call['tracking_number']]);
     }
+    if ($call['action'] === 'batch') {
+        $client = new KeyClient($call['url'], getenv('CROSSDOCK_API_KEY'), $options);
+        $results = $client->submitMany(array_map(
+            fn (int $n) => ['UserCode' => 'IEX-1001', 'TrackingNumber' => "$call[tracking_number]-$n"],
+            range(1, 300),
+        ));
+        $created = array_filter($results, fn ($result) => $result->status === 'created');
+
+        return array_column($results, 'line') === range(1, 300) ? count($created) : 'wrong lines';
+    }
     $password = getenv('CROSSDOCK_PASSWORD');
     $client = new Client($call['url'], getenv('CROSSDOCK_USERNAME'), $password, options: $options);
     switch ($call['action']) {

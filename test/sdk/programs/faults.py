@@ -25,6 +25,15 @@ def prealert_of(call):
     return {"UserCode": "IEX-1001", "TrackingNumber": call["tracking_number"]}
 
 
+def batch_of(call):
+    return [{"UserCode": "IEX-1001", "TrackingNumber": f"{call['tracking_number']}-{n}"} for n in range(300)]
+
+
+def created_of(results):
+    is_counted = [result.line for result in results] == list(range(1, 301))
+    return sum(result.status == "created" for result in results) if is_counted else "wrong lines"
+
+
 DELETION = delete_prealert(body=PrealertDeletion(prealert_id=UUID(int=0)))
 
 
@@ -32,6 +41,9 @@ def act(call):
     if call["action"] == "submit":
         with KeyClient(call["url"], API_KEY, options_of(call)) as partner:
             return str(partner.submit(prealert_of(call)))
+    if call["action"] == "batch":
+        with KeyClient(call["url"], API_KEY, options_of(call)) as partner:
+            return created_of(partner.submit_many(batch_of(call)))
     with Client(call["url"], *ACCOUNT, options=options_of(call)) as client:
         if call["action"] == "login":
             return client.log_in().role
@@ -48,6 +60,9 @@ async def act_async(call):
     if call["action"] == "submit":
         async with AsyncKeyClient(call["url"], API_KEY, options_of(call)) as partner:
             return str(await partner.submit(prealert_of(call)))
+    if call["action"] == "batch":
+        async with AsyncKeyClient(call["url"], API_KEY, options_of(call)) as partner:
+            return created_of(await partner.submit_many(batch_of(call)))
     async with AsyncClient(call["url"], *ACCOUNT, options=options_of(call)) as client:
         if call["action"] == "login":
             return (await client.log_in()).role

@@ -27,7 +27,7 @@ const FAILURES: Record<string, Failure> = {
   },
   // The first of two requests of a batch is stored. The second one is refused.
   'second-batch': (attempt, response) => {
-    if (attempt === 1) answer(response, 200, { data: createdBatch(1000) });
+    if (attempt === 1) answer(response, 200, { data: createdBatch(250) });
     else answer(response, 403, { code: 'key_invalid', message: 'The key was replaced.' });
   },
   // Something on the way has cut the request at the end of a line.

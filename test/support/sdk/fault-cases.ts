@@ -7,7 +7,7 @@ import { RETRIES } from '../../../sdk-tools/retries.js';
 /** One call of an SDK through a proxy with faults, and how it must end. */
 export type FaultCase = {
   title: string;
-  action: 'submit' | 'login' | 'read' | 'delete' | 'download';
+  action: 'submit' | 'batch' | 'login' | 'read' | 'delete' | 'download';
   plan: FaultPlan;
   /** Instead of a new number. */
   trackingNumber?: string;
@@ -45,6 +45,11 @@ const ONCE: Fault[] = [
   'http_502',
   'http_503',
   'http_504',
+  'http_520',
+  'http_524',
+  'http_527',
+  'http_530',
+  'portal',
 ];
 const NEVER_ENDING: Fault[] = ['silent', 'silent_in_body', 'slow'];
 
@@ -81,7 +86,9 @@ export const FAULT_CASES: FaultCase[] = [
     attempts: 4,
     withinSeconds: 7 * FIRST_PAUSE,
   }),
-  ...(['lost', 'cut', 'cut_unnoticed', 'reset'] as const).map((fault) => givenUp(fault, 'no response')),
+  ...(['lost', 'cut', 'cut_unnoticed', 'reset', 'portal'] as const).map((fault) =>
+    givenUp(fault, 'no response'),
+  ),
   ...NEVER_ENDING.map((fault) => givenUp(fault, 'timeout', SHORT)),
   givenUp('http_503', 503),
   givenUp('http_502', 502),
@@ -149,6 +156,48 @@ export const FAULT_CASES: FaultCase[] = [
     action: 'delete',
     plan: { faults: ['http_503'], only: notLogin },
     ends: 404,
+    attempts: 2,
+    withinSeconds: FIRST_PAUSE,
+  },
+  {
+    title: 'a deletion is not repeated after the status of a CDN, because it may have been executed',
+    action: 'delete',
+    plan: { faults: ['http_524'], only: notLogin },
+    ends: 524,
+    attempts: 1,
+    withinSeconds: 0,
+  },
+  {
+    title: 'a login that a captive portal answers is repeated',
+    action: 'login',
+    plan: { faults: ['portal'] },
+    ends: 'value',
+    attempts: 2,
+    withinSeconds: FIRST_PAUSE,
+  },
+  {
+    title: 'a batch is halved until its requests arrive in time',
+    action: 'batch',
+    plan: { faults: [], then: 'slow_line' },
+    ends: 'value',
+    // 250 and 125 arrive too late, 63 in time.
+    attempts: 7,
+    withinSeconds: 5,
+  },
+  {
+    title: 'without retries, a batch that does not arrive in time is an error',
+    action: 'batch',
+    plan: { faults: [], then: 'slow_line' },
+    maxRetries: 0,
+    ends: 408,
+    attempts: 1,
+    withinSeconds: 0,
+  },
+  {
+    title: 'a file that a captive portal answers is repeated',
+    action: 'download',
+    plan: { faults: ['portal'], only: notLogin },
+    ends: 'value',
     attempts: 2,
     withinSeconds: FIRST_PAUSE,
   },

@@ -1,4 +1,4 @@
-const REPEATED = [408, 429, 500, 502, 503, 504];
+const REPEATED = [408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530];
 
 /**
  * Sends a POST request until the response is final, at most five times, and returns its status and its JSON.
@@ -15,8 +15,8 @@ export async function sendSafely(url, { headers, body, key, limitMs = 30_000 }) 
       redirect: 'manual',
     };
     const { status, retryAfter, json } = await attemptOnce(url, options, limitMs);
-    // Every response of the service has a status in its JSON. Anything else is not whole, or comes from a proxy.
-    const isWhole = Boolean(json?.status);
+    // Every response of the service has one of these in its JSON. Anything else is not whole, or comes from a proxy.
+    const isWhole = ['success', 'fail', 'error'].includes(json?.status);
     const isOpen = !isWhole || REPEATED.includes(status) || json.code === 'idempotency_in_progress';
     if (!isOpen) return { status, json };
     const pause = Math.max(retryAfter, 2 ** (attempt - 1) * (0.5 + Math.random() / 2));

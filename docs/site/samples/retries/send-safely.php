@@ -1,5 +1,7 @@
 <?php
 
+const REPEATED = [408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530];
+
 /**
  * Sends a POST request until the response is final, at most five times, and returns its status and its JSON.
  * Create one key for each change that you intend, and store it with the change.
@@ -28,8 +30,8 @@ function sendSafely(string $url, array $headers, string $body, string $key, int 
         $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
         $json = is_string($response) ? json_decode($response, true) : null;
         // Every response of the service has a status in its JSON. Anything else is not whole, or comes from a proxy.
-        $isWhole = isset($json['status']);
-        $isOpen = !$isWhole || in_array($status, [408, 429, 500, 502, 503, 504])
+        $isWhole = in_array($json['status'] ?? '', ['success', 'fail', 'error'], true);
+        $isOpen = !$isWhole || in_array($status, REPEATED)
             || ($json['code'] ?? '') === 'idempotency_in_progress';
         if (!$isOpen) {
             return [$status, $json];

@@ -15,7 +15,7 @@ send_safely() {
       -H "Idempotency-Key: $key" "$@") || status=none
     is_whole_json "$json" || status=none
     case $status in
-      none | 408 | 429 | 500 | 502 | 503 | 504) ;;
+      none | 408 | 429 | 500 | 502 | 503 | 504 | 520 | 521 | 522 | 523 | 524 | 525 | 526 | 527 | 530) ;;
       409) grep -q '"code":"idempotency_in_progress"' "$json" || break ;;
       *) break ;;
     esac
@@ -40,9 +40,10 @@ send_safely() {
   case $status in 2*) ;; *) return 1 ;; esac
 }
 
-# Every response of the service is a JSON object. Anything else is not whole, or comes from a proxy. A whole object has as many
+# Every response of the service is a JSON object with a status. Anything else is not whole, or comes from a proxy. A whole object has as many
 # closing braces as opening ones, and no quotation mark without a partner.
 is_whole_json() {
+  grep -Eq '"status": ?"(success|fail|error)"' "$1" || return 1
   sed 's/\\.//g; s/"[^"]*"//g' "$1" | awk '
     NR == 1 && !/^{/ || /"/ { broken = 1 }
     { opened += gsub(/{/, ""); closed += gsub(/}/, "") }

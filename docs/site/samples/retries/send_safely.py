@@ -3,7 +3,7 @@ from email.utils import parsedate_to_datetime
 
 import requests
 
-REPEATED = (408, 429, 500, 502, 503, 504)
+REPEATED = (408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530)
 
 
 def send_safely(url, headers, body, key, limit=30):
@@ -52,7 +52,8 @@ def attempt_once(url, headers, body, limit):
 def json_of(response):
     try:
         answer = response.json()
-        return answer if isinstance(answer, dict) and "status" in answer else None
+        is_whole = isinstance(answer, dict) and answer.get("status") in ("success", "fail", "error")
+        return answer if is_whole else None
     except (AttributeError, ValueError):
         return None
 

@@ -2,20 +2,24 @@ import json
 import os
 import sqlite3
 import sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from verify import is_from_crossdock
 
-events = sqlite3.connect("events.db")
-events.execute("create table if not exists events (id text primary key, received_at text, body text)")
+with closing(sqlite3.connect("events.db")) as events:
+    events.execute("create table if not exists events (id text primary key, received_at text, body text)")
 
 
 class Receiver(BaseHTTPRequestHandler):
+    timeout = 10  # seconds without a byte, so that a caller that stops does not keep a thread
+
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if not is_from_crossdock(os.environ["WEBHOOK_SECRET"], self.headers, body):
             return self.respond(401)
-        with events:
+        # Each request has a thread and a connection of its own. A slow caller does not delay the others.
+        with closing(sqlite3.connect("events.db", timeout=5)) as events, events:
             # An event that is sent again has the same webhook-id.
             added = events.execute(
                 "insert into events values (?, datetime('now'), ?) on conflict do nothing",
@@ -31,4 +35,4 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-HTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver).serve_forever()
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver).serve_forever()

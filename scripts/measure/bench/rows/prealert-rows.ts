@@ -38,6 +38,7 @@ function submitStatements(config: Config): string[] {
   const prealert = {
     id,
     userCode: 'IEX-1001',
+    sentNumber: '@number',
     trackingNumber: '@number',
     trackingKey: '@number',
     keys: ['@number'],

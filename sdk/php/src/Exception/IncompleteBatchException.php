@@ -10,9 +10,8 @@ namespace Crossdock\Exception;
 final class IncompleteBatchException extends CrossdockException
 {
     /** @internal */
-    public static function throwIfCut(string $lines, int $received): void
+    public static function throwIfCut(int $sent, int $received): void
     {
-        $sent = substr_count($lines, "\n");
         if ($received !== $sent) {
             throw new self("The service received $received of $sent pre-alerts of a request. "
                 . 'Submit them again: those that are stored are then duplicates.');

@@ -16,6 +16,7 @@ final class Request
      * @param string|array<string, mixed>|null $body A string is sent as it is, an array as multipart/form-data.
      * @param bool $isRepeatable Whether it does no harm if the service executes the request twice.
      * @param resource|null $sink Where the body of a successful response goes, instead of into memory.
+     * @param bool $isDivisible Whether the caller divides the request after 408, so that it is not sent again as a whole.
      */
     public function __construct(
         public readonly string $method,
@@ -24,6 +25,7 @@ final class Request
         public readonly string|array|null $body,
         public readonly bool $isRepeatable,
         public readonly mixed $sink = null,
+        public readonly bool $isDivisible = false,
     ) {
     }
 
@@ -32,7 +34,7 @@ final class Request
      */
     public function repeatable(): self
     {
-        return new self($this->method, $this->url, $this->headers, $this->body, true, $this->sink);
+        return new self($this->method, $this->url, $this->headers, $this->body, true, $this->sink, $this->isDivisible);
     }
 
     public function withHeader(string $name, string $value): self
@@ -44,6 +46,7 @@ final class Request
             $this->body,
             $this->isRepeatable,
             $this->sink,
+            $this->isDivisible,
         );
     }
 }

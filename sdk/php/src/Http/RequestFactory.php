@@ -17,7 +17,7 @@ use InvalidArgumentException;
 final class RequestFactory
 {
     /** The limits of the service for one body. */
-    private const BATCH_LINES = 1000;
+    public const BATCH_LINES = 1000;
     private const BATCH_BYTES = 4 * 1024 * 1024;
 
     private const JSON_FLAGS = JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE;
@@ -69,31 +69,35 @@ final class RequestFactory
     }
 
     /**
-     * Joins pre-alerts to bodies of one JSON object per line, as large as the service accepts them.
+     * Divides pre-alerts into lines of JSON for one body each, at most as large as the service accepts them.
      *
      * @param iterable<array<string, mixed>> $prealerts
-     * @return Generator<int, string>
+     * @param int $size How many lines a body has. It can shrink meanwhile.
+     * @return Generator<int, list<string>>
      */
-    public function batches(iterable $prealerts): Generator
+    public function batches(iterable $prealerts, int &$size): Generator
     {
-        $lines = '';
-        $count = 0;
+        $lines = [];
+        $bytes = 0;
         foreach ($prealerts as $prealert) {
             self::checkNames('submitPrealert', 'field', $prealert, Operations::TABLE['submitPrealert']['fields']);
             $line = json_encode($prealert, self::JSON_FLAGS) . "\n";
-            if ($count === self::BATCH_LINES || strlen($lines) + strlen($line) > self::BATCH_BYTES) {
+            if (count($lines) >= $size || $bytes + strlen($line) > self::BATCH_BYTES) {
                 yield $lines;
-                [$lines, $count] = ['', 0];
+                [$lines, $bytes] = [[], 0];
             }
-            $lines .= $line;
-            $count++;
+            $lines[] = $line;
+            $bytes += strlen($line);
         }
-        if ($lines !== '') {
+        if ($lines !== []) {
             yield $lines;
         }
     }
 
-    public function createBatch(string $lines, bool $atomic, ?string $idempotencyKey = null): Request
+    /**
+     * @param list<string> $lines
+     */
+    public function createBatch(array $lines, bool $atomic, ?string $idempotencyKey = null): Request
     {
         $known = Operations::TABLE['submitPrealert'];
         $headers = [
@@ -102,7 +106,9 @@ final class RequestFactory
         ];
         $url = $this->transport->url($known['path'], $atomic ? ['atomic' => true] : []);
 
-        return new Request($known['method'], $url, $headers, $lines, true);
+        $isDivisible = !$atomic && count($lines) > 1;
+
+        return new Request($known['method'], $url, $headers, implode('', $lines), true, null, $isDivisible);
     }
 
     private static function newKey(): string

@@ -83,6 +83,10 @@ final class Transport
 
     private static function isTemporary(Response $response, Request $request): bool
     {
+        if ($request->isDivisible && $response->status === 408) {
+            return false;
+        }
+
         return in_array($response->status, Retries::ALWAYS, true)
             || ($request->isRepeatable && in_array($response->status, Retries::REPEATABLE, true))
             || (!$response->isSuccess() && in_array($response->json()['code'] ?? '', Retries::CODES, true));
@@ -160,11 +164,23 @@ final class Transport
             throw new ConnectionException(curl_error($this->curl), !in_array($error, $notSent, true), $isTimeout);
         }
         $response = new Response(curl_getinfo($this->curl, CURLINFO_RESPONSE_CODE), $headers, $body);
-        if ($request->sink === null && $response->isSuccess() && $response->json() === []) {
-            throw new ConnectionException('the response is no complete JSON', true);
+        if ($response->isSuccess() && !self::isOurs($response, $request)) {
+            throw new ConnectionException('the response is not one of the service, or is not complete', true);
         }
 
         return $response;
+    }
+
+    /**
+     * Every success of the service in JSON has a status. A file is never JSON or a page, which a proxy may send.
+     */
+    private static function isOurs(Response $response, Request $request): bool
+    {
+        if ($request->sink !== null) {
+            return preg_match('/json|html/', $response->headers['content-type'] ?? '') !== 1;
+        }
+
+        return in_array($response->json()['status'] ?? null, ['success', '2fa_required'], true);
     }
 
     /**

@@ -27,7 +27,7 @@ from .api import list_events, submit_prealert, upload_customers, upload_prealert
 from .batch import BatchResult
 from .call import Call
 from .credential import required
-from .errors import CrossdockError, NoResponseError, SecondFactorRequiredError, error_of
+from .errors import ApiError, CrossdockError, NoResponseError, SecondFactorRequiredError, error_of
 from .options import Options
 from .webhook import Event
 
@@ -70,7 +70,7 @@ class _AsyncBaseClient:
         """Sends a request once, and reads the whole response within the time limit."""
         until = _requests.start_limit(request, self._options)
         response = await self._http.send(request, stream=True)
-        if stream and response.is_success:
+        if stream and response.is_success and _requests.is_file(response):
             return response
         _requests.limit_body(request, until)
         content = bytearray()
@@ -110,7 +110,9 @@ class AsyncKeyClient(_AsyncBaseClient):
         return (await self._call(submit_prealert(body=prealert), idempotency_key)).data.prealert_id
 
     async def submit_many(self, prealerts: Iterable[Prealert]) -> list[BatchResult]:
-        """Submits any number of pre-alerts, 1,000 per request, and returns one result per pre-alert, in the same order.
+        """Submits any number of pre-alerts and returns one result per pre-alert, in the same order.
+
+        A request has 250 of them, see Options.
 
         A pre-alert that the service refuses does not stop the others: check `status` of each result. If a request
         fails, the error has the results before it in `results`. Call it again: pre-alerts that were already submitted
@@ -128,11 +130,21 @@ class AsyncKeyClient(_AsyncBaseClient):
     async def submit_each(self, prealerts: Iterable[Prealert]) -> AsyncIterator[BatchResult]:
         """Does the same, but yields each result when its request is done."""
         before = 0
-        for lines in _requests.batches(prealerts):
-            results = await self._call(_requests.batch_call(lines, before=before))
-            before += len(results)
-            for result in results:
-                yield result
+        size = _requests.BatchSize(self._options.batch_lines)
+        for lines in _requests.batches(prealerts, size):
+            while lines:
+                part = lines[: size.lines]
+                try:
+                    results = await self._call(_requests.batch_call(part, before=before))
+                except ApiError as error:
+                    if not _requests.is_too_slow(error, part, self._options):
+                        raise
+                    size.halve(len(part))
+                    continue
+                before += len(results)
+                lines = lines[len(part) :]
+                for result in results:
+                    yield result
 
     async def submit_all_or_none(
         self, prealerts: Iterable[Prealert], *, idempotency_key: str | None = None

@@ -17,17 +17,19 @@ import httpx
 from ._core.models import PrealertSubmission
 from ._core.operations import FILE_PATHS, PAGE_SIZES, TAKES_IDEMPOTENCY_KEY
 from ._fields import fields_of
+from ._retry import DIVISIBLE
 from .batch import BatchResult
 from .call import Call
-from .errors import IncompleteBatchError
-from .options import Options
+from .errors import ApiError, IncompleteBatchError
+from .options import MAX_BATCH_LINES, Options
 
 T = TypeVar("T")
 
 Prealert = PrealertSubmission | Mapping[str, Any]
 """A pre-alert, or a dict of its fields."""
 
-BATCH_LINES = 1_000
+NOT_OURS = "The response is not one of the service, or is not complete."
+
 BATCH_BYTES = 4 * 1024 * 1024
 
 
@@ -79,16 +81,26 @@ def read_response(response: httpx.Response, content: bytes) -> httpx.Response:
         request=response.request,
         extensions=response.extensions,
     )
+    if not whole.is_success:
+        return whole
     # The base URL can have a path too.
-    if not whole.is_success or any(path in response.request.url.path for path in FILE_PATHS):
+    if any(path in response.request.url.path for path in FILE_PATHS):
+        if not is_file(whole):
+            raise httpx.RemoteProtocolError(NOT_OURS, request=response.request)
         return whole
     try:
-        is_complete = isinstance(whole.json(), dict)
+        body = whole.json()
     except ValueError:
-        is_complete = False
-    if not is_complete:
-        raise httpx.RemoteProtocolError("The response is no complete JSON.", request=response.request)
+        body = None
+    # Every success of the service has a status. A proxy may answer with JSON of its own.
+    if not isinstance(body, dict) or body.get("status") not in ("success", "2fa_required"):
+        raise httpx.RemoteProtocolError(NOT_OURS, request=response.request)
     return whole
+
+
+def is_file(response: httpx.Response) -> bool:
+    """Returns whether a success may be a file. It is never JSON or a page, which a proxy may send."""
+    return not re.search("json|html", response.headers.get("content-type", ""))
 
 
 def with_page_size(call: Call[T]) -> Call[T]:
@@ -149,44 +161,60 @@ def prealert_fields(prealert: Prealert) -> dict[str, Any]:
     return prealert.to_dict()
 
 
-def batches(prealerts: Iterable[Prealert]) -> Iterator[bytes]:
-    """Joins pre-alerts to bodies of one JSON object per line, as large as the service accepts them."""
+class BatchSize:
+    """How many lines the next request of a batch has."""
+
+    def __init__(self, lines: int) -> None:
+        self.lines = lines
+
+    def halve(self, sent: int) -> None:
+        """Halves the size after a request with so many lines did not arrive in time."""
+        self.lines = -(-sent // 2)
+
+
+def batches(prealerts: Iterable[Prealert], size_of: BatchSize) -> Iterator[list[bytes]]:
+    """Divides pre-alerts into lines of JSON for one body each, at most as large as the service accepts them."""
     lines: list[bytes] = []
     size = 0
     for prealert in prealerts:
         line = json.dumps(prealert_fields(prealert), ensure_ascii=False).encode() + b"\n"
-        if len(lines) == BATCH_LINES or size + len(line) > BATCH_BYTES:
-            yield b"".join(lines)
+        if len(lines) >= size_of.lines or size + len(line) > BATCH_BYTES:
+            yield lines
             lines, size = [], 0
         lines.append(line)
         size += len(line)
     if lines:
-        yield b"".join(lines)
+        yield lines
 
 
-def batch_call(lines: bytes, *, atomic: bool = False, before: int = 0) -> Call[list[BatchResult]]:
+def batch_call(lines: list[bytes], *, atomic: bool = False, before: int = 0) -> Call[list[BatchResult]]:
     """Returns the call that submits a body of batches(). `before` is the number of lines of the bodies before it."""
     request: dict[str, Any] = {
         "method": "POST",
         "url": "/api/Prealert.php",
         "params": {"atomic": "true"} if atomic else {},
-        "content": lines,
+        "content": b"".join(lines),
         "headers": {"Content-Type": "application/x-ndjson"},
+        "extensions": {DIVISIBLE: True} if len(lines) > 1 and not atomic else {},
     }
 
     def parse(response: httpx.Response) -> list[BatchResult]:
         results = [BatchResult.from_dict(each, before) for each in response.json()["data"]["results"]]
-        sent = lines.count(b"\n")
-        if len(results) != sent:
-            raise IncompleteBatchError(sent, results)
+        if len(results) != len(lines):
+            raise IncompleteBatchError(len(lines), results)
         return results
 
     return Call(request, parse)
 
 
-def single_batch(prealerts: Iterable[Prealert]) -> bytes | None:
-    """Returns the body for all pre-alerts, or None if there are none."""
-    found = list(batches(prealerts))
+def is_too_slow(error: ApiError, lines: list[bytes], options: Options) -> bool:
+    """Returns whether a batch did not arrive in time and can be divided. Nothing of it is stored."""
+    return error.status == 408 and len(lines) > 1 and options.max_retries > 0
+
+
+def single_batch(prealerts: Iterable[Prealert]) -> list[bytes] | None:
+    """Returns the lines of all pre-alerts, or None if there are none."""
+    found = list(batches(prealerts, BatchSize(MAX_BATCH_LINES)))
     if len(found) > 1:
         raise ValueError("At most 1,000 pre-alerts, or 4 MiB, can be submitted all or none.")
     return found[0] if found else None

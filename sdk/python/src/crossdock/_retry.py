@@ -18,6 +18,9 @@ _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 HARMLESS = "crossdock_harmless"
 """The extension of a request that the service may execute twice although its operation takes no Idempotency-Key."""
 
+DIVISIBLE = "crossdock_divisible"
+"""The extension of a request that the caller divides after 408, so that it is not sent again as a whole."""
+
 
 class Attempts:
     """Counts the attempts of one call."""
@@ -33,6 +36,8 @@ class Attempts:
 
     def wait_after_response(self, response: httpx.Response) -> float | None:
         """Returns how many seconds to wait before the next attempt, or None if there is none."""
+        if response.status_code == 408 and DIVISIBLE in response.request.extensions:
+            return None
         is_temporary = (
             response.status_code in table.ALWAYS
             or (response.status_code in table.REPEATABLE and _is_repeatable(response.request))

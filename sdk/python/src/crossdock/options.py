@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from ._core import retries as table
 
+MAX_BATCH_LINES = 1_000
+
 
 @dataclass(frozen=True)
 class Options:
@@ -32,3 +34,14 @@ class Options:
 
     last_attempt: float = table.LAST_ATTEMPT_SECONDS
     """No attempt begins later than these seconds after the first."""
+
+    batch_lines: int = table.BATCH_LINES
+    """Pre-alerts per request of submit_many() and submit_each(), 1 to 1,000.
+
+    A request must arrive within 10 seconds, so a slow line needs fewer. After 408 the batch is halved, and the
+    following ones too.
+    """
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.batch_lines <= MAX_BATCH_LINES:
+            raise ValueError("batch_lines must be 1 to 1,000.")

@@ -19,7 +19,7 @@ const MAX_ROWS = 10_000;
 type Rows = Pick<Upload, 'prealerts' | 'repeatedRows'>;
 
 /** A row with valid cells, whose tracking number is not read yet. */
-type SentRow = Omit<NumberedPrealert, 'id' | 'trackingKey' | 'keys'>;
+type SentRow = Omit<NumberedPrealert, 'id' | 'trackingKey' | 'keys' | 'trackingNumber'>;
 
 /**
  * Reads and validates a whole file of pre-alerts.
@@ -36,7 +36,7 @@ export async function readUpload(path: string): Promise<Upload> {
       sent.push({
         number,
         userCode: cells.user_code ?? '',
-        trackingNumber: cells.tracking_number ?? '',
+        sentNumber: cells.tracking_number ?? '',
         vendor: cells.vendor || null,
         description: cells.description || null,
         reference: cells.reference || null,
@@ -74,7 +74,7 @@ async function readNumbers(sent: SentRow[]): Promise<Rows> {
 
 /** Adds the row's pre-alert to the upload. Returns what is wrong with the row. */
 function takeRow(rows: Rows, ids: string[], row: SentRow): InvalidCell[] {
-  const reading = readScan(row.trackingNumber);
+  const reading = readScan(row.sentNumber);
   const [number, another] = reading.numbers;
   if (!number || another) return [{ column: 'tracking_number', problem: whyNotOneNumber(reading) }];
   const earlier = rows.prealerts.get(number.key);

@@ -79,6 +79,13 @@ export function readsIn(scan: string): Read[] {
   return [...reads.values()];
 }
 
+/** Returns the elements of all symbols in a scan, with the words around their numbers. */
+export const elementsIn = (scan: string): Element[] =>
+  splitReads(scan)
+    .flatMap((read) => read.split(ELEMENT_ENDS))
+    .map(toElement)
+    .filter(({ folded }) => folded !== '');
+
 /** A scanner that sends AIM identifiers sends one before each symbol. */
 function splitReads(scan: string): string[] {
   const text = stripLayers(toHalfWidth(scan).replace(SPELLED_SEPARATORS, '\u001d'), false);

@@ -1,12 +1,14 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { withFedexCheck } from '../../../../fixtures/reference/tracking-numbers.js';
 import { newNumber } from '../../../support/builders/parcels.js';
 import { multipart } from '../../../support/fixture/sent.js';
+import { warningOf } from '../../tracking-numbers/warnings/warning-of.js';
 import { withService } from '../../../support/fixture/with-service.js';
 
 // A text that stands for a missing number is stored, with a warning.
 
-const { api } = withService();
+const { api, db } = withService();
 
 const KEY = { key: DEMO.apiKeys.IEX };
 const WARNING = {
@@ -96,4 +98,60 @@ test.each(['true', 'false'])('an upload names the rows, with dry_run %s', async 
       { code: 'unlikely_number', message: expect.stringMatching(/^Row 3: .*to follow/), rows: [3, 4] },
     ],
   });
+});
+
+/** Stored without its zero, and only a part of a text. */
+const DAMAGED = [
+  [withFedexCheck('05744746718').slice(1), /may lack zeros in front.*: 05744746718\d \(FedEx\)/],
+  ['INT9-WARNED\n12', /stored as INT9-WARNED, which is only a part of what was sent: "INT9-WARNED\\n12"/],
+] as const;
+
+describe.each(DAMAGED)('%j has the warning however it is announced', (number, message) => {
+  const warnings = [{ code: 'unlikely_number', message: expect.stringMatching(message) }];
+  const stored = number.replace(/\n.*/, '');
+
+  async function removed(prealert_id: string): Promise<string> {
+    const { tracking_number } = await db.prealert(prealert_id);
+    await api.as('iex').deletePrealert({ prealert_id }).ok();
+    return tracking_number;
+  }
+
+  test('as JSON and by a user', async () => {
+    const reply = await api
+      .with({ ...KEY, body: submission(number) })
+      .submitPrealert()
+      .created();
+    expect(reply.data).toMatchObject({ warnings });
+    expect(await removed(reply.data.prealert_id)).toBe(stored);
+    const fields = { tracking_number: number, user_code: 'IEX-1003', vendor: 'Shop' };
+    const { data } = await api.as('iex').createPrealert(fields).created();
+    expect(data).toMatchObject({ warnings });
+    expect(await removed(data.prealert_id)).toBe(stored);
+  });
+
+  test.each([false, true])('in lines, with atomic %s', async (atomic) => {
+    const body = JSON.stringify(submission(number));
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const { data } = await api
+      .with({ ...KEY, body, headers, query: { atomic } })
+      .submitPrealert()
+      .succeeded();
+    expect(data).toMatchObject({ created: 1, results: [{ warnings }] });
+    expect(await removed(data.results[0]?.prealert_id ?? '')).toBe(stored);
+  });
+
+  test('in an upload', async () => {
+    const file = `tracking_number,user_code\n"${number}",IEX-1003\n`;
+    const { data } = await api
+      .as('iex')
+      .uploadPrealerts(multipart({ file: { file }, dry_run: 'true' }))
+      .ok();
+    expect(data).toMatchObject({ created: 1, warnings: [{ ...warnings[0], rows: [2] }] });
+  });
+});
+
+test('no pre-alert of the demo data has a warning', async () => {
+  const demo = (await db.all('prealerts')).filter(({ user_code }) => user_code !== 'IEX-1003');
+  expect(demo.length).toBeGreaterThan(50);
+  expect(demo.filter(({ tracking_number }) => warningOf(tracking_number))).toEqual([]);
 });

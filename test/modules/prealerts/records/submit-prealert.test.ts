@@ -101,11 +101,24 @@ describe('POST /api/Prealert', () => {
               .refused(403, 'key_invalid')
           ).message,
         ).toContain('You sent an access token');
-    for (const authorization of [`Bearer ${key}`, key, `bearer  ${key.toUpperCase()}`])
-      expect(
-        (await api.with({ headers: { authorization } }).listPrealerts().refused(401, 'token_invalid'))
-          .message,
-      ).toContain('You sent an API key');
+    const keys = [`Bearer ${key}`, key, `bearer  ${key.toUpperCase()}`, `Token ${key}`, `Bearer "${key}"`];
+    for (const authorization of keys) {
+      const call = { headers: { authorization } };
+      for (const { message } of [
+        await api.with(call).listPrealerts().refused(401, 'token_invalid'),
+        await api
+          .with({ ...call, body: {} })
+          .submitPrealert()
+          .refused(401, 'key_missing'),
+      ]) {
+        expect(message).toContain('looks like an API key');
+        expect(message).toContain('the header X-API-KEY');
+      }
+    }
+    // Only the form counts: no key of this instance is needed.
+    const unknown = { headers: { authorization: `Bearer ${'0'.repeat(64)}` } };
+    const { message } = await api.with(unknown).listPrealerts().refused(401, 'token_invalid');
+    expect(message).toContain('looks like an API key');
     for (const authorization of [
       token,
       `Token ${token}`,
@@ -119,7 +132,7 @@ describe('POST /api/Prealert', () => {
       ).toContain('Begin it with "Bearer "');
     for (const authorization of ['Bearer x', `Bearer ${key}.x`, 'Basic eDp5'])
       expect((await api.with({ headers: { authorization } }).listPrealerts().answer()).message).not.toContain(
-        'You sent',
+        'looks like an API key',
       );
     const wrong = await api.with({ key: 'a.b', body: {} }).submitPrealert().refused(403, 'key_invalid');
     expect(wrong.message).not.toContain('You sent');
@@ -154,12 +167,13 @@ describe('POST /api/Prealert', () => {
   });
 
   test("responds identically to customers that are a sibling's, inactive or unknown", async () => {
+    const message = expect.stringContaining('Codes are compared exactly, with upper and lower case.');
     const codes = ['HRB-2001', 'IEX-1200', 'NOBODY', 'iex-1001', 'xIEX-1001'];
     const replies = await Promise.all(
       codes.map((UserCode) => submit({ UserCode, TrackingNumber: newNumber() }).answer()),
     );
     for (const reply of replies)
-      expect(reply).toMatchObject({ status: 400, body: { code: 'unknown_user_code' } });
+      expect(reply).toMatchObject({ status: 400, body: { code: 'unknown_user_code', message } });
     expect(new Set(replies.map((reply) => JSON.stringify(distinguishable(reply)))).size).toBe(1);
   });
 

@@ -40,7 +40,8 @@ final class Attempt {
     HttpResponse<InputStream> response = await(request, isFile ? this::streamed : Attempt::whole);
     int status = response.statusCode();
     if (status >= 300) throw refusalOf(response);
-    if (!isFile) requireJson(response);
+    if (isFile) requireFile(response);
+    else requireOurs(response);
     return ReadResponse.of(response, handler);
   }
 
@@ -89,15 +90,37 @@ final class Attempt {
         JSON);
   }
 
-  private static void requireJson(HttpResponse<InputStream> response) {
-    boolean isJson = response.headers().firstValue("Content-Type").orElse("").contains("json");
+  /** Every success of the service in JSON has a status. A proxy may answer with JSON of its own. */
+  private static void requireOurs(HttpResponse<InputStream> response) {
+    boolean isJson = typeOf(response).contains("json");
     byte[] bytes = bytesOf(response);
     try {
-      if (isJson && JSON.readTree(bytes).isObject()) return;
+      String status = isJson ? JSON.readTree(bytes).path("status").asText() : "";
+      if (status.equals("success") || status.equals("2fa_required")) return;
     } catch (IOException incomplete) {
       throw new ConnectionException(incomplete, true);
     }
-    throw new ConnectionException(new IOException("The response is no JSON object."), true);
+    throw notOurs();
+  }
+
+  /** A file is never JSON or a page, which a proxy may send. */
+  private static void requireFile(HttpResponse<InputStream> response) {
+    String type = typeOf(response);
+    if (!type.contains("json") && !type.contains("html")) return;
+    try {
+      response.body().close();
+    } catch (IOException broken) {
+      // It is not needed.
+    }
+    throw notOurs();
+  }
+
+  private static ConnectionException notOurs() {
+    return new ConnectionException(new IOException("The response is not one of the service."), true);
+  }
+
+  private static String typeOf(HttpResponse<InputStream> response) {
+    return response.headers().firstValue("Content-Type").orElse("");
   }
 
   /** Returns the bytes, which are in memory, and leaves the stream at its start. */

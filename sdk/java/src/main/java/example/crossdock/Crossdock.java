@@ -101,7 +101,7 @@ public final class Crossdock {
     return files;
   }
 
-  /** Many pre-alerts in one request. */
+  /** Many pre-alerts, many in one request. */
   public PrealertBatches batches() {
     return batches;
   }
@@ -137,6 +137,7 @@ public final class Crossdock {
     Duration maxWait = Duration.ofSeconds(Defaults.LONGEST_RETRY_AFTER_SECONDS);
     Duration timeout = Duration.ofSeconds(Defaults.ATTEMPT_SECONDS);
     Duration lastAttempt = Duration.ofSeconds(Defaults.LAST_ATTEMPT_SECONDS);
+    int batchLines = Defaults.BATCH_LINES;
     HttpClient http;
 
     private Builder(String baseUrl) {
@@ -196,6 +197,17 @@ public final class Crossdock {
     public Builder timeouts(Duration attempt, Duration lastAttempt) {
       this.timeout = attempt;
       this.lastAttempt = lastAttempt;
+      return this;
+    }
+
+    /**
+     * Pre-alerts per request of a batch, 1 to 1,000 (default 250). A request must arrive within 10 seconds, so a slow line needs
+     * fewer. After 408 the batch is halved, and the following ones too.
+     */
+    public Builder batchLines(int batchLines) {
+      if (batchLines < 1 || batchLines > PrealertBatches.MAX_LINES)
+        throw new IllegalArgumentException("A request has 1 to 1,000 pre-alerts, not " + batchLines + ".");
+      this.batchLines = batchLines;
       return this;
     }
 

@@ -18,6 +18,7 @@ public class CrossdockException extends RuntimeException {
   private final transient List<FieldError> fields;
   private final transient ExistingPrealert existing;
   private final Duration retryAfter;
+  private transient PrealertBatches.Result batch;
 
   /** There was no response. */
   CrossdockException(String message, Throwable cause) {
@@ -85,6 +86,15 @@ public class CrossdockException extends RuntimeException {
    */
   public ExistingPrealert existing() {
     return existing;
+  }
+
+  /** With {@link PrealertBatches#submit}: the results of the requests before the failure. Otherwise null. */
+  public PrealertBatches.Result batch() {
+    return batch;
+  }
+
+  void setBatch(PrealertBatches.Result batch) {
+    this.batch = batch;
   }
 
   /** The wait that the service asks for, or zero. */

@@ -146,7 +146,7 @@ public final class CrossdockFiles {
 
   private JsonNode upload(String path, FileForm form) throws InterruptedException {
     HttpRequest request = to(path).header("Content-Type", form.contentType()).POST(form).build();
-    return sender.sendForData(request);
+    return sender.sendForData(request, false);
   }
 
   private HttpRequest.Builder to(String path) {

@@ -4,21 +4,18 @@ package example.crossdock;
 public final class IncompleteBatchException extends CrossdockException {
   private static final long serialVersionUID = 1L;
 
-  private final transient PrealertBatches.Result result;
-
-  IncompleteBatchException(PrealertBatches.Result result, int sent) {
+  IncompleteBatchException(int received, int sent) {
     super(
         "The service received "
-            + result.results.size()
+            + received
             + " of "
             + sent
             + " pre-alerts of a request. Submit them again: those that are stored are then duplicates.",
         null);
-    this.result = result;
   }
 
-  /** What the service received. */
+  /** What the service received, the same as {@link #batch()}. */
   public PrealertBatches.Result result() {
-    return result;
+    return batch();
   }
 }

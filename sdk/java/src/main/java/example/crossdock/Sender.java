@@ -40,6 +40,14 @@ final class Sender extends ForwardingHttpClient {
 
   @Override
   public <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler) throws InterruptedException {
+    return send(request, handler, false);
+  }
+
+  /**
+   * @param isDivisible whether the caller divides the request after 408, so that it is not sent again as a whole
+   */
+  private <T> HttpResponse<T> send(HttpRequest request, BodyHandler<T> handler, boolean isDivisible)
+      throws InterruptedException {
     String idempotencyKey = UUID.randomUUID().toString();
     long start = System.nanoTime();
     boolean hasNewToken = false;
@@ -55,6 +63,7 @@ final class Sender extends ForwardingHttpClient {
           retries--;
           continue;
         }
+        if (isDivisible && failure.status() == 408) throw failure;
         Duration wait = rule.waitAfter(failure, request, retries, start);
         if (wait == null) throw failure;
         Thread.sleep(wait.toMillis());
@@ -62,9 +71,18 @@ final class Sender extends ForwardingHttpClient {
     }
   }
 
+  /** How many pre-alerts a request of a batch has. */
+  int batchLines() {
+    return settings.batchLines;
+  }
+
+  boolean hasRetries() {
+    return settings.maxRetries > 0;
+  }
+
   /** Sends a request and returns the data of its response. */
-  JsonNode sendForData(HttpRequest request) throws InterruptedException {
-    byte[] body = send(request, BodyHandlers.ofByteArray()).body();
+  JsonNode sendForData(HttpRequest request, boolean isDivisible) throws InterruptedException {
+    byte[] body = send(request, BodyHandlers.ofByteArray(), isDivisible).body();
     try {
       return JSON.readTree(body).get("data");
     } catch (IOException failure) {
