@@ -91,8 +91,10 @@ const pausesOf = (attempts: FaultProxy['attempts']) =>
 
 /** The fault that asks to wait for longer than the table allows. */
 const TOO_LONG: Fault = 'http_429_hour';
+/** The fault of bodies that are longer than that of one pre-alert. */
+const OF_BATCHES: Fault = 'slow_line';
 // The keys of the table are its faults.
-const faults = (Object.keys(FAULTS) as Fault[]).filter((fault) => fault !== TOO_LONG);
+const faults = (Object.keys(FAULTS) as Fault[]).filter((fault) => fault !== TOO_LONG && fault !== OF_BATCHES);
 /** Seconds of `Retry-After`. A date has whole seconds. */
 const asked: Partial<Record<Fault, number>> = { http_429: 1, http_429_date: 1, in_progress: 1, http_503: 1 };
 const shortest = RETRIES.pause.first_seconds * (1 - RETRIES.pause.jitter);

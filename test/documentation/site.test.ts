@@ -171,7 +171,7 @@ describe('the samples for the terminal work when they are pasted', () => {
     idempotency: [200, 200],
     pagination: [200, 200],
     files: [200, 200, 200],
-    webhooks: [200, 200, 200, 200, 200, 200, 200],
+    webhooks: [200, 200, 200, 200, 200, 200, 200, 200],
     'going-live': [200, 200],
     'flat-packages': [200],
     'code-generators': [200],
@@ -206,9 +206,12 @@ describe('the samples for the terminal work when they are pasted', () => {
     // A courier cannot create manifests.
     const user = name === 'idempotency' ? 'manager' : 'iex';
     const settings = await service.call('getCourierSettings', { as: 'iex' });
+    const packages = await service.call('listPackages', { as: 'warehouse' });
     const values = {
       HOST,
       TOKEN: await service.freshTokenOf(user),
+      STAFF_TOKEN: await service.freshTokenOf('warehouse'),
+      PACKAGE_ID: packages.body['data'][0].package_id,
       API_KEY: settings.body['data'].api_key,
       PREAUTH_TOKEN: 'none',
     };

@@ -167,10 +167,22 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'limits: a tenant that fills a queue with many users is refused before others',
+    file: 'src/platform/limits/queues/replaced-call.ts',
+    find: "['tenant', 'key', 'caller'] as const",
+    replace: "['key', 'caller'] as const",
+    tests: [
+      {
+        file: 'test/resilience/bulk/turns-of-callers.test.ts',
+        titles: ['the staff of a tenant take turns with another tenant, and make room for it'],
+      },
+    ],
+  },
+  {
     name: 'limits: a user that fills a queue is refused before others',
     file: 'src/platform/limits/queues/replaced-call.ts',
-    find: ' ?? exceeding(calls, byCaller, caller)',
-    replace: '',
+    find: "['tenant', 'key', 'caller'] as const",
+    replace: "['tenant', 'key'] as const",
     tests: [
       {
         file: 'test/resilience/bulk/turns-of-callers.test.ts',

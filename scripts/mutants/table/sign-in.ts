@@ -158,8 +158,8 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'queue: attempts for one username run one at a time',
     file: 'src/platform/limits/login-limiter.ts',
-    find: 'limiter.run(nameKeyOf(tenantId, username), attempt)',
-    replace: 'limiter.run(`${tenantId} ${Math.random()}`, attempt)',
+    find: 'limiter.run(nameKeyOf(tenantId, username), attempt,',
+    replace: 'limiter.run(`${tenantId} ${Math.random()}`, attempt,',
     tests: [
       {
         file: 'test/modules/auth/login-races.test.ts',

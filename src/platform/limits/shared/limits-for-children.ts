@@ -3,7 +3,7 @@ import type { CallOwner, GiveWay, KeyedLimiterOptions } from '../queues/keyed-li
 import type { AmountLimits, Holder } from './amounts.js';
 import type { Counted, SharedLimits } from './shared-limits.js';
 
-/** What a child process asks the primary process. Messages carry no errors, so that each outcome is a value. */
+/** What a child process asks the primary process. Messages carry no errors, so that each outcome is a value, and no `undefined`. */
 export type LimitCalls = {
   openRateLimiter(limit: RateLimit): void;
   openKeyedLimiter(name: string, options: KeyedLimiterOptions): void;
@@ -16,11 +16,11 @@ export type LimitCalls = {
     points?: number,
   ): Promise<Counted | null>;
   /** Waits until the limits allow the work. Returns the number of the permit, or null if it could not start in time. */
-  acquire(name: string, key: string, owner?: CallOwner): Promise<number | null>;
+  acquire(name: string, key: string, owner: CallOwner): Promise<number | null>;
   /** Lets others run between two pieces of the work, and resolves when its next piece may run. */
   giveWay(permit: number): Promise<void>;
   release(permit: number): void;
-  hasSpace(name: string, key: string, owner?: CallOwner): Promise<boolean>;
+  hasSpace(name: string, key: string, owner: CallOwner): Promise<boolean>;
   take(name: string, holder: Holder, amount: number): Promise<boolean>;
   give(name: string, holder: Holder, amount: number): void;
 };

@@ -38,7 +38,7 @@ export function openLimitsOfPrimary(primary: RemoteLimits): SharedLimits {
       const overloaded = () => new ApiError('overloaded', { retryAfterSeconds: options.retryAfterSeconds });
       send(primary.openKeyedLimiter(name, options));
       return {
-        async run(key, work, owner) {
+        async run(key, work, owner = {}) {
           const permit = await orOwn(primary.acquire(name, key, owner), () => undefined);
           if (permit === undefined) return fallback.run(key, work, owner);
           if (permit === null) throw overloaded();
@@ -49,7 +49,7 @@ export function openLimitsOfPrimary(primary: RemoteLimits): SharedLimits {
             send(primary.release(permit));
           }
         },
-        async assertSpace(key, owner) {
+        async assertSpace(key, owner = {}) {
           const hasSpace = await orOwn(primary.hasSpace(name, key, owner), () => undefined);
           if (hasSpace === undefined) await fallback.assertSpace(key, owner);
           else if (!hasSpace) throw overloaded();
