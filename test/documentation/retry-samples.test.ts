@@ -93,8 +93,12 @@ const pausesOf = (attempts: FaultProxy['attempts']) =>
 const TOO_LONG: Fault = 'http_429_hour';
 /** The fault of bodies that are longer than that of one pre-alert. */
 const OF_BATCHES: Fault = 'slow_line';
+/** Statuses of CDNs, of which one stands for all in the gate: the samples list them in one place. */
+const isOneOfMany = (fault: Fault) => /^http_5[23]\d$/.test(fault) && fault !== 'http_524';
 // The keys of the table are its faults.
-const faults = (Object.keys(FAULTS) as Fault[]).filter((fault) => fault !== TOO_LONG && fault !== OF_BATCHES);
+const faults = (Object.keys(FAULTS) as Fault[]).filter(
+  (fault) => fault !== TOO_LONG && fault !== OF_BATCHES && (rounds(0, 1) === 1 || !isOneOfMany(fault)),
+);
 /** Seconds of `Retry-After`. A date has whole seconds. */
 const asked: Partial<Record<Fault, number>> = { http_429: 1, http_429_date: 1, in_progress: 1, http_503: 1 };
 const shortest = RETRIES.pause.first_seconds * (1 - RETRIES.pause.jitter);
