@@ -5180,6 +5180,12 @@ export interface components {
             /** @description The packages on the manifest that you can see. */
             packages: components["schemas"]["ManifestPackage"][];
             stats: components["schemas"]["ManifestStats"];
+            /**
+             * @description The `package_id` of each package with a flagged pre-alert of its number: another customer or courier claims it.
+             *     In the order of `packages`. Only if staff ask with `disputed=true`.
+             * @example []
+             */
+            disputed?: string[];
         };
         /** @description Numbers of parcels. `expected` is the sum of `loaded` and `missing`. */
         LoadingCounts: {
@@ -13593,6 +13599,12 @@ export interface operations {
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
                  */
                 id: components["parameters"]["ManifestId"];
+                /**
+                 * @description `true` adds `disputed` to `data`: which packages have an owner in doubt. Only for staff. For a courier it
+                 *     changes nothing. `true`, `false`, `1` or `0`.
+                 * @example true
+                 */
+                disputed?: boolean;
             };
             header?: never;
             path?: never;

@@ -1,4 +1,4 @@
-import type { ManifestPackage, Prealert, ScanResolution } from '../../../sdk/typescript/src/index.js';
+import type { ManifestPackage, ScanResolution } from '../../../sdk/typescript/src/index.js';
 import { api } from '../session/session.js';
 import { t } from '../texts/texts.js';
 import { useLoad } from '../ui/load.js';
@@ -24,31 +24,27 @@ export function addedWords(resolution: ScanResolution): Parameters<typeof show> 
   return ['warn', t(`word.${doubt}`), t(`manifests.${doubt}Added`, { package: facts })];
 }
 
-const FLAGGED = 500;
 const NAMED = 10;
 
-/** Numbers are compared without what scanners and people add. */
-const keyOf = (number: string) => number.replace(/[^0-9a-z]/gi, '').toUpperCase();
-
 /** Names the parcels of a manifest whose owner is in doubt. */
-export function Doubtful({ packages }: { packages: ManifestPackage[] }) {
-  const flagged = useLoad(
-    async (signal) => (await api().prealerts.list({ status: 'flagged', limit: FLAGGED }, { signal })).data,
+export function Doubtful({ manifestId }: { manifestId: string }) {
+  const detail = useLoad(
+    async (signal) => (await api().manifests.get({ id: manifestId, disputed: true }, { signal })).data,
     [],
   );
   return (
-    <>
-      <Named doubt="ownerless" packages={packages.filter(({ user_code }) => user_code === null)} />
-      <Content of={flagged}>
-        {(claims) => <Named doubt="disputed" packages={packages.filter(isClaimedIn(claims))} />}
-      </Content>
-    </>
+    <Content of={detail}>
+      {({ packages, disputed = [] }) => (
+        <>
+          <Named doubt="ownerless" packages={packages.filter(({ user_code }) => user_code === null)} />
+          <Named
+            doubt="disputed"
+            packages={packages.filter(({ package_id }) => disputed.includes(package_id))}
+          />
+        </>
+      )}
+    </Content>
   );
-}
-
-function isClaimedIn(claims: Prealert[]): (row: ManifestPackage) => boolean {
-  const keys = new Set(claims.map(({ tracking_number }) => keyOf(tracking_number)));
-  return ({ tracking_number }) => keys.has(keyOf(tracking_number));
 }
 
 function Named({ doubt, packages }: { doubt: Doubt; packages: ManifestPackage[] }) {

@@ -12,7 +12,7 @@ type Props = { detail: ManifestDetail; step: NextStep; onClose: () => void; onDo
 
 /** Names what a step of a manifest does, in numbers, before it is done. No step can be taken back. */
 export function StepDialog({ detail, step, onClose, onDone }: Props) {
-  const { info, packages, stats } = detail;
+  const { info, stats } = detail;
   const [reason, setReason] = useState('');
   const isArmed = useArmed();
   const isManager = session.value?.user.role !== 'warehouse';
@@ -31,7 +31,7 @@ export function StepDialog({ detail, step, onClose, onDone }: Props) {
     <Dialog title={`${t(`manifests.to.${step}`)} · ${info.manifest_number}`} onClose={onClose}>
       <div class="stack">
         <p>{t(`manifests.ask.${step}`, values)}</p>
-        {step !== 'completed' && <Doubtful packages={packages} />}
+        {step !== 'completed' && <Doubtful manifestId={info.manifest_id} />}
         {step === 'shipped' && <Load manifestId={info.manifest_id} />}
         <Problem text={move.error} />
         {move.error && step === 'shipped' && isManager && (

@@ -3,6 +3,18 @@ import type { SourceMutant } from '../mutant.js';
 /** Guards of permissions, tenant and courier isolation, stored secrets, and the audit log. */
 export const ACCESS: readonly SourceMutant[] = [
   {
+    name: 'manifests: couriers do not see which packages others claim',
+    file: 'src/modules/manifests/detail/detail.ts',
+    find: 'disputed && !isForCourier',
+    replace: 'disputed',
+    tests: [
+      {
+        file: 'test/modules/manifests/manifest-visibility.test.ts',
+        titles: ['are not named for a courier'],
+      },
+    ],
+  },
+  {
     name: 'permissions: the role must have the permission of the operation',
     file: 'src/platform/access/authenticate.ts',
     find: "throw new ApiError('permission_denied', { args: { permission } });",

@@ -29,7 +29,7 @@ export function manifestHandlers() {
     listManifests: async ({ ctx, query }) =>
       pageBeforeReply(await listManifests(ctx, query), ['manifest'], toSummary),
     getManifest: async ({ ctx, query }) => {
-      const detail = await readManifest(ctx, query.id);
+      const detail = await readManifest(ctx, query);
       return reply(`Manifest ${detail.info.manifest_number}.`, detail);
     },
   } satisfies Partial<Handlers>;

@@ -234,3 +234,48 @@ describe('access to manifests', () => {
       await api.as('warehouse').manageManifest(unchecked(body)).refused(400, 'validation_failed');
   });
 });
+
+describe('disputed packages of a manifest', () => {
+  let id: string;
+  let [clear, twice, spelled]: string[] = [];
+  beforeAll(async () => {
+    const owned = { courierId: IEX, userCode: 'IEX-1001' };
+    [clear, twice, spelled] = await insertPackages(db, 3, owned);
+    ({ id } = await draft([clear, twice, spelled].map(String)));
+    // More flagged pre-alerts of other parcels than a page of them has.
+    await db.query(
+      `insert into prealerts (id, tenant_id, courier_id, user_code, tracking_number, tracking_key, status)
+       select new_id(), $1, $2, 'HRB-2001', 'OTHER' || n, 'OTHER' || n, 'flagged' from generate_series(1, 600) n`,
+      [DEMO.tenants.demo, HRB],
+    );
+    const claim = (packageId: string | undefined, status: string, spelling = '') =>
+      db.query(
+        `insert into prealerts (id, tenant_id, courier_id, user_code, tracking_number, tracking_key, status, created_at)
+         select new_id(), p.tenant_id, $2, 'HRB-2001', p.tracking_number || $4, p.tracking_key, $3, now() - interval '1 year'
+         from packages p where p.id = $1`,
+        [packageId, HRB, status, spelling],
+      );
+    await claim(clear, 'pending');
+    await claim(twice, 'flagged');
+    await claim(twice, 'flagged', '-2');
+    await claim(spelled, 'flagged', '-1');
+  });
+
+  test.each(STAFF)('are named for %s who asks for them', async (as) => {
+    const { data } = await api.as(as).getManifest({ id, disputed: true }).ok();
+    expect(data.disputed).toEqual([twice, spelled]);
+    expect((await read(id, as).ok()).data).not.toHaveProperty('disputed');
+  });
+
+  test('are not named for a courier', async () => {
+    const { data } = await api.as('iex').getManifest({ id, disputed: true }).ok();
+    expect(data.packages).toHaveLength(3);
+    expect(data).not.toHaveProperty('disputed');
+  });
+
+  test('are none on a manifest without claims', async () => {
+    const other = await draft(await insertPackages(db, 1));
+    const { data } = await api.as('manager').getManifest({ id: other.id, disputed: true }).ok();
+    expect(data.disputed).toEqual([]);
+  });
+});

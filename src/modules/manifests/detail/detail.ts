@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { DataOf } from '../../../platform/contract/types.js';
+import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { selectFigures, selectInfo, selectPackages } from './queries.js';
+import { selectDisputed, selectFigures, selectInfo, selectPackages } from './queries.js';
 import { toDetail } from './view.js';
 import { readPageBefore } from '../../../platform/context/read-page.js';
 import { pageOfManifests, type ManifestQuery } from './list-queries.js';
@@ -14,12 +14,15 @@ export const listManifests = (ctx: UserContext, query: ManifestQuery) =>
  * Returns the part of a manifest that the caller may see.
  * @throws ApiError manifest_not_found, also if the caller may see nothing of it
  */
-export async function readManifest(ctx: UserContext, id: string): Promise<DataOf<'getManifest'>> {
-  const [[info], packages, figures] = await ctx.read([
-    selectInfo(ctx, id),
-    selectPackages(ctx, id),
-    selectFigures(ctx, id),
-  ]);
+export async function readManifest(
+  ctx: UserContext,
+  { id, disputed }: QueryOf<'getManifest'>,
+): Promise<DataOf<'getManifest'>> {
+  const isForCourier = ctx.caller.role === 'courier';
+  const cargo = [selectInfo(ctx, id), selectPackages(ctx, id), selectFigures(ctx, id)] as const;
+  const [[info], packages, figures, doubtful] =
+    disputed && !isForCourier ? await ctx.read([...cargo, selectDisputed(ctx, id)]) : await ctx.read(cargo);
   if (!info) throw new ApiError('manifest_not_found');
-  return toDetail(info, { packages, figures }, ctx.caller.role === 'courier');
+  const detail = toDetail(info, { packages, figures }, isForCourier);
+  return doubtful ? { ...detail, disputed: doubtful.map((row) => row.id) } : detail;
 }

@@ -84,3 +84,13 @@ export function selectFigures(ctx: UserScope, manifestId: string): Sql<FiguresRo
     group by grouping sets ((c.code, c.house_color), ())
     order by is_total, c.code`;
 }
+
+/** Selects the packages of a manifest that have a flagged pre-alert of their number, in the order of the packages. Only for staff. */
+export function selectDisputed(ctx: UserScope, manifestId: string): Sql<{ id: string }> {
+  return once`
+    select p.id from packages p
+    where ${ownRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid and exists (
+      select from prealerts a where ${ownRows(ctx, 'a')} and a.status = 'flagged'
+        and a.tenant_id = p.tenant_id and a.tracking_key = p.tracking_key)
+    order by p.received_at, p.id`;
+}
