@@ -8,6 +8,7 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 import { inputs, isNamed } from '../../support/builders/inputs.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { workedMs } from '../../support/harness/event-loop-block.js';
 
 let service: Service;
 let parcels: ReturnType<typeof makeParcels>;
@@ -257,7 +258,7 @@ test.each([
 });
 
 test('a long text of white space and invisible characters is read in linear time', () => {
-  const started = performance.now();
+  const started = workedMs();
   for (const kind of TEXT_KINDS)
     for (const unit of [
       ' ',
@@ -278,7 +279,7 @@ test('a long text of white space and invisible characters is read in linear time
       ' ###',
     ])
       readText(kind, `é${unit.repeat(300_000)}é`);
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(workedMs() - started).toBeLessThan(2_000);
 });
 
 describe('stored texts', () => {

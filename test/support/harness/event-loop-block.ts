@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** CPU time of this thread in milliseconds. Other threads and programs do not count. */
-const workedMs = () =>
+export const workedMs = (): number =>
   Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 
 /** Returns the longest time in milliseconds that the event loop was blocked by its own work. */
