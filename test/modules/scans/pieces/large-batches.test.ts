@@ -81,7 +81,7 @@ test('a batch of another user is executed after the present piece of a batch, be
   const large = send(receiveAll([...first, ...second]));
   await until(held.isAwaited);
   const heldForSecond = await hold(second[0]);
-  const next = (await Promise.all(Array.from({ length: 11 }, () => numbers(0, 110)))).map((each) =>
+  const next = (await Promise.all(Array.from({ length: 4 }, () => numbers(0, 110)))).map((each) =>
     send(receiveAll(each)),
   );
   const other = send(receiveAll(await numbers(20, 50)), 'admin');
