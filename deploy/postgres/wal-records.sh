@@ -104,9 +104,18 @@ assert_all_was_read() {
       reject_loss "the lost server had written WAL up to $location"
   done
   unread=$(unread_files)
-  [ -n "$unread" ] || return 0
+  [ -n "$unread" ] || { assert_no_gap; return 0; }
   newest=$(printf '%s\n' "$unread" | while read -r name location; do commits_in "$(find_wal "$name")" "$location"; done | sort | tail -n 1)
   reject_loss "WAL after it exists in $(echo $(printf '%s\n' "$unread" | cut -d' ' -f1))${newest:+, with transactions until $newest+00}"
+}
+
+# Fails if the file at the end of the recovery is missing and a later one exists: a server that ran has the file in which it wrote, and
+# perhaps later ones that were prepared for it.
+assert_no_gap() {
+  needed=$timeline$(segment_at "$ended" "$size")
+  later=$(wal_files "$timeline" "$REMAINDER" | tail -n 1)
+  [ -n "$(find_wal "$needed")" ] || [ ! "$later" \> "$needed" ] ||
+    reject_loss "the file $needed is missing, and a later one, $later, exists"
 }
 
 # Fails, unless ACCEPT_LOSS_AFTER has the location at which the recovery ended. $1 says which WAL was not read.

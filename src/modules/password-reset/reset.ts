@@ -23,12 +23,13 @@ export async function resetPassword(ctx: SystemContext, deps: ResetDeps, reset: 
   const { username, fullName } = await requireValidToken(ctx, deps, address, tokenHash);
   const problem = await validatePassword(newPassword, [username, fullName]);
   if (problem) throw invalidFieldError('new_password', ...problem);
-  await deps.loginLimiter.withLimit(ctx.tenantId, username, async () => {
+  const replace = async () => {
     // Checked again inside the limit: of many requests with one token, only the first computes a hash.
     await requireValidToken(ctx, deps, address, tokenHash);
     const hash = await deps.passwords.hash(newPassword);
     if (!(await store(ctx, reset, tokenHash, hash))) throw await countFailedToken(ctx, deps, address);
-  });
+  };
+  await deps.loginLimiter.withLimit(ctx.tenantId, username, replace, address);
 }
 
 async function requireValidToken(

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { GiveWay } from './queues/keyed-limiter.js';
+import { TENANT_SHARE } from './shared/amounts.js';
 import { makeOwnLimits } from './shared/shared-limits.js';
 import type { Pressure } from './pressure.js';
 
@@ -65,13 +66,17 @@ export function makeBulkLimits(
   pressure: Pick<Pressure, 'isHigh'>,
   limits = makeOwnLimits(),
 ): BulkLimits {
-  // With only one, a courier's slow report would delay all other couriers.
-  const concurrency = Math.max(2, Math.floor(poolSize * SHARE));
-  const uploads = limits.keyedLimiter('uploads', { concurrency, ...QUEUE });
-  const reports = limits.keyedLimiter('reports', { concurrency, ...QUEUE });
+  const concurrency = Math.max(3, Math.floor(poolSize * SHARE));
+  // Some are for other tenants. With only one for a tenant, a courier's slow report would delay all its other couriers.
+  const shared = {
+    concurrency,
+    perTenant: Math.min(concurrency - 1, Math.floor(concurrency * TENANT_SHARE)),
+  };
+  const uploads = limits.keyedLimiter('uploads', { ...shared, ...QUEUE });
+  const reports = limits.keyedLimiter('reports', { ...shared, ...QUEUE });
   const lines = {
-    parse: limits.keyedLimiter('parsed lines', { concurrency, ...LONG_QUEUE }),
-    read: limits.keyedLimiter('read lines', { concurrency, ...LONG_QUEUE }),
+    parse: limits.keyedLimiter('parsed lines', { ...shared, ...LONG_QUEUE }),
+    read: limits.keyedLimiter('read lines', { ...shared, ...LONG_QUEUE }),
   };
   const smallBatches = limits.keyedLimiter('small batches', {
     concurrency: Math.max(2, Math.floor(poolSize / 2)),

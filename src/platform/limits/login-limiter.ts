@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { ApiError } from '../errors/errors.js';
 import type { RateLimit } from './headers/rate-limits.js';
 import { networkOf } from '../values/network-address.js';
+import type { CallOwner } from './queues/keyed-limiter.js';
 import { makeOwnLimits } from './shared/shared-limits.js';
 
 type LimitedContext = { tenantId: string; noteRateLimit(limit: RateLimit): void };
@@ -11,13 +12,20 @@ export type LoginLimiter = {
   assertMayTry(ctx: LimitedContext, address: string): Promise<void>;
   countFailure(tenantId: string, address: string): Promise<void>;
   /** @throws ApiError overloaded when the queue of `withLimit` is full */
-  assertSpace(tenantId: string, username: string): Promise<void>;
+  assertSpace(tenantId: string, username: string, address: string): Promise<void>;
   /**
-   * Runs a password attempt within the concurrency limit: at most one per user name, round-robin between user names.
+   * Runs a password attempt within the concurrency limit: at most one per user name. Networks take turns, and so do the user names of a
+   * network.
    *
+   * @param address of the caller, if it is not a user that has logged in
    * @throws ApiError overloaded when the attempt could not start in time
    */
-  withLimit<Result>(tenantId: string, username: string, attempt: () => Promise<Result>): Promise<Result>;
+  withLimit<Result>(
+    tenantId: string,
+    username: string,
+    attempt: () => Promise<Result>,
+    address?: string,
+  ): Promise<Result>;
 };
 
 const FAILURES_PER_ADDRESS: RateLimit = {
@@ -54,13 +62,16 @@ export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY, limits = mak
       await failures.penalty(limiterKeyOf(tenantId, address), 1);
     },
 
-    assertSpace: (tenantId, username) =>
-      limiter.assertSpace(nameKeyOf(tenantId, username), { tenant: tenantId }),
-    withLimit: (tenantId, username, attempt) =>
-      limiter.run(nameKeyOf(tenantId, username), attempt, { tenant: tenantId }),
+    assertSpace: (tenantId, username, address) =>
+      limiter.assertSpace(nameKeyOf(tenantId, username), ownerOf(tenantId, address)),
+    withLimit: (tenantId, username, attempt, address) =>
+      limiter.run(nameKeyOf(tenantId, username), attempt, ownerOf(tenantId, address)),
   };
 }
 
 const nameKeyOf = (tenantId: string, username: string) => `${tenantId} ${username.toLowerCase()}`;
+
+const ownerOf = (tenant: string, address: string | undefined): CallOwner =>
+  address === undefined ? { tenant } : { tenant, network: networkOf(address) };
 
 const limiterKeyOf = (tenantId: string, address: string) => `${tenantId} ${networkOf(address)}`;

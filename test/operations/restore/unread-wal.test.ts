@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { onDebian } from '../../support/restores/on-debian.js';
@@ -44,6 +44,10 @@ function damage(path: string, page: number): () => void {
   return () => writeFileSync(path, good);
 }
 
+/** The name of the WAL file after another one. */
+const following = (file: string): string =>
+  file.slice(0, 16) + (parseInt(file.slice(16), 16) + 1).toString(16).toUpperCase().padStart(8, '0');
+
 /** Puts the server aside that was killed, as in a new terminal. Returns its pg_wal. */
 function putAside(terminal: Terminal): string {
   const printed = expectOk(
@@ -67,6 +71,20 @@ onServer(
     expect(bytes).toBeGreaterThan(4 * PAGE_BYTES);
     await kill(cluster);
     const remainder = putAside(terminal);
+
+    // A server prepares later files, so that their presence shows that one is missing.
+    const [missing, later] = [join(remainder, `${file}.away`), join(remainder, following(file))];
+    renameSync(join(remainder, file), missing);
+    const isPrepared = existsSync(later);
+    if (!isPrepared) writeFileSync(later, Buffer.alloc(statSync(missing).size), { mode: 0o644 });
+    expectFailed(
+      terminal,
+      recoverBlock(EVERYTHING),
+      new RegExp(`the file ${file} is missing, and a later one`),
+    );
+    expectNothing(cluster);
+    if (!isPrepared) rmSync(later);
+    renameSync(missing, join(remainder, file));
 
     // The lost server alone has the file.
     const middle = Math.floor(bytes / PAGE_BYTES / 2);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import type { UserCaller } from '../../../src/platform/identity/callers.js';
 import { makeBulkLimits } from '../../../src/platform/limits/bulk-limits.js';
+import { makeLoginLimiter } from '../../../src/platform/limits/login-limiter.js';
 import { makeKeyedLimiter } from '../../../src/platform/limits/queues/keyed-limiter.js';
 
 // A user that sends much at once does not fill a queue that others share: users take turns, piece by piece (decision 0098).
@@ -124,6 +125,49 @@ test('the staff of a tenant take turns with another tenant, and make room for it
   await Promise.all(others);
   expect(order.lastIndexOf('other')).toBeLessThan(9);
   expect((await ended).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(25);
+});
+
+test.each(['uploads', 'reports'])('long %s of a tenant leave one place to other tenants', async (kind) => {
+  const limits = bulkLimits();
+  const ends: (() => void)[] = [];
+  const run = (courier: string, tenant: string, work: () => Promise<void>) => {
+    const caller = user(courier, tenant, courier);
+    return kind === 'uploads' ? limits.limitUpload(caller, courier, work) : limits.limitReport(caller, work);
+  };
+  const held = ['one', 'two', 'three'].map((courier) =>
+    run(courier, 'tenant', () => new Promise<void>((end) => ends.push(end))),
+  );
+  await run('other', 'other tenant', async () => {
+    await turn();
+  });
+  expect(ends).toHaveLength(2);
+  ends[0]?.();
+  await held[0];
+  await turn();
+  expect(ends).toHaveLength(3);
+  for (const end of ends) end();
+  await Promise.all(held);
+});
+
+test('a login is neither refused nor late because one network tries many names', async () => {
+  const limiter = makeLoginLimiter(1);
+  const order: string[] = [];
+  const attempt = (name: string, address: string) =>
+    limiter.withLimit(
+      'tenant',
+      name,
+      async () => {
+        order.push(address);
+        await turn();
+      },
+      address,
+    );
+  const flood = Array.from({ length: 40 }, (_, n) => attempt(`name ${n}`, `2001:db8::${n.toString(16)}`));
+  const ended = Promise.allSettled(flood);
+  await limiter.assertSpace('tenant', 'warehouse', '192.0.2.7');
+  await Promise.all([attempt('warehouse', '192.0.2.7'), attempt('manager', '192.0.2.7')]);
+  expect(order.lastIndexOf('192.0.2.7')).toBeLessThan(6);
+  expect((await ended).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(20);
 });
 
 test.each(['uploads', 'reports'])('the users of a courier take turns with %s', async (kind) => {

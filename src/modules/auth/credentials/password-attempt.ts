@@ -49,14 +49,15 @@ export async function withPassword<Result>(
   try {
     await deps.loginLimiter.assertMayTry(ctx, address);
     // Checked before the database, so that a flood that the queue refuses costs no transactions.
-    await deps.loginLimiter.assertSpace(ctx.tenantId, username);
+    await deps.loginLimiter.assertSpace(ctx.tenantId, username, address);
     // Checked before the queue, so that many attempts on a locked name do not delay others.
     await assertUnlocked(ctx, passwordThrottle(username));
-    return await deps.loginLimiter.withLimit(ctx.tenantId, username, async () => {
+    const verify = async () => {
       const account = await verifyPassword(ctx, deps, attempt, attempted);
       if (!account) throw refuse();
       return work(account);
-    });
+    };
+    return await deps.loginLimiter.withLimit(ctx.tenantId, username, verify, address);
   } catch (error) {
     if (error instanceof ApiError)
       deps.securityLog('password.refused', {

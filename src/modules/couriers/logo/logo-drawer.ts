@@ -26,8 +26,8 @@ const CLEANING_MS = 10_000;
 // An ordinary logo takes 50 ms, a picture of 16 million pixels a second. Both take several times as long on a
 // busy machine.
 const DRAWING_MS = 5_000;
-/** One per courier at a time, so that one courier's slow logo does not block the others. */
-const QUEUE = { concurrency: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
+/** One per courier at a time and two per tenant, so that slow logos of one do not block the others. */
+const QUEUE = { concurrency: 3, perTenant: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
 export function makeLogoDrawer(drawingMs = DRAWING_MS, limits = makeOwnLimits()): LogoDrawer {
   const threads = { maxThreads: QUEUE.concurrency, maxHeapMb: MAX_HEAP_MB };

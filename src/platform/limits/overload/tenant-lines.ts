@@ -1,5 +1,5 @@
 import type { ControlledDelay } from './controlled-delay.js';
-import { makeTenantTurns } from '../queues/tenant-turns.js';
+import { makeNestedTurns } from '../queues/nested-turns.js';
 import { makeWaitingLine, type Arrival, type WaitingLine } from './waiting-line.js';
 
 /** The waiting lines of all tenants. Tenants take turns, and so do the lines of a tenant, and the owners in a line. */
@@ -13,15 +13,17 @@ export type TenantLines<Work> = {
 };
 
 export function makeTenantLines<Work>(delay: ControlledDelay | undefined, kept: number): TenantLines<Work> {
-  const turns = makeTenantTurns<WaitingLine<Work>>((key) => makeWaitingLine<Work>({ key, delay, kept }));
+  const turns = makeNestedTurns<WaitingLine<Work>>(([, key = '']) =>
+    makeWaitingLine<Work>({ key, delay, kept }),
+  );
 
   return {
-    find: turns.find,
+    find: (tenant, key) => turns.find([tenant, key]),
     async wait(tenant, key, arrival) {
       try {
-        await turns.open(tenant, key).wait(arrival);
+        await turns.open([tenant, key]).wait(arrival);
       } finally {
-        turns.removeEmpty(tenant, key);
+        turns.removeEmpty([tenant, key]);
       }
     },
     startNext: (mayStart) =>

@@ -1,11 +1,14 @@
 // Our own: p-queue and bottleneck have neither round-robin between keys nor a bounded queue that drops a task of the key with most tasks.
 import { ApiError } from '../../errors/errors.js';
 import { findReplaced, type Owner, type WaitingCall as Call } from './replaced-call.js';
-import { makeTenantTurns } from './tenant-turns.js';
-import { makeTurns } from './turns.js';
+import { makeNestedTurns, type Place } from './nested-turns.js';
+import { makeTurns, type Turns } from './turns.js';
 
-/** Whose call it is, if not that of the key: keys of a tenant take turns, and callers of a key. A key belongs to one tenant. */
-export type CallOwner = { tenant?: string; caller?: string };
+/**
+ * Whose call it is, if not that of the key. Tenants take turns, the networks of a tenant from which calls come, the keys of a network, and
+ * the callers of a key. A key belongs to one tenant.
+ */
+export type CallOwner = { tenant?: string; network?: string; caller?: string };
 
 export type KeyedLimiter = {
   /**
@@ -29,6 +32,8 @@ export type GiveWay = () => Promise<void>;
 export type KeyedLimiterOptions = {
   /** The number of calls that run at the same time. */
   concurrency: number;
+  /** Of these, the number of one tenant. By default all. */
+  perTenant?: number;
   /** The number of calls that may wait. */
   maxWaiting: number;
   maxWaitMs: number;
@@ -36,42 +41,44 @@ export type KeyedLimiterOptions = {
   retryAfterSeconds: number;
 };
 
-type Waiter = { key: string; start(): void };
+type Waiter = { owner: Owner; start(): void };
+type Queue = Turns<Waiter> & Pick<Owner, 'tenant' | 'key'>;
 
 /**
  * Limits the concurrency of expensive work in one process: at most `concurrency` calls in total and one per key, with a
- * bounded queue. Tenants are served round-robin, and so are the keys of a tenant and the callers of a key. When the queue is full, the
- * newest call of the tenant with the most waiting calls is rejected, or of the key, or of the caller with the most, so that a flood of
- * one does not reject the calls of others.
+ * bounded queue. Tenants, networks, keys and callers take turns. When the queue is full, the newest call of the tenant with the most waiting calls is rejected, or of the network,
+ * the key or the caller with the most, so that a flood of one does not reject the calls of others.
  */
 export function makeKeyedLimiter({
   concurrency,
+  perTenant = concurrency,
   maxWaiting,
   maxWaitMs,
   retryAfterSeconds,
 }: KeyedLimiterOptions): KeyedLimiter {
-  let running = 0;
-  const activeKeys = new Set<string>();
-  const queues = makeTenantTurns(() => makeTurns<Waiter>());
+  const running = new Map<string, Owner>();
+  const queues = makeNestedTurns<Queue>(([tenant = '', , key = '']) =>
+    Object.assign(makeTurns<Waiter>(), { tenant, key }),
+  );
   // Without work that has given way, which cannot be rejected.
   const calls = new Set<Call>();
   const overloaded = () => new ApiError('overloaded', { retryAfterSeconds });
 
+  const countOf = (tenant: string) => [...running.values()].filter((owner) => owner.tenant === tenant).length;
+
   function startNext(): void {
-    if (running === concurrency) return;
+    if (running.size === concurrency) return;
     const next = queues.takeNext(
-      (_queue, key) => !activeKeys.has(key),
+      ({ tenant, key }) => !running.has(key) && countOf(tenant) < perTenant,
       (queue) => queue.takeFirst(),
     );
     if (!next) return;
-    running += 1;
-    activeKeys.add(next.key);
+    running.set(next.owner.key, next.owner);
     next.start();
   }
 
-  function release(key: string): void {
-    running -= 1;
-    activeKeys.delete(key);
+  function release({ key }: Owner): void {
+    running.delete(key);
   }
 
   /** Returns whether a call can wait, and the call that it would replace if the queue is full. */
@@ -82,7 +89,8 @@ export function makeKeyedLimiter({
   }
 
   function acquire(owner: Owner): Promise<void> {
-    const { tenant, key, caller } = owner;
+    const { caller } = owner;
+    const place = placeOf(owner);
     const { isFree, replaced } = findSpace(owner);
     if (!isFree) return Promise.reject(overloaded());
     replaced?.reject();
@@ -92,7 +100,7 @@ export function makeKeyedLimiter({
         calls.delete(call);
       };
       const waiter: Waiter = {
-        key,
+        owner,
         start() {
           end();
           resolve();
@@ -102,23 +110,24 @@ export function makeKeyedLimiter({
         ...owner,
         reject() {
           end();
-          queues.find(tenant, key)?.remove(caller, waiter);
-          queues.removeEmpty(tenant, key);
+          queues.find(place)?.remove(caller, waiter);
+          queues.removeEmpty(place);
           rejectCall(overloaded());
         },
       };
       const timer = setTimeout(call.reject, maxWaitMs);
       calls.add(call);
-      queues.open(tenant, key).add(caller, waiter);
+      queues.open(place).add(caller, waiter);
       startNext();
     });
   }
 
-  function giveWay({ tenant, key, caller }: Owner): Promise<void> {
+  function giveWay(owner: Owner): Promise<void> {
     return new Promise((resolve) => {
-      queues.open(tenant, key).addFirst(caller, { key, start: resolve });
-      queues.moveToEnd(tenant, key);
-      release(key);
+      const place = placeOf(owner);
+      queues.open(place).addFirst(owner.caller, { owner, start: resolve });
+      queues.moveToEnd(place);
+      release(owner);
       startNext();
     });
   }
@@ -134,15 +143,18 @@ export function makeKeyedLimiter({
       try {
         return await work(() => giveWay(owner));
       } finally {
-        release(key);
+        release(owner);
         startNext();
       }
     },
   };
 }
 
-const ownerOf = (key: string, { tenant = key, caller = key }: CallOwner = {}): Owner => ({
+const ownerOf = (key: string, { tenant = key, network = key, caller = key }: CallOwner = {}): Owner => ({
   tenant,
+  network,
   key,
   caller,
 });
+
+const placeOf = ({ tenant, network, key }: Owner): Place => [tenant, network, key];
