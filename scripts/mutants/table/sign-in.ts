@@ -151,7 +151,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'queue: a login that the queue refuses costs no transaction',
     file: 'src/modules/auth/credentials/password-attempt.ts',
-    find: '    await deps.loginLimiter.assertSpace(ctx.tenantId, username);\n',
+    find: '    await deps.loginLimiter.assertSpace(ctx.tenantId, username, address);\n',
     replace: '',
     tests: [{ file: 'test/modules/auth/login-races.test.ts', titles: ['a flood that the queue refuses'] }],
   },
