@@ -17,7 +17,7 @@ export type LockedPrealert = {
 /**
  * Locks the parcels of a pre-alert's current and new number, then the pre-alert. A concurrent pre-alert of
  * the number waits for this lock and therefore sees a stored flag. With a replacement, first keeps its user code.
- * @throws ApiError prealert_not_found, unavailable
+ * @throws ApiError prealert_not_found, overloaded
  */
 export async function lockPrealert(
   tx: UserTx,

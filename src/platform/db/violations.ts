@@ -49,9 +49,11 @@ export function apiErrorOfViolation(error: unknown): ApiError | undefined {
   const { code, constraint } = readErrorDetails(error);
   const failureCode = CODE_BY_CONSTRAINT[constraint ?? ''];
   if (code && INTEGRITY.has(code) && failureCode) return new ApiError(failureCode);
-  if (violates(error, FOUND_BY_NEXT_ATTEMPT)) return new ApiError('unavailable', { retryAfterSeconds: 1 });
-  const retryAfterSeconds = RETRY_AFTER_SECONDS[meaningOfError(error)];
-  return retryAfterSeconds === undefined ? undefined : new ApiError('unavailable', { retryAfterSeconds });
+  if (violates(error, FOUND_BY_NEXT_ATTEMPT)) return new ApiError('overloaded', { retryAfterSeconds: 1 });
+  const meaning = meaningOfError(error);
+  const retryAfterSeconds = RETRY_AFTER_SECONDS[meaning];
+  if (retryAfterSeconds === undefined) return undefined;
+  return new ApiError(meaning === 'overloaded' ? meaning : 'unavailable', { retryAfterSeconds });
 }
 
 /** Returns what an error of the database, the network or a file means. */
@@ -77,9 +79,11 @@ export function isRefusedLogin(error: unknown): boolean {
   );
 }
 
-/** Returns whether work failed because the database cannot be reached or stores nothing. */
+/** Returns whether work failed because the database cannot be reached or does not respond in time. */
 export const isAway = (error: unknown): boolean =>
-  error instanceof ApiError ? error.code === 'unavailable' : meaningOfError(error) === 'unavailable';
+  error instanceof ApiError
+    ? error.code === 'unavailable'
+    : ['unavailable', 'overloaded'].includes(meaningOfError(error));
 
 /** Returns the SQLSTATE of an error, or another code if it has none. */
 export const sqlStateOf = (error: unknown): string | undefined => readErrorDetails(error).code;

@@ -1,8 +1,10 @@
 /**
  * What an error from outside of our code means for the request: from PostgreSQL, its driver, the network or a file.
- * This is the only place that decides it. `unavailable` and the two after it change nothing, and the request may be repeated.
+ * This is the only place that decides it. `overloaded` and the three after it change nothing, and the request may be repeated.
  */
 export type Meaning =
+  /** 503. There is more work than the database does in time, or transactions stop each other each time. */
+  | 'overloaded'
   /** 503. A resource is missing for now. */
   | 'unavailable'
   /** 503. The database reads but does not write. /ready then tries whether it does. */
@@ -15,6 +17,7 @@ export type Meaning =
   | 'defect';
 
 export const RETRY_AFTER_SECONDS: Partial<Record<Meaning, number>> = {
+  overloaded: 2,
   unavailable: 2,
   read_only: 2,
   unwritable: 10,
@@ -75,12 +78,17 @@ export const SQLSTATES = {
   // Also a statement with a wrong number of parameters. db/violations.ts knows pgbouncer's messages.
   '08P01': 'defect',
   '25006': 'read_only',
-  '25P03': 'unavailable',
-  '25P04': 'unavailable',
+  // The timeouts of an idle session, a transaction, a lock and a statement.
+  '25P03': 'overloaded',
+  '25P04': 'overloaded',
+  '55P03': 'overloaded',
+  '57014': 'overloaded',
+  // Transactions that still fail when they have run again.
+  '40001': 'overloaded',
+  '40P01': 'overloaded',
   '40002': 'defect',
   '53100': 'unwritable',
   '55006': 'unavailable',
-  '55P03': 'unavailable',
   XX001: 'damaged',
   XX002: 'damaged',
 } satisfies Record<string, Meaning>;

@@ -25,7 +25,7 @@ export type Identification<Found extends Parcels> = {
  * savepoint releases the locks, so that those of the next parcels are taken in order: with two orders, transactions deadlock.
  *
  * @param identify reads the records, and returns the keys of the parcels
- * @throws ApiError unavailable if the records tell other parcels each time
+ * @throws ApiError overloaded if the records tell other parcels each time
  */
 export const lockIdentified = <Found extends Parcels>(
   tx: Tx,
@@ -57,5 +57,5 @@ export async function lockLooked<Found extends Parcels>(
     tx.later(stopCorrections(tx.tenantId));
     wanted = (await look()).keys;
   }
-  throw new ApiError('unavailable', { retryAfterSeconds: 1 });
+  throw new ApiError('overloaded', { retryAfterSeconds: 1 });
 }

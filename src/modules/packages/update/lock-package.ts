@@ -19,7 +19,7 @@ export type LockedPackage = {
 /**
  * Selects and locks the package. If the change can affect pre-alerts, first locks the parcels of the old and
  * the new number, and keeps the new user code.
- * @throws ApiError package_not_found, record_forbidden, unavailable
+ * @throws ApiError package_not_found, record_forbidden, overloaded
  */
 export async function lockPackageAndParcels(
   tx: UserTx,
