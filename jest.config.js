@@ -22,7 +22,7 @@ export default {
     '<rootDir>/test/support/service/coverage-reporter.mjs',
   ],
   testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
-  testTimeout: 30_000,
+  testTimeout: 90_000,
   // Two more than the cores of continuous integration: two compute while two wait.
   maxWorkers: 4,
   // A worker that is restarted loads everything again; one of 3 GB spends its time on garbage collection.

@@ -4,6 +4,9 @@
 const process = require('node:process');
 const { TestEnvironment } = require('jest-environment-node');
 
+/** A time limit ends a test that hangs. It is written for a quiet machine, and continuous integration may run on a busy one. */
+const ALLOWANCE = 3;
+
 let shared;
 
 module.exports = class SharedEnvironment extends TestEnvironment {
@@ -19,6 +22,20 @@ module.exports = class SharedEnvironment extends TestEnvironment {
       console: globalThis.console,
       symbols: Object.getOwnPropertySymbols(globalThis),
     };
+    this.extended = new WeakSet();
+  }
+
+  /** Called by jest-circus before it reads the time limit of a test or hook. */
+  handleTestEvent({ name, test, hook }) {
+    if (name === 'test_fn_start') this.extend(test);
+    if (name === 'hook_start') this.extend(hook);
+  }
+
+  /** Those without a limit of their own have that of jest.config.mjs. */
+  extend(called) {
+    if (!called.timeout || this.extended.has(called)) return;
+    this.extended.add(called);
+    called.timeout *= ALLOWANCE;
   }
 
   /** Restores what a test file may have changed. The global object itself stays. */

@@ -111,7 +111,7 @@ export async function statusOf(url: string): Promise<number | undefined> {
 }
 
 /** Waits until a condition is true. */
-export async function until(isTrue: () => Promise<boolean>, limitMs = 30_000): Promise<void> {
+export async function until(isTrue: () => Promise<boolean>, limitMs = 90_000): Promise<void> {
   const deadlineMs = performance.now() + limitMs;
   while (!(await isTrue())) {
     if (performance.now() > deadlineMs) throw new Error(`The condition is still false after ${limitMs} ms.`);
