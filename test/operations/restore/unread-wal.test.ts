@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { onDebian } from '../../support/restores/on-debian.js';
@@ -37,12 +46,19 @@ function workInPieces(cluster: Cluster, from: number, to: number): { file: strin
   return { file, bytes: Number(bytes) };
 }
 
-/** Fills a page of a file with zeros. Returns the function that takes it back. */
-function damage(path: string, page: number): () => void {
+/** Fills a part of a file with zeros, as a disk that fails does: the file keeps its times. Returns the function that takes it back. */
+function zero(path: string, from: number, to: number): () => void {
   const good = readFileSync(path);
-  writeFileSync(path, Buffer.from(good).fill(0, page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
-  return () => writeFileSync(path, good);
+  const { atime, mtime } = statSync(path);
+  const write = (content: Buffer) => {
+    writeFileSync(path, content);
+    utimesSync(path, atime, mtime);
+  };
+  write(Buffer.from(good).fill(0, from, to));
+  return () => write(good);
 }
+
+const damage = (path: string, page: number) => zero(path, page * PAGE_BYTES, (page + 1) * PAGE_BYTES);
 
 /** The name of the WAL file after another one. */
 const following = (file: string): string =>
@@ -145,6 +161,40 @@ onServer(
     damage(join(remainder, file), written.at(-1) ?? 0);
     expectFailed(terminal, recoverBlock(EVERYTHING), /but the lost server had written WAL up to /);
     expectNothing(cluster);
+  },
+);
+
+onServer(
+  'zeros at the end of the WAL, which look like its end, are never a bare success, and the time of the file shows them',
+  async (cluster, terminal) => {
+    expectOk(terminal, blockOf('base-backup'));
+    await work(cluster, 1, 10);
+    const { file, bytes } = workInPieces(cluster, 11, 50);
+    expect(workInPieces(cluster, 51, 400).file).toBe(file);
+    await kill(cluster);
+    const path = join(putAside(terminal), file);
+    zero(path, bytes, statSync(path).size);
+    const printed = expectOk(terminal, recoverBlock(EVERYTHING));
+    expect(printed).toMatch(/^NOT PROVED: .* In step 7, compare with the logs of the service/m);
+    expect(printed).toMatch(
+      /^The recovery followed the timeline 00000001\. The recovered server has the timeline 00000002\.$/m,
+    );
+    expect(printed).toMatch(/^OK: .* step 7 shows$/m);
+    expectOk(terminal, blockOf('start'));
+    expect(parcels(cluster)).toBe('50 50');
+    terminal.paste('stop_postgres');
+    expectOk(terminal, blockOf('give-up'));
+
+    // Work of two minutes is behind the zeros.
+    const late = new Date(Date.now() + 120_000);
+    utimesSync(path, late, late);
+    expect(expectOk(terminal, recoverBlock(EVERYTHING))).toMatch(
+      new RegExp(
+        `^WARNING: The file \\S+${file} was written until .* zeros at its end hide transactions`,
+        'm',
+      ),
+    );
+    expectOk(terminal, blockOf('give-up'));
   },
 );
 
