@@ -122,8 +122,9 @@ async function collect(
 }
 
 /** Of several lost servers, the one that had assigned the highest sequence number. */
-const newest = (couriers: CourierRow[]): CourierRow | undefined =>
-  couriers.toSorted((one, other) => one.lastSequence - other.lastSequence).at(-1);
+function newest(couriers: CourierRow[]): CourierRow | undefined {
+  return couriers.toSorted((one, other) => one.lastSequence - other.lastSequence).at(-1);
+}
 
 /** Leaves out the requests of which the restored database has an audit entry. Their line in the log follows their transaction. */
 async function leaveOutRecorded(

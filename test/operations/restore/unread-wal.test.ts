@@ -199,6 +199,18 @@ onServer(
 );
 
 onServer(
+  'a restore that replays nothing says so, and which time counts for the report',
+  async (cluster, terminal) => {
+    expectOk(terminal, blockOf('base-backup'));
+    await kill(cluster);
+    putAside(terminal);
+    expect(expectOk(terminal, recoverBlock(EVERYTHING))).toMatch(
+      /^No transaction was replayed: .* which began at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\+00\. Give that time as --since/m,
+    );
+  },
+);
+
+onServer(
   'a time whose rows only an abandoned timeline has is refused, with the commands for both choices',
   async (cluster, terminal) => {
     const now = () => sql(cluster, "select clock_timestamp() at time zone 'UTC' || '+00'");
@@ -242,6 +254,7 @@ onServer(
 
     const [, assignment = ''] = /\(2\).*?(export REMAINDER=[^,]+),/.exec(refused) ?? [];
     expect(refused).toMatch(/, paste the block give-up-timeline with 00000002, and paste this block again/);
+    expect(refused).toMatch(/Then both lost servers count in step 7: \S+main\.lost-\w+ \S+main\.lost-\w+\./);
     expectOk(terminal, `${assignment}\n${blockOf('give-up-timeline').replace("''", "'00000002'")}`);
     expectOk(terminal, recoverBlock(second));
     expectOk(terminal, blockOf('start'));
