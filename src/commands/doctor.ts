@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { environment } from '../config/command-settings.js';
-import { findMisspelt } from '../config/misspelt-settings.js';
+import { findMisspelt } from '../startup/shared-checks/misspelt-settings.js';
 import { surveyConfig } from '../config/config.js';
 import { UPGRADE_CODES } from '../platform/db/migrations/upgrade.js';
 import { readSecretValues, type SecretValues } from '../startup/doctor/secrets/secret-values.js';

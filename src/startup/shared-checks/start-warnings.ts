@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { describeMisspelt, findMisspelt } from '../../config/misspelt-settings.js';
+import { describeMisspelt, findMisspelt } from './misspelt-settings.js';
 import { checkFolders } from './folders.js';
 import { checkTls } from './tls.js';
 import type { Finding } from './finding.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
-import { findMisspelt } from '../../../src/config/misspelt-settings.js';
+import { findMisspelt } from '../../../src/startup/shared-checks/misspelt-settings.js';
 import { surveyConfig } from '../../../src/config/config.js';
 import { readSecretValues } from '../../../src/startup/doctor/secrets/secret-values.js';
 import { describeDeployment } from '../../../src/startup/deployment.js';

@@ -1,4 +1,4 @@
-import { describeMisspelt } from '../../../config/misspelt-settings.js';
+import { describeMisspelt } from '../../shared-checks/misspelt-settings.js';
 import { DEVELOPMENT_SECRETS } from '../../../config/settings.js';
 import { orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
 import type { Subject } from './subject.js';

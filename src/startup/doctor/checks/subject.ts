@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Config } from '../../../config/config.js';
-import type { Misspelt } from '../../../config/misspelt-settings.js';
+import type { Misspelt } from '../../shared-checks/misspelt-settings.js';
 import type { SecretValues } from '../secrets/secret-values.js';
 import type { Deployment } from '../../deployment.js';
 import type { SecretHashes } from '../secrets/secret-hashes.js';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
-import { SECRET_SETTINGS } from './secret-files.js';
-import { SETTING_NAMES } from './settings.js';
+import { SECRET_SETTINGS } from '../../config/secret-files.js';
+import { SETTING_NAMES } from '../../config/settings.js';
 
 /** A variable, or a file of SECRETS_DIR, whose name is no setting and resembles one. */
 export type Misspelt = { name: string; setting: string; isFile: boolean };
