@@ -91,7 +91,7 @@ test(
     const refused = run('src/main.js', { DATABASE_URL: url });
     expect(await refused.ended).toEqual({ code: 1, signal: null });
     expect(refused.output()).toMatch(
-      /^DATABASE_URL: .*ECONNREFUSED.* Trying again for 20 seconds\.\nDATABASE_URL: .*ECONNREFUSED.*\n$/,
+      /^(DATABASE_(OWNER_)?URL: .*ECONNREFUSED.* Trying again for 20 seconds\.\n){2}DATABASE_URL: .*ECONNREFUSED.*\n$/,
     );
     expect(refused.output()).not.toContain('secret-word');
   },
