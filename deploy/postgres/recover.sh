@@ -94,5 +94,7 @@ warning=''
 [ ! -e "$new/warning" ] || { warning=$(cat "$new/warning") && rm "$new/warning"; }
 mv -T "$new" "$DATA"
 [ -z "$warning" ] || printf '%s\n' "$warning"
-echo "The recovery followed the timeline $timeline."
-grep -E 'recovery stopping|last completed transaction|selected new timeline' "$log" || true
+echo "The recovery followed the timeline $timeline. The recovered server has the timeline $selected."
+grep -E 'recovery stopping|last completed transaction' "$log" || true
+[ -n "$recovered" ] || echo "No transaction was replayed: the recovered server has the state of the base backup, which began at $(utc "$(sed -n 's/^START TIME: //p' "$BASE/backup_label")")+00. Give that time as --since in step 7."
+[ -n "$UNTIL" ] || echo "NOT PROVED: everything that can be read was recovered. A damaged end of the WAL can look like its end. In step 7, compare with the logs of the service before you say that nothing is lost."

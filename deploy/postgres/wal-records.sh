@@ -90,7 +90,7 @@ unread_files() {
     elif [ -e "$ARCHIVE/$name" ] && { [ "$from" -le 0 ] || [ "$3" != record ]; }; then
       echo "$name $(location_in "$name" "$((from < 0 ? 0 : from))")"
     elif [ "$name $3" = "$end_segment bytes" ]; then
-      echo "The last page of WAL has bytes after $ended that are no record. A server that was killed while it wrote leaves such bytes, and nothing acknowledged is missing then. If its disk is damaged, up to $page bytes of WAL are missing: compare the last rows with the logs of the service." >"$new/warning"
+      echo "WARNING: The last page of WAL has bytes after $ended that are no record. A server that was killed while it wrote leaves such bytes, and nothing acknowledged is missing then. If its disk is damaged, up to $page bytes of WAL are missing: compare the last rows with the logs of the service." >"$new/warning"
     fi
   done
 }
@@ -104,9 +104,28 @@ assert_all_was_read() {
       reject_loss "the lost server had written WAL up to $location"
   done
   unread=$(unread_files)
-  [ -n "$unread" ] || { assert_no_gap; return 0; }
+  [ -n "$unread" ] || { assert_no_gap; warn_of_later_writes; return 0; }
   newest=$(printf '%s\n' "$unread" | while read -r name location; do commits_in "$(find_wal "$name")" "$location"; done | sort | tail -n 1)
   reject_loss "WAL after it exists in $(echo $(printf '%s\n' "$unread" | cut -d' ' -f1))${newest:+, with transactions until $newest+00}"
+}
+
+# More than the time in which an idle server writes WAL without a transaction: it logs a snapshot after 15 seconds.
+quiet_seconds=60
+
+# Warns if the last WAL file of the lost server was written long after the newest time that the recovery knows. Zeros at its end look like
+# the end of the WAL. Only the time of the file shows that later pages existed; a copy has the time of the copying.
+warn_of_later_writes() {
+  [ -n "${LOST:-}" ] && [ ! -e "$new/warning" ] || return 0
+  last=$REMAINDER/$timeline$(segment_at "$ended" "$size")
+  [ -e "$last" ] || return 0
+  # pg_controldata writes it without a zone.
+  checkpoint=$(export TZ=UTC; control "$LOST" 'Time of latest checkpoint')
+  [ -z "$checkpoint" ] || checkpoint=$(utc "$checkpoint")
+  known=$(printf '%s\n' "$recovered" "$checkpoint" | sort | tail -n 1)
+  [ -n "$known" ] || return 0
+  written=$(stat -c %Y "$last")
+  [ "$((written - $(date -u -d "$known+00" +%s)))" -gt "$quiet_seconds" ] || return 0
+  echo "WARNING: The file $last was written until $(date -u -d "@$written" '+%Y-%m-%d %H:%M:%S')+00, and the newest time that the recovery found in the WAL is $known+00. If the file was not copied since, zeros at its end hide transactions: compare with the logs of the service (step 7)." >"$new/warning"
 }
 
 # Fails if the file at the end of the recovery is missing and a later one exists: a server that ran has the file in which it wrote, and
@@ -178,5 +197,7 @@ fail_left_behind() {
   for each in $(printf '%s\n' $3 | sort -r); do
     [ -z "$(newest "$ARCHIVE" "$each")" ] && [ ! -e "$ARCHIVE/$each.history" ] || commands="$commands, paste the block give-up-timeline with $each"
   done
-  fail "At the time $UNTIL two servers count. The timeline ${3%% *} began at $2 after the transaction of ${recovered:-the base backup}${recovered:++00}, and has no transaction of its own until your time. The timeline $1, which was left there, has $(printf '%s\n' "$4" | wc -l) more until your time: from $(printf '%s\n' "$4" | sort | head -n 1)+00 to $(printf '%s\n' "$4" | sort | tail -n 1)+00. Choose. (1) Without them, as the timeline ${3%% *} began: paste this block with UNTIL='${recovered:-a time before them}${recovered:++00}'. (2) With them, and without all work of the timeline $(printf '%s\n' $3 | tail -n 1): $commands, and paste this block again."
+  lost_servers=''
+  for folder in "$DATA".lost-*; do [ ! -e "$folder" ] || lost_servers="$lost_servers $folder"; done
+  fail "At the time $UNTIL two servers count. The timeline ${3%% *} began at $2 after the transaction of ${recovered:-the base backup}${recovered:++00}, and has no transaction of its own until your time. The timeline $1, which was left there, has $(printf '%s\n' "$4" | wc -l) more until your time: from $(printf '%s\n' "$4" | sort | head -n 1)+00 to $(printf '%s\n' "$4" | sort | tail -n 1)+00. Choose. (1) Without them, as the timeline ${3%% *} began: paste this block with UNTIL='${recovered:-a time before them}${recovered:++00}'. (2) With them, and without all work of the timeline $(printf '%s\n' $3 | tail -n 1): $commands, and paste this block again. Then both lost servers count in step 7:${lost_servers:- their folders are gone}."
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { environment } from '../config/command-settings.js';
+import { findMisspelt } from '../startup/shared-checks/misspelt-settings.js';
 import { surveyConfig } from '../config/config.js';
 import { UPGRADE_CODES } from '../platform/db/migrations/upgrade.js';
 import { readSecretValues, type SecretValues } from '../startup/doctor/secrets/secret-values.js';
@@ -68,6 +69,7 @@ async function reportState({ json, servers, workers, compare, thorough, proxy }:
   if (missing) throw new Error(missing);
   const report = await examine({
     ...survey,
+    misspelt: findMisspelt(environment()),
     now: () => new Date(),
     servers: Number(servers),
     workers: Number(workers),

@@ -25,9 +25,11 @@ import { runScript } from './run/script.js';
 // npm run rehash: makes the hashes of all API keys again after LOOKUP_KEY was replaced. With --drop-backup-codes it also deletes
 // the backup codes of all users, which no longer match. With --replaced-key FILE it closes the audit chains that the old LOOKUP_KEY in that
 // file, or of the standard input with -, has chained, unless they were altered; --accept-altered closes those too. It checks everything
-// before it changes anything, and replaces no key while servers or workers run, unless --despite-running-processes is given. docs/leaked-secrets.md has the steps.
+// before it changes anything, and replaces no key while servers or workers run, unless --despite-running-processes is given. --check, with the
+// LOOKUP_KEY that is to be replaced, only finds out whether a replacement would be refused. docs/leaked-secrets.md has the steps.
 const USAGE = `${commandLine('rehash [--drop-backup-codes] [--replaced-key FILE [--accept-altered] | --replaced-key-lost]')}
-  [--skip-undecryptable] [--${IGNORE_RUNNING}]`;
+  [--skip-undecryptable] [--${IGNORE_RUNNING}]
+${commandLine('rehash --check')}`;
 
 const OLD_KEY =
   'They have the old LOOKUP_KEY, and would chain audit entries and store API keys with it, which nothing accepts afterwards.';
@@ -54,24 +56,30 @@ await runScript(async (print) => {
   });
   // Only the owner can list all tenants. The rest runs with the service's role.
   const tenantIds = await withOwner(async (client) => {
-    if (replaced && !options[IGNORE_RUNNING]) await assertNothingRuns(client, 'rehash', OLD_KEY);
+    if ((replaced || options.check) && !options[IGNORE_RUNNING])
+      await assertNothingRuns(client, 'rehash', OLD_KEY);
     return readValues<string>(client, 'select id from tenants order by id');
   }, owner);
   await withServiceRole(url, async (db) => {
     const opened = { db, tenantIds, secrets: openSecrets(secrets), replaced };
     const faults = await findFaults(opened, options, print);
     if (faults.length > 0) throw new Error([...faults, 'Nothing was changed.'].join('\n'));
+    if (options.check) {
+      print('Nothing prevents a replacement of this LOOKUP_KEY. Nothing was changed.');
+      return;
+    }
     const isRecorded = await withClient(url, (client) =>
       isLookupKeyRecorded(client, identity.appEnv, secrets.lookupKey),
     );
     await change(opened, options, { print, isRecorded });
+    await withClient(url, (client) => recordLookupKey(client, identity.appEnv, secrets.lookupKey));
   });
-  await withClient(url, (client) => recordLookupKey(client, identity.appEnv, secrets.lookupKey));
 }, USAGE);
 
 function readOptions() {
   const { values } = parseArgs({
     options: {
+      check: { type: 'boolean', default: false },
       'drop-backup-codes': { type: 'boolean', default: false },
       'replaced-key': { type: 'string' },
       'replaced-key-lost': { type: 'boolean', default: false },
@@ -82,6 +90,8 @@ function readOptions() {
   });
   if (values['replaced-key-lost'] && values['replaced-key'] !== undefined)
     throw new Error(`Give --replaced-key or --replaced-key-lost, not both.\n${USAGE}`);
+  if (values.check && (values['replaced-key-lost'] || values['replaced-key'] !== undefined))
+    throw new Error(`Give --check before LOOKUP_KEY is replaced, without a replaced key.\n${USAGE}`);
   return values;
 }
 
@@ -103,9 +113,10 @@ async function readReplaced(options: Options, present: Buffer): Promise<Buffer |
 async function findFaults(opened: Opened, options: Options, print: Print): Promise<string[]> {
   const { db, tenantIds, secrets, replaced } = opened;
   const faults: string[] = [];
-  if (replaced && !acceptsAltered(options))
+  const chained = options.check ? secrets.auditChain : replaced && openChainKeys(replaced);
+  if (chained && !acceptsAltered(options))
     for (const tenantId of tenantIds) {
-      const flaw = await findFlaw(contextOf(db, tenantId), secrets.auditChain, openChainKeys(replaced));
+      const flaw = await findFlaw(contextOf(db, tenantId), secrets.auditChain, chained);
       if (flaw) faults.push(describeFlaw(tenantId, flaw));
     }
   const unopened = await countUnopened(db, secrets, tenantIds, print);

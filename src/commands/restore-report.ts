@@ -16,6 +16,7 @@ import {
   doneSince,
   existingRows,
   nameOfTenant,
+  recordedRequests,
   type CourierRow,
   type LostRow,
 } from './restore-report/queries.js';
@@ -25,6 +26,7 @@ import {
   requestLine,
   rowLine,
   summarise,
+  withoutRepeated,
   type ReportLine,
 } from './restore-report/report.js';
 import { assertOwnDatabase } from '../startup/database-owner.js';
@@ -33,10 +35,11 @@ import { runScript } from './run/script.js';
 import { timeOf } from './run/times.js';
 import { commandLine } from '../config/commands.js';
 
-const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--until TIME] [--lost postgres://...] [--log FILE]...`;
+const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--until TIME] [--lost postgres://...]... [--log FILE]...`;
 
 // npm run restore:report: lists by courier what the lost server did after the restore point, and what couriers must be told.
-// DATABASE_OWNER_URL names the restored database. `--lost` names the lost one if it can still be read, `--log` logs of its servers.
+// DATABASE_OWNER_URL names the restored database. `--lost` names the lost one if it can still be read, and may be given once per lost server.
+// `--log` names logs of its servers.
 // The logs may go on after the restore: `--until` is the time at which the restored server started. Without it, that is the time of the pause.
 await runScript(async (print) => {
   const { values } = parseArgs({
@@ -44,7 +47,7 @@ await runScript(async (print) => {
       since: { type: 'string' },
       until: { type: 'string' },
       out: { type: 'string' },
-      lost: { type: 'string' },
+      lost: { type: 'string', multiple: true, default: [] },
       log: { type: 'string', multiple: true, default: [] },
     },
   });
@@ -56,10 +59,11 @@ await runScript(async (print) => {
     throw new Error(`--until ${values.until} is not later than --since ${values.since}.`);
   const logs = await Promise.all(values.log.map((path) => readLog(path, since)));
   const url = readOwnerUrl();
-  await assertOwn([url, ...(values.lost ? [values.lost] : [])]);
+  await assertOwn([url, ...values.lost]);
   const until = logs.length === 0 ? since : (given ?? (await timeOfPause(url, since)));
   const requests = requestsBefore(logs, until);
-  const lines = await collect(url, values.lost, requests, since);
+  const missing = await leaveOutRecorded(url, requests, since);
+  const lines = await collect(url, values.lost, missing, since);
   await mkdir(values.out, { recursive: true });
   await writeFile(join(values.out, 'couriers.json'), `${JSON.stringify(lines, undefined, 2)}\n`);
   await writeFile(
@@ -77,7 +81,11 @@ await runScript(async (print) => {
       print(
         `${path} begins at ${from.toISOString()}. If the service ran between --since and that time, also give the file of before with --log.`,
       );
-  if (!values.lost && values.log.length === 0)
+  if (logs.length > 0)
+    print(
+      `Of ${requests.length} acknowledged requests in the logs since ${since.toISOString()}, the restored database has an audit entry of ${requests.length - missing.length}. ${missing.length === 0 ? 'Nothing acknowledged is missing.' : 'The others are in the report.'}`,
+    );
+  if (values.lost.length === 0 && values.log.length === 0)
     print(
       `Nothing of the lost server was given. Ask each courier for its work since ${since.toISOString()}.`,
     );
@@ -85,24 +93,22 @@ await runScript(async (print) => {
 
 async function collect(
   url: string,
-  lostUrl: string | undefined,
+  lostUrls: string[],
   requests: LoggedRequest[],
   since: Date,
 ): Promise<ReportLine[]> {
-  if (lostUrl) await assertOtherDatabase(url, lostUrl);
+  for (const lostUrl of lostUrls) await assertOtherDatabase(url, lostUrl);
   const restored = await inTenantsOf(url, (ctx) => ctx.read([couriersOf(ctx), nameOfTenant(ctx)]));
   const couriers = restored.flatMap(([, [rows]]) => rows);
   const slugs = new Map(restored.map(([tenantId, [, names]]) => [tenantId, names[0]?.slug ?? tenantId]));
-  const lost = lostUrl ? await readLost(lostUrl, url, since) : { couriers: [], lines: [] };
+  const lost = [];
+  for (const lostUrl of lostUrls) lost.push(await readLost(lostUrl, url, since));
+  const lostCouriers = lost.flatMap(({ couriers: each }) => each);
   return [
     ...couriers.map((courier) =>
-      feedLine(
-        courier,
-        lost.couriers.find(({ id }) => id === courier.id),
-        since,
-      ),
+      feedLine(courier, newest(lostCouriers.filter(({ id }) => id === courier.id)), since),
     ),
-    ...lost.lines,
+    ...withoutRepeated(lost.flatMap(({ lines: each }) => each)),
     ...requests.map((request) =>
       requestLine(
         request,
@@ -113,6 +119,24 @@ async function collect(
       ),
     ),
   ];
+}
+
+/** Of several lost servers, the one that had assigned the highest sequence number. */
+function newest(couriers: CourierRow[]): CourierRow | undefined {
+  return couriers.toSorted((one, other) => one.lastSequence - other.lastSequence).at(-1);
+}
+
+/** Leaves out the requests of which the restored database has an audit entry. Their line in the log follows their transaction. */
+async function leaveOutRecorded(
+  url: string,
+  requests: LoggedRequest[],
+  since: Date,
+): Promise<LoggedRequest[]> {
+  if (requests.length === 0) return [];
+  const ids = requests.map(({ requestId }) => requestId);
+  const found = await inTenantsOf(url, (ctx) => ctx.read([recordedRequests(ctx, ids, since)]));
+  const recorded = new Set(found.flatMap(([, [rows]]) => rows.map(({ id }) => id)));
+  return requests.filter(({ requestId }) => !recorded.has(requestId));
 }
 
 async function assertOwn(urls: string[]): Promise<void> {

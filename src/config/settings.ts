@@ -137,6 +137,9 @@ const SETTINGS = {
   )({ default: '5,300,1800,7200,18000,36000,36000' }),
 };
 
+/** The names of the settings of servers and workers. */
+export const SETTING_NAMES = Object.keys(SETTINGS);
+
 /** The settings with their types, defaults filled in. */
 export type Settings = CleanedEnv<typeof SETTINGS>;
 

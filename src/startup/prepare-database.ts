@@ -6,8 +6,7 @@ import {
   startEmbeddedPostgres,
   type EmbeddedServer,
 } from '../development/embedded-postgres/embedded-server.js';
-import { writeAndRollBack } from '../platform/db/health.js';
-import { describeFailure, meaningOfError } from '../platform/db/violations.js';
+import { describeFailure } from '../platform/db/violations.js';
 import { listPending } from '../platform/db/migrations/history.js';
 import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
@@ -20,7 +19,7 @@ import {
   readDeployments,
   recordDeployment,
 } from './deployment.js';
-import { awaitLogin } from './await-server.js';
+import { awaitDatabase, awaitStorage } from './await-server.js';
 import { describeNewName, nameOf } from './database-owner.js';
 import { assertOwn, assertOwnDatabases, messageOf, refuseUnexamined } from './own-databases.js';
 import { assertSafe, assertSafeLogin } from './safe-database.js';
@@ -88,7 +87,7 @@ export async function prepareDatabase(
     if (!migrates) await assertMigrated(url, ownerUrl);
     const [, role] = await allOrFaults([
       assertSafe(config, 'DATABASE_URL', url)
-        .then(() => assertStores(url))
+        .then(() => assertStores(url, log))
         .then(() => recordUse(config, url, log)),
       roleToAssume(config, 'DATABASE_URL', url),
     ]);
@@ -116,7 +115,7 @@ export async function prepareCell(
   log: Log,
 ): Promise<Pick<PreparedDatabase, 'url' | 'assumeRole'>> {
   const setting = `DATABASE_CELLS (${name})`;
-  // A request that looks for its tenant waits for it, so a refused login is not repeated here.
+  // A request that looks for its tenant waits for it, so nothing is repeated here.
   await assertVersion(setting, () => readVersion(url));
   await assertOwn(config, setting, url);
   await assertMigrated(url);
@@ -136,7 +135,7 @@ async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedSer
 }
 
 async function assertReachable(setting: string, url: string | undefined, log: Log): Promise<void> {
-  if (url) await assertVersion(setting, () => awaitLogin(setting, url, log));
+  if (url) await assertVersion(setting, () => awaitDatabase(setting, url, log));
 }
 
 async function assertVersion(setting: string, read: () => Promise<number>): Promise<void> {
@@ -186,16 +185,11 @@ const NEW_TOKEN_KEYS =
 /**
  * A process that only reads would be ready until its first write.
  *
- * @throws ConfigError when the disk of the database is full, or the database is read-only
+ * @throws ConfigError when the disk of the database is full, or the database is read-only, for longer than a failover takes
  */
-async function assertStores(url: string): Promise<void> {
-  await withClient(url, (client) => writeAndRollBack(client)).catch((error: unknown) => {
-    // A login without the right to create temporary tables cannot try.
-    if (STORES_NOTHING.includes(meaningOfError(error))) refuseUnexamined('DATABASE_URL')(error);
-  });
+async function assertStores(url: string, log: Log): Promise<void> {
+  await awaitStorage('DATABASE_URL', url, log).catch(refuseUnexamined('DATABASE_URL'));
 }
-
-const STORES_NOTHING = ['read_only', 'unwritable'];
 
 /** For npm run doctor, which finds a database or a secret that two deployments share. Finds out whether a backup was restored. */
 async function recordUse(config: Config, url: string, log: Log): Promise<void> {

@@ -83,14 +83,20 @@ test(
   LIMIT_MS,
 );
 
-test('a database URL without a server gives one error line without the password, and exit status 1', async () => {
-  const port = await freePort();
-  const url = `postgres://somebody:secret-word@127.0.0.1:${port}/nowhere`;
-  const refused = run('src/main.js', { DATABASE_URL: url });
-  expect(await refused.ended).toEqual({ code: 1, signal: null });
-  expect(refused.output()).toMatch(/^DATABASE_URL: .*ECONNREFUSED.*\n$/);
-  expect(refused.output()).not.toContain('secret-word');
-});
+test(
+  'a database URL without a server gives one error line per attempt of 20 seconds without the password, and exit status 1',
+  async () => {
+    const port = await freePort();
+    const url = `postgres://somebody:secret-word@127.0.0.1:${port}/nowhere`;
+    const refused = run('src/main.js', { DATABASE_URL: url });
+    expect(await refused.ended).toEqual({ code: 1, signal: null });
+    expect(refused.output()).toMatch(
+      /^(DATABASE_(OWNER_)?URL: .*ECONNREFUSED.* Trying again for 20 seconds\.\n){2}DATABASE_URL: .*ECONNREFUSED.*\n$/,
+    );
+    expect(refused.output()).not.toContain('secret-word');
+  },
+  LIMIT_MS,
+);
 
 async function makeDatabase(name: string): Promise<string> {
   await server.query(`create database ${name} owner ${OWNER.user}`);

@@ -1,5 +1,7 @@
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -289,6 +291,49 @@ describe('scrapes while the database is unavailable', () => {
     LIMIT_MS,
   );
 });
+
+test(
+  'a database that accepts no writes is up and read-only, with its backlog: default_transaction_read_only, and a standby',
+  () => expectSuccess(readOnlyServer()),
+  LIMIT_MS,
+);
+
+async function readOnlyServer(): Promise<void> {
+  const server = await startOwnServer();
+  let metrics: ServedMetrics | undefined;
+  try {
+    await server.query('create database crossdock');
+    await migrate(server.urlOf('crossdock'), MIGRATIONS);
+    metrics = await serve(server.urlOf('crossdock'));
+    const { port } = metrics;
+    const isSeen = async (isUp: number, isReadOnly: number) => {
+      const { values } = await scrape(port);
+      const found = ['up', 'read_only'].map((name) => values.get(`crossdock_database_${name}`));
+      return (
+        found.join() === `${isUp},${isReadOnly}` && values.has('crossdock_worker_pools') === (isUp === 1)
+      );
+    };
+    await until(() => isSeen(1, 0));
+    await server.query('alter system set default_transaction_read_only = on');
+    await server.query('select pg_reload_conf()');
+    await until(() => isSeen(1, 1), 10_000);
+    await server.query('alter system reset default_transaction_read_only');
+    await server.query('select pg_reload_conf()');
+    await until(() => isSeen(1, 0), 10_000);
+
+    await server.shutDown();
+    await until(() => isSeen(0, 0), 10_000);
+    const signal = join(server.cluster, 'standby.signal');
+    await writeFile(signal, '');
+    await server.restart();
+    await until(() => isSeen(1, 1), 20_000);
+    await server.query('select pg_promote()');
+    await until(() => isSeen(1, 0), 10_000);
+  } finally {
+    await metrics?.close();
+    await server.stop();
+  }
+}
 
 async function cachedScrapes(): Promise<void> {
   const copy = await demoDatabase();

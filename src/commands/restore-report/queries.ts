@@ -56,6 +56,11 @@ const TABLES = {
 export const existingRows = (ctx: SystemContext, kind: Kind, ids: string[]): Sql<{ id: string }> =>
   sql`select r.id from ${TABLES[kind]} r where ${tenantRows(ctx, 'r')} and r.id = any(${ids}::uuid[])`;
 
+/** Selects those of the requests of which the restored database has an audit entry, so that they are not lost. */
+export const recordedRequests = (ctx: SystemContext, ids: string[], since: Date): Sql<{ id: string }> =>
+  sql`select distinct u.request_id as id from audit_entries u
+    where ${tenantRows(ctx, 'u')} and u.at >= ${since}::timestamptz - interval '1 minute' and u.request_id = any(${ids}::text[])`;
+
 export type CourierRow = {
   id: string;
   code: string;

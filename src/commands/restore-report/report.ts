@@ -56,6 +56,12 @@ export const requestLine = (
   note: 'acknowledged, according to the log',
 });
 
+/** Returns lines without those of rows that another lost server has too. */
+export function withoutRepeated(lines: ReportLine[]): ReportLine[] {
+  const keyOf = ({ kind, tenant, id, at }: ReportLine) => `${kind} ${tenant} ${id} ${at}`;
+  return [...new Map(lines.map((line) => [keyOf(line), line])).values()];
+}
+
 /** Returns one line of text per courier with the number of lines of each kind. */
 export function summarise(lines: ReportLine[]): string[] {
   const byCourier = new Map<string, Map<string, number>>();

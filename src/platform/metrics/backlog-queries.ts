@@ -15,10 +15,14 @@ export type BacklogRow = {
   };
   labels: { waiting_labels: number; oldest_waiting_label_seconds: number; failed_labels: number };
   is_outbound_paused: boolean;
+  /** Whether the server accepts no writes: a standby, or default_transaction_read_only. */
+  is_read_only: boolean;
   /** One row per kind of job that was ever queued. */
   queue: QueueRow[];
   /** Worker pools with a recent heartbeat. */
   worker_pools: number;
+  /** Seconds since the latest heartbeat of any worker pool; null without one. */
+  latest_heartbeat_seconds: number | null;
   background_migrations: { name: string; rows_done: number; rows_total: number; is_finished: boolean }[];
 };
 
@@ -47,9 +51,11 @@ export function selectBacklog(): Sql {
       (select to_json(outbound) from outbound_backlog() as outbound) as outbound,
       (select to_json(labels) from label_backlog() as labels) as labels,
       (select paused_at is not null from installation.outbound) as is_outbound_paused,
+      current_setting('transaction_read_only')::boolean as is_read_only,
       (select coalesce(json_agg(kinds), '[]') from (${selectQueue()}) as kinds) as queue,
       (select count(*)::int from queue.worker_pools
        where seen_at > now() - make_interval(secs => ${LIVE_SECONDS}::int)) as worker_pools,
+      (select extract(epoch from now() - max(seen_at))::float from queue.worker_pools) as latest_heartbeat_seconds,
       (select coalesce(json_agg(migrations), '[]') from (${selectBackground()}) as migrations) as background_migrations`;
 }
 

@@ -9,6 +9,7 @@ type Aggregator = MetricObject['aggregator'];
 const AGGREGATORS: Record<string, Aggregator> = {
   crossdock_build_info: 'first',
   crossdock_database_up: 'max',
+  crossdock_database_read_only: 'max',
   crossdock_database_writable: 'min',
   crossdock_protection_faults: 'max',
   crossdock_protections_compared_timestamp_seconds: 'max',

@@ -42,6 +42,10 @@ export function makeMetrics(readBacklog: ReadBacklog, readOthers?: () => Promise
     1,
   );
   const databaseUp = gauge('database_up', '1 if the last backlog query succeeded, otherwise 0.');
+  const databaseReadOnly = gauge(
+    'database_read_only',
+    '1 if the last backlog query found a standby or default_transaction_read_only, otherwise 0.',
+  );
   const protectionFaults = gauge(
     'protection_faults',
     'Protections that the database or its login has lost, by the last comparison of this process.',
@@ -68,6 +72,7 @@ export function makeMetrics(readBacklog: ReadBacklog, readOthers?: () => Promise
     async render() {
       const backlog = await readBacklog();
       databaseUp.set(backlog ? 1 : 0);
+      databaseReadOnly.set(backlog?.is_read_only ? 1 : 0);
       const own = readOthers
         ? await renderMerged([await registry.getMetricsAsJSON(), ...(await readOthers())])
         : await registry.metrics();

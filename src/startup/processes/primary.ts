@@ -26,6 +26,7 @@ export function openProcesses(config: Config, welcome?: (base: string) => string
   const readiness = watchReadiness();
   const merged = openMergedMetrics();
   const kept: Kept[] = [];
+  const forked = new Set<Child>();
   let signal: NodeJS.Signals | undefined;
   const stopOrder = (): StopOrder => {
     const agoMs = readiness.askedAgoMs();
@@ -39,8 +40,14 @@ export function openProcesses(config: Config, welcome?: (base: string) => string
   const fork = (role: Role): Child => {
     const child = forkChild(role, ofChildren);
     merged.add(child);
+    forked.add(child);
+    void child.ended.then(() => forked.delete(child));
     return child;
   };
+  // A refused start ends this process while the others still load. Node would print an error of its own in each, because it cannot report.
+  process.once('exit', () => {
+    for (const child of forked) if (!child.hasStarted()) child.kill();
+  });
   const firstOnes = divide(config.poolSize, config.apiProcesses).map((poolSize) => ({
     poolSize,
     first: fork('api'),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
+import { findMisspelt } from '../../../src/startup/shared-checks/misspelt-settings.js';
 import { surveyConfig } from '../../../src/config/config.js';
 import { readSecretValues } from '../../../src/startup/doctor/secrets/secret-values.js';
 import { describeDeployment } from '../../../src/startup/deployment.js';
@@ -292,6 +293,17 @@ const INSTALLATIONS: Fault[][] = [
       sees: [
         ['schema', 'problem', /crossdock_app has truncate on public\.packages, which/],
         ['schema', 'problem', /crossdock_app has update on public\.audit_entries, which/],
+      ],
+    },
+    {
+      title: 'a setting whose name is misspelt',
+      stated: { misspelt: findMisspelt({ API_PROCESES: '2', API_PROCESSES: '2' }) },
+      sees: [
+        [
+          'settings',
+          'warning',
+          /^API_PROCESES is no setting, and is not used\. It resembles API_PROCESSES\.$/,
+        ],
       ],
     },
     {

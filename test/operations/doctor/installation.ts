@@ -130,6 +130,7 @@ export type Stated = Partial<Omit<Subject, 'config' | 'faults'>>;
 export async function findingsFor(env: Env, stated: Stated = {}): Promise<ReportLine[]> {
   const { lines } = await examine({
     ...surveyConfig(env),
+    misspelt: [],
     now: () => new Date(),
     servers: 1,
     workers: 0,

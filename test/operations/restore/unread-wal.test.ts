@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { onDebian } from '../../support/restores/on-debian.js';
@@ -37,12 +46,19 @@ function workInPieces(cluster: Cluster, from: number, to: number): { file: strin
   return { file, bytes: Number(bytes) };
 }
 
-/** Fills a page of a file with zeros. Returns the function that takes it back. */
-function damage(path: string, page: number): () => void {
+/** Fills a part of a file with zeros, as a disk that fails does: the file keeps its times. Returns the function that takes it back. */
+function zero(path: string, from: number, to: number): () => void {
   const good = readFileSync(path);
-  writeFileSync(path, Buffer.from(good).fill(0, page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
-  return () => writeFileSync(path, good);
+  const { atime, mtime } = statSync(path);
+  const write = (content: Buffer) => {
+    writeFileSync(path, content);
+    utimesSync(path, atime, mtime);
+  };
+  write(Buffer.from(good).fill(0, from, to));
+  return () => write(good);
 }
+
+const damage = (path: string, page: number) => zero(path, page * PAGE_BYTES, (page + 1) * PAGE_BYTES);
 
 /** The name of the WAL file after another one. */
 const following = (file: string): string =>
@@ -149,6 +165,52 @@ onServer(
 );
 
 onServer(
+  'zeros at the end of the WAL, which look like its end, are never a bare success, and the time of the file shows them',
+  async (cluster, terminal) => {
+    expectOk(terminal, blockOf('base-backup'));
+    await work(cluster, 1, 10);
+    const { file, bytes } = workInPieces(cluster, 11, 50);
+    expect(workInPieces(cluster, 51, 400).file).toBe(file);
+    await kill(cluster);
+    const path = join(putAside(terminal), file);
+    zero(path, bytes, statSync(path).size);
+    const printed = expectOk(terminal, recoverBlock(EVERYTHING));
+    expect(printed).toMatch(/^NOT PROVED: .* In step 7, compare with the logs of the service/m);
+    expect(printed).toMatch(
+      /^The recovery followed the timeline 00000001\. The recovered server has the timeline 00000002\.$/m,
+    );
+    expect(printed).toMatch(/^OK: .* step 7 shows$/m);
+    expectOk(terminal, blockOf('start'));
+    expect(parcels(cluster)).toBe('50 50');
+    terminal.paste('stop_postgres');
+    expectOk(terminal, blockOf('give-up'));
+
+    // Work of two minutes is behind the zeros.
+    const late = new Date(Date.now() + 120_000);
+    utimesSync(path, late, late);
+    expect(expectOk(terminal, recoverBlock(EVERYTHING))).toMatch(
+      new RegExp(
+        `^WARNING: The file \\S+${file} was written until .* zeros at its end hide transactions`,
+        'm',
+      ),
+    );
+    expectOk(terminal, blockOf('give-up'));
+  },
+);
+
+onServer(
+  'a restore that replays nothing says so, and which time counts for the report',
+  async (cluster, terminal) => {
+    expectOk(terminal, blockOf('base-backup'));
+    await kill(cluster);
+    putAside(terminal);
+    expect(expectOk(terminal, recoverBlock(EVERYTHING))).toMatch(
+      /^No transaction was replayed: .* which began at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\+00\. Give that time as --since/m,
+    );
+  },
+);
+
+onServer(
   'a time whose rows only an abandoned timeline has is refused, with the commands for both choices',
   async (cluster, terminal) => {
     const now = () => sql(cluster, "select clock_timestamp() at time zone 'UTC' || '+00'");
@@ -192,6 +254,7 @@ onServer(
 
     const [, assignment = ''] = /\(2\).*?(export REMAINDER=[^,]+),/.exec(refused) ?? [];
     expect(refused).toMatch(/, paste the block give-up-timeline with 00000002, and paste this block again/);
+    expect(refused).toMatch(/Then both lost servers count in step 7: \S+main\.lost-\w+ \S+main\.lost-\w+\./);
     expectOk(terminal, `${assignment}\n${blockOf('give-up-timeline').replace("''", "'00000002'")}`);
     expectOk(terminal, recoverBlock(second));
     expectOk(terminal, blockOf('start'));

@@ -205,8 +205,33 @@ describe('a block of docs/leaked-secrets.md of which a command fails', () => {
     expect([present === replaced, replaced]).toEqual([false, `${hex('5')}\n`]);
   });
 
+  test('counts no lookup key as different that the database does not use', async () => {
+    const rows = [
+      'problem  deployment   The deployment d (APP_ENV=production) has used this database with another LOOKUP_KEY, and nothing was changed.',
+      'ok       secrets      Compared with the report, these secrets are different: LOOKUP_KEY.',
+    ];
+    const doctor = (lines: string[]) => lines.map((line) => `echo "${line}"`).join('\n');
+    const secrets = await makeSecrets({ before: '{}' });
+    const interrupted = paste(
+      'compare',
+      await makePrograms({ ...PROGRAMS, crossdock: doctor(rows) }),
+      secrets,
+    );
+    expect(interrupted.stdout).not.toMatch(/^OK/m);
+    expect(interrupted.stderr).toMatch(
+      /^FAILED: LOOKUP_KEY is not the key that the database uses.*paste the block lookup-key again/m,
+    );
+    const complete = paste(
+      'compare',
+      await makePrograms({ ...PROGRAMS, crossdock: doctor(rows.slice(1)) }),
+      secrets,
+    );
+    expect(complete.stdout).toMatch(/^OK: .*different: LOOKUP_KEY/m);
+  });
+
   test('does not lose the old lookup key if the block is pasted twice', async () => {
-    const bin = await makePrograms({ ...PROGRAMS, crossdock: 'exit 1' });
+    // The check finds nothing, and the replacement fails.
+    const bin = await makePrograms({ ...PROGRAMS, crossdock: 'case "$*" in *--check*) ;; *) exit 1;; esac' });
     const secrets = await makeSecrets({});
     for (let n = 0; n < 2; n += 1) paste('lookup-key', bin, secrets);
     expect(readAll(secrets)['replaced-lookup-key']).toBe(`${hex('5')}\n`);

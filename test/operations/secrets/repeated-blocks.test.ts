@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
@@ -164,7 +164,6 @@ describe('the blocks of the lookup key', () => {
       expect(paste('lookup-key-proof')).toBe('FAILED');
       expect(await pasteStopped('openssl')).toBe('FAILED');
       expect([paste('lookup-key-proof'), replaced()]).toEqual(['FAILED', true]);
-      // The setting has the new key, and the database the old one.
       expect(paste('lookup-key', 'crossdock')).toBe('FAILED');
       expect([paste('lookup-key-proof'), replaced()]).toEqual(['FAILED', true]);
       // The service runs with the old key.
@@ -173,6 +172,25 @@ describe('the blocks of the lookup key', () => {
       expect((await ask(url, { path: '/api/Sessions.php', headers })).status).toBe(200);
     },
   );
+
+  one('leave the key as it was if the replacement is refused, and complete an interrupted one', async () => {
+    const first = secretOf('LOOKUP_KEY');
+    expect(paste('snapshot')).toBe('OK');
+    // The service runs.
+    const { output } = installation.paste(['lookup-key'], given);
+    expect(output).toMatch(/Stop every server[^]*^FAILED: .* The setting has the key of before\./m);
+    expect([secretOf('LOOKUP_KEY'), replaced()]).toEqual([first, false]);
+    expect(installation.paste(['compare'], given).output).toMatch(
+      /^OK: still the ones from before: .*LOOKUP_KEY/m,
+    );
+
+    // An interruption between the file and the database.
+    writeFileSync(join(installation.secrets, 'replaced-lookup-key'), `${first}\n`);
+    writeFileSync(join(installation.secrets, 'LOOKUP_KEY'), `${'0123456789abcdef'.repeat(4)}\n`);
+    expect(await pasteStopped()).toBe('OK');
+    expect(paste('lookup-key-proof')).toBe('OK');
+    expect(installation.paste(['compare'], given).output).toMatch(/^OK: .*different: .*LOOKUP_KEY/m);
+  });
 
   one('prove nothing after a second block that failed at its beginning', async () => {
     expect(await pasteStopped()).toBe('OK');

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { projectRoot } from '../../../src/config/project-root.js';
 import { PGBOUNCER, startPooler } from '../../support/harness/pgbouncer.js';
 import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
 import { endProcesses, removeFolders, run, until } from '../../support/service/processes.js';
@@ -58,6 +61,56 @@ test(
   },
   LIMIT_MS,
 );
+
+test(
+  'a server that starts during an outage waits for the database, and serves when it is back',
+  async () => {
+    await server.query('create database outage');
+    await migrate(server.urlOf('outage'), []).ended;
+    await server.query("create role outage_login login password 'a password' in role crossdock_app");
+    await server.shutDown();
+    const worker = run('src/worker.js', {
+      APP_ENV: 'development',
+      DATABASE_URL: server.urlOf('outage', { user: 'outage_login', password: 'a password' }),
+      DATABASE_OWNER_URL: server.urlOf('outage'),
+    });
+    await until(async () => worker.output().includes('Trying again for 20 seconds.'));
+    expect(worker.output()).toMatch(
+      /^(DATABASE_(OWNER_)?URL: Cannot connect [^\n]*ECONNREFUSED[^\n]* Trying again for 20 seconds\.\n)+$/,
+    );
+    await server.restart();
+    await until(async () => worker.output().includes('is running.') || worker.child.exitCode !== null);
+    expect(worker.output()).toContain('The Crossdock worker is running.');
+
+    // A failover: the address leads to a server that accepts no writes for a moment.
+    await server.query('alter database outage set default_transaction_read_only = on');
+    const other = run('src/worker.js', {
+      APP_ENV: 'development',
+      MIGRATE_AT_START: 'false',
+      DATABASE_URL: server.urlOf('outage', { user: 'outage_login', password: 'a password' }),
+      DATABASE_OWNER_URL: server.urlOf('outage'),
+    });
+    await until(async () => other.output().includes('Trying again') || other.child.exitCode !== null);
+    expect(other.output()).toMatch(
+      /^DATABASE_URL: The database accepts no writes[^\n]* Trying again for 20 seconds\.\n$/,
+    );
+    await server.query('alter database outage reset default_transaction_read_only');
+    await until(async () => other.output().includes('is running.') || other.child.exitCode !== null);
+    expect(other.output()).toContain('The Crossdock worker is running.');
+  },
+  LIMIT_MS,
+);
+
+test('systemd starts a process again for as long as an outage lasts', () => {
+  const folder = join(projectRoot, 'deploy', 'systemd');
+  for (const name of ['crossdock-api@.service', 'crossdock-worker.service']) {
+    const unit = readFileSync(join(folder, name), 'utf8');
+    const valueOf = (setting: string) => Number(new RegExp(`^${setting}=(\\d+)$`, 'm').exec(unit)?.[1]);
+    // Each start waits for the database for 20 seconds.
+    const fiveStarts = valueOf('StartLimitBurst') * (20 + valueOf('RestartSec'));
+    expect([name, fiveStarts > valueOf('StartLimitIntervalSec')]).toEqual([name, true]);
+  }
+});
 
 describe('a worker whose login is refused', () => {
   const LOGIN = { user: 'late_login', password: 'the new password' };

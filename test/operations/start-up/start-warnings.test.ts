@@ -79,6 +79,29 @@ test(
 );
 
 test(
+  'a misspelt setting gives a line with the right name, and variables of other programs give none',
+  async () => {
+    const misspelt = { API_PROCESES: '2', WORKER_CONCURENCCY: '5', PROT: '80', 'pool-size': '4' };
+    const others = {
+      SSL_CERT_FILE: '/a',
+      AWS_REGION: 'a',
+      PGHOST: 'a',
+      PGPORT: '1',
+      OTEL_BLRP_SCHEDULE_DELAY: '1',
+    };
+    const lineOf = (name: string, setting: string) =>
+      `${name} is no setting, and is not used. It resembles ${setting}. Correct the name, or remove the variable.`;
+    expect(await linesOfStart({ ...COMPLETE, ...misspelt, ...others })).toEqual([
+      lineOf('API_PROCESES', 'API_PROCESSES'),
+      lineOf('WORKER_CONCURENCCY', 'WORKER_CONCURRENCY'),
+      lineOf('PROT', 'PORT'),
+      lineOf('pool-size', 'POOL_SIZE'),
+    ]);
+  },
+  LIMIT_MS,
+);
+
+test(
   'settings that the env file leaves empty on purpose give no line',
   async () => {
     expect(await linesOfStart({ SES_REGION: '', MAIL_FROM: '', RATE_LIMIT_PER_MINUTE: '' })).toEqual([]);

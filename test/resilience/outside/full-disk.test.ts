@@ -115,7 +115,7 @@ describe('a database whose disk is full', () => {
     ['src/commands/tenant-create.js', ['--slug', 'new', '--name', 'New', '--host', 'new.example.com']],
     ['src/commands/reset-admin.js', ['--tenant', 'demo']],
   ])(
-    '%s says in one line that the disk is full, and what to do',
+    '%s says that the disk is full, and what to do',
     async (program, args) => {
       await service.owner.query(
         "create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE') execute function no_space_for_tables()",
@@ -130,7 +130,7 @@ describe('a database whose disk is full', () => {
         expect([code, process.output()]).toEqual([
           1,
           expect.stringMatching(
-            /^(DATABASE_URL: )?could not extend file\. The database stores nothing, because [^\n]+ DatabaseNotWritable in docs\/operations\.md describes, and repeat\.[^\n]*\n$/,
+            /^(DATABASE_URL: [^\n]+ Trying again for 20 seconds\.\n)?(DATABASE_URL: )?could not extend file\. The database stores nothing, because [^\n]+ DatabaseNotWritable in docs\/operations\.md describes, and repeat\.[^\n]*\n$/,
           ),
         ]);
       } finally {

@@ -64,6 +64,20 @@ test(
 );
 
 test(
+  'a start that is refused prints one line, also while the other processes load',
+  async () => {
+    const url = Object.assign(new URL(database.ownerUrl), { pathname: '/no_such_database' }).href;
+    for (let n = 0; n < rounds(4, 12); n += 1) {
+      const refused = run('src/main.js', { DATABASE_URL: url, API_PROCESSES: '2' });
+      // The output ends with the last process.
+      expect(await refused.ended).toEqual({ code: 1, signal: null });
+      expect(refused.output()).toMatch(/^DATABASE_(OWNER_)?URL: [^\n]*does not exist[^\n]*\n$/);
+    }
+  },
+  LIMIT_MS,
+);
+
+test(
   'the processes share POOL_SIZE connections',
   async () => {
     const server = await start({ POOL_SIZE: '5', RUN_WORKER: 'true' });
@@ -294,8 +308,9 @@ test(
       DATABASE_URL: `postgres://nobody@127.0.0.1:${await freePort()}/none`,
     });
     expect(await server.ended).toEqual({ code: 1, signal: null });
-    expect(server.output().trim().split('\n')).toHaveLength(1);
-    expect(server.output()).toMatch(/^DATABASE_URL: /);
+    expect(server.output()).toMatch(
+      /^(DATABASE_(OWNER_)?URL: [^\n]* Trying again for 20 seconds\.\n)+DATABASE_URL: [^\n]*ECONNREFUSED[^\n]*\n$/,
+    );
   },
   LIMIT_MS,
 );

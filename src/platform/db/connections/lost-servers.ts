@@ -14,10 +14,13 @@ const SILENCE_MS = 5_000;
 /** After this time a session that began as read-only is replaced, because the setting may have been reset since. */
 const READ_ONLY_SESSION_MS = 1_000;
 
-/** Sessions that began with default_transaction_read_only, which a session keeps, and when they began. */
+/** A server that does not accept writes: a primary with default_transaction_read_only, or that and a standby. */
+export type ReadOnlyServer = 'primary' | 'standby';
+
+/** Sessions that began with default_transaction_read_only, which a session keeps, or on a standby, and when they began. */
 const readOnlySince = new WeakMap<pg.ClientBase, number>();
 
-/** Whether the session began as read-only on a primary. */
+/** Whether the session began as read-only. */
 export const isReadOnlySession = (client: pg.ClientBase): boolean => readOnlySince.has(client);
 
 /** Whether it began as read-only so long ago that a new one may be able to write. */
@@ -27,7 +30,7 @@ export const isOutdatedSession = (client: pg.ClientBase): boolean =>
 /**
  * Refuses a new connection to a server that does not accept writes: a standby, or a primary that came back as one. Its rows may
  * be old, so it would accept sessions and keys that have ended. A primary with default_transaction_read_only has current rows: with
- * `readsOnly` the connection is kept for reads. libpq has target_session_attrs=read-write for this, which node-postgres does not know.
+ * `accepts` it is kept for reads, and with 'standby' a standby is kept too, for monitoring. libpq has target_session_attrs=read-write for this, which node-postgres does not know.
  *
  * For the pool's `onConnect`. Its option `verify` loses the connection if the request stops waiting during the check (pg-pool 3.14).
  *
@@ -36,7 +39,7 @@ export const isOutdatedSession = (client: pg.ClientBase): boolean =>
 export async function refuseReadOnly(
   client: pg.PoolClient,
   limitMs: number,
-  readsOnly: boolean,
+  accepts: ReadOnlyServer | undefined,
 ): Promise<void> {
   const timer = setTimeout(() => client.connection.stream.destroy(), limitMs);
   try {
@@ -45,8 +48,9 @@ export async function refuseReadOnly(
       `select pg_is_in_recovery() as is_standby, current_setting('default_transaction_read_only')::boolean as is_read_only,
          ${END_STALE_SESSION}`,
     );
-    if (server.is_standby || (server.is_read_only && !readsOnly)) throw readOnlyError();
-    if (server.is_read_only) readOnlySince.set(client, performance.now());
+    const isRefused = server.is_standby ? accepts !== 'standby' : server.is_read_only && !accepts;
+    if (isRefused) throw readOnlyError();
+    if (server.is_standby || server.is_read_only) readOnlySince.set(client, performance.now());
   } finally {
     clearTimeout(timer);
   }

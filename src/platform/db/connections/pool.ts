@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { leaveLostServers, refuseReadOnly } from './lost-servers.js';
+import { leaveLostServers, refuseReadOnly, type ReadOnlyServer } from './lost-servers.js';
 
 const { Pool, types } = pg;
 
@@ -23,6 +23,8 @@ export type PoolOptions = {
   acceptsReadOnly?: boolean;
   /** Set to true to go on reading from a primary with default_transaction_read_only. Writes then fail with 503. */
   readsWhileReadOnly?: boolean;
+  /** Set to true to go on reading from a standby too, for monitoring: its rows may be old. */
+  readsFromStandby?: boolean;
 };
 
 /** The options that all pools of a process share. */
@@ -45,9 +47,9 @@ const KEEP_ALIVE_MS = 10_000;
 
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** Opens a pool of one connection for health checks and metrics, which must not wait for a busy pool. */
+/** Opens a pool of one connection for metrics, which must not wait for a busy pool. A server that does not accept writes is no outage. */
 export const openProbe = (connection: Omit<PoolOptions, 'size'>): pg.Pool =>
-  createPool({ ...connection, size: 1, statementTimeoutMs: PROBE_TIMEOUT_MS });
+  createPool({ ...connection, size: 1, statementTimeoutMs: PROBE_TIMEOUT_MS, readsFromStandby: true });
 
 /**
  * Creates a connection pool for scoped SQL statements and Prisma. With pipelining, a transaction's statements are sent
@@ -55,7 +57,6 @@ export const openProbe = (connection: Omit<PoolOptions, 'size'>): pg.Pool =>
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const { url, size, onError, isPipelined = true, acceptsReadOnly = false, statementTimeoutMs } = options;
-  const { readsWhileReadOnly = false } = options;
   const pool = new Pool({
     connectionString: url,
     max: size,
@@ -68,7 +69,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     application_name: 'crossdock',
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    ...(acceptsReadOnly ? {} : { onConnect: serverCheck(readsWhileReadOnly) }),
+    ...(acceptsReadOnly ? {} : { onConnect: serverCheck(acceptedBy(options)) }),
     ...sessionSettings(options),
   });
   pool.on('error', onError);
@@ -86,9 +87,14 @@ export function createPool(options: PoolOptions): pg.Pool {
 
 /** The pool awaits the promise, and passes a client of the pool. Its types say neither. */
 const serverCheck =
-  (readsOnly: boolean) =>
+  (accepts: ReadOnlyServer | undefined) =>
   (client: pg.ClientBase): unknown =>
-    refuseReadOnly(client as pg.PoolClient, CONNECT_TIMEOUT_MS, readsOnly);
+    refuseReadOnly(client as pg.PoolClient, CONNECT_TIMEOUT_MS, accepts);
+
+function acceptedBy({ readsWhileReadOnly, readsFromStandby }: PoolOptions): ReadOnlyServer | undefined {
+  if (readsFromStandby) return 'standby';
+  return readsWhileReadOnly ? 'primary' : undefined;
+}
 
 /** The largest chunk that Node reads from a socket at once. Only large results fill it. */
 const FULL_CHUNK_BYTES = 64 * 1024;

@@ -1,13 +1,15 @@
+import { describeMisspelt } from '../../shared-checks/misspelt-settings.js';
 import { DEVELOPMENT_SECRETS } from '../../../config/settings.js';
 import { orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
 import type { Subject } from './subject.js';
 
-export const checkSettings = ({ config, faults }: Subject): Finding[] =>
+export const checkSettings = ({ config, faults, misspelt }: Subject): Finding[] =>
   orOk(
     [
       ...faults.map((fault) =>
         problem(fault, 'Correct the setting. docs/settings.md lists the settings with their formats.'),
       ),
+      ...misspelt.map(describeMisspelt).map(({ message, remedy }) => warning(message, remedy)),
       ...findAnyProxy(config),
       ...findOpenMetrics(config),
     ],

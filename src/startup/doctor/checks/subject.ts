@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Config } from '../../../config/config.js';
+import type { Misspelt } from '../../shared-checks/misspelt-settings.js';
 import type { SecretValues } from '../secrets/secret-values.js';
 import type { Deployment } from '../../deployment.js';
 import type { SecretHashes } from '../secrets/secret-hashes.js';
@@ -10,6 +11,8 @@ export type Subject = {
   config: Config;
   /** The faults of the settings. */
   faults: string[];
+  /** Variables and files that resemble a setting and are none. */
+  misspelt: Misspelt[];
   now: () => Date;
   /** The number of servers and of separate workers. */
   servers: number;

@@ -20,8 +20,12 @@ const MANY_PENDING = 1_000;
 
 /** Examines whether a worker runs. Without one no webhook and no mail is sent. */
 export async function checkWorkers({ client }: Connected): Promise<Finding> {
-  const { worker_pools: workers, queue } = await readBacklog(client);
-  if (workers > 0) return ok(`Workers with a recent heartbeat: ${workers}.`);
+  const { worker_pools: workers, queue, latest_heartbeat_seconds: age } = await readBacklog(client);
+  // A worker that has crashed counts for 45 seconds, so the age says more than the number.
+  if (workers > 0)
+    return ok(
+      `Workers with a heartbeat in the last 45 s: ${workers}. The latest was ${Math.round(age ?? 0)} s ago.`,
+    );
   const remedy = `Start ${commandLine('worker')}, or servers without RUN_WORKER=false.`;
   return queue.some(({ ready }) => ready > 0)
     ? problem('No worker runs, and jobs wait.', remedy)
