@@ -70,15 +70,18 @@ function isSteady(gapsMs: number[], { longestMs, keys }: Pace): boolean {
 /** Returns where the scan begins, whose first keys a Bluetooth connection may have delivered with pauses. */
 function firstKey({ characters, timesMs, place }: Keys, starts: number[]): number {
   const headOf = (start: number) => characters.slice(0, start).join('');
-  if (place === 'text') return starts.find((start) => start > LONGEST_HEAD) ?? 0;
+  // One slow gap may be among those of a slow device. The last keys of a person before it are no keys of the device for that reason.
+  const isFirst = (start: number) => (timesMs[start + 1] ?? 0) - (timesMs[start] ?? 0) <= STEADY_MS;
+  if (place === 'text') {
+    const first = starts.find(isFirst) ?? 0;
+    return first > LONGEST_HEAD ? first : 0;
+  }
   if (place === 'code' || place === 'none' || isScaleText(characters.join(''))) return 0;
   // A person typed the point of a weight, whose first digits may have stood in the field before. No barcode begins like that. A letter
   // cannot belong to it.
   const [weight = ''] = /^\d*[.,]\d*(?=[a-z])/i.exec(characters.join('')) ?? [];
   const isBefore = (starts[0] ?? 0) > weight.length;
   const heads = starts.filter((start) => HAS_POINT.test(headOf(start)));
-  // One slow gap may be among those of a slow device. The last keys of a person before it are no keys of the device for that reason.
-  const isFirst = (start: number) => (timesMs[start + 1] ?? 0) - (timesMs[start] ?? 0) <= STEADY_MS;
   return heads.find(isFirst) ?? heads[0] ?? (isBefore ? weight.length : 0);
 }
 
@@ -95,7 +98,7 @@ export const isHesitant = ({ timesMs }: Keys): boolean =>
  */
 export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): boolean {
   const { place, before, quietMs, characters, isAfterAct } = keys;
-  if (place !== 'measure') return false;
+  if (place !== 'measure') return isInWrongField(keys);
   if (from > 0) return hasHesitated && mayEndWithScan(before, characters.slice(0, from).join(''));
   if (/^\d+[.,]\d/.test(characters.join(''))) return true;
   const typed = readWeight(before);
@@ -106,7 +109,13 @@ export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): bool
   return (quietMs < CLOSE_MS && !isComplete) || (hasSlowHead(keys) && (isOpen || isMidWeight(quietMs)));
 }
 
-/** Whether the last digit of the weight that a person has typed may be the first one of the scan: the weight is complete without it, or also with it not. */
+/** Whether the keys before those of the device may be the rest of a weight: a click, for example on the search for a customer, has taken the focus. */
+const isInWrongField = (keys: Keys): boolean =>
+  hasSlowHead(keys) && (/^[.,]/.test(keys.characters[0] ?? '') || isNowInText(keys));
+
+const isNowInText = ({ place, isAfterAct }: Keys): boolean => place === 'text' && isAfterAct;
+
+/** Whether the last digit of the weight that a person has typed may be the first one of the scan: without it the weight is complete, or with it still not. */
 function mayEndWithScan(before: string, head: string): boolean {
   const typed = `${before.trim()}${head}`;
   return /\d$/.test(head) && (HAS_DECIMALS.test(typed.slice(0, -1)) || !HAS_DECIMALS.test(typed));
