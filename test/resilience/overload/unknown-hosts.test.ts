@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { DEMO } from '../../fixtures/demo/seed.js';
-import { openDb } from '../../src/platform/db/open-database.js';
-import { openTenants } from '../../src/platform/http/tenant-by-host.js';
-import { demoDatabase, type TestDatabase } from '../support/service/database.js';
-import { ask, listOf, logIn } from '../support/service/client.js';
-import { endProcesses, freePort, startReplica, until, type Replica } from '../support/service/processes.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
+import { openDb } from '../../../src/platform/db/open-database.js';
+import { openTenants } from '../../../src/platform/http/tenant-by-host.js';
+import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
+import { ask, listOf, logIn } from '../../support/service/client.js';
+import {
+  endProcesses,
+  freePort,
+  startReplica,
+  until,
+  type Replica,
+} from '../../support/service/processes.js';
 
 // Anybody can send any Host header, before a share or a limit of a tenant applies.
 
