@@ -1,7 +1,7 @@
 // The first step of the npm scripts: installs packages, generates and builds, each only if necessary. `npm start`, `npm test` and
 // `npm run check` also install the git hooks. Plain JavaScript that imports only Node's modules, because it runs before the dependencies are installed.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildConsole } from './build-console.mjs';
@@ -25,8 +25,10 @@ export function prepare({ installsHooks = false } = {}) {
  */
 export function installMissing({ installsHooks = false } = {}) {
   const needsPackages = needsInstall();
-  if (needsPackages)
+  if (needsPackages) {
+    assertNoLink();
     step('Installing dependencies', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
+  }
   const hooks = installsHooks ? installHooks(root) : undefined;
   // Hooks of the person are mentioned only once.
   if (hooks && (hooks.isInstalled || needsPackages)) process.stderr.write(`${hooks.message}\n`);
@@ -43,6 +45,15 @@ function needsInstall() {
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installed) || !existsSync(join(root, 'node_modules', 'esbuild'))) return true;
   return statSync(join(root, 'package-lock.json')).mtimeMs > statSync(installed).mtimeMs;
+}
+
+/** `npm ci` empties the folder that a symbolic link leads to, whoever else uses it. */
+function assertNoLink() {
+  if (!lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  process.stderr.write(
+    'The packages must be installed, but node_modules is a symbolic link, and npm ci would empty the folder that it leads to: remove the link, and run this again.\n',
+  );
+  process.exit(1);
 }
 
 function step(title, command, args) {

@@ -32,5 +32,8 @@ async function openMetrics(config: Config, membership: Membership): Promise<Metr
   const { makeMetrics } = await import('./platform/metrics/metrics.js');
   const metrics = makeMetrics(() => Promise.resolve(undefined));
   membership.offerMetrics(metrics.collect);
+  membership.onPrimaryChange((isAnswering) => {
+    if (!isAnswering) metrics.primarySilent();
+  });
   return metrics;
 }

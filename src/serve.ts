@@ -4,6 +4,7 @@ import { pino, type Logger } from 'pino';
 import { createApp } from './app.js';
 import { ConfigError, type Config } from './config/config.js';
 import type { Background, BackgroundOptions } from './jobs/background.js';
+import { removeAbandonedUploads } from './platform/files/abandoned-uploads.js';
 import type { ReplicaOptions } from './platform/db/connections/replica.js';
 import { openDb } from './platform/db/open-database.js';
 import { openCells } from './startup/cells.js';
@@ -70,6 +71,7 @@ export async function serveFrom(
     });
     // A signal may have arrived during start-up.
     if (stop.signal()) return;
+    await removeAbandonedUploads();
     const texts = await listen(server, config, membership !== undefined);
     membership?.reportStart({ base: baseOf(server, config), texts });
     if (served) server.log.info({ port: served.port }, 'serving metrics');

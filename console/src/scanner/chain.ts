@@ -25,7 +25,16 @@ const TYPING_MS = 700;
 /** What ended a chain. */
 export type End = 'Enter' | 'Tab' | 'pause';
 
-type Keys = { characters: string[]; timesMs: number[]; place: Place; before: string; quietMs: number };
+type Keys = {
+  characters: string[];
+  timesMs: number[];
+  place: Place;
+  /** What the field contained before, and for how long nothing had been typed. */
+  before: string;
+  quietMs: number;
+  /** Whether a person did something else since the last key: a click, a dialog, another page. */
+  isAfterAct: boolean;
+};
 
 /**
  * Returns the index of the first key that a device sent, or undefined if a person may have typed all of them. While keys arrive, only
@@ -59,16 +68,24 @@ function isSteady(gapsMs: number[], { longestMs, keys }: Pace): boolean {
 }
 
 /** Returns where the scan begins, whose first keys a Bluetooth connection may have delivered with pauses. */
-function firstKey({ characters, place }: Keys, starts: number[]): number {
+function firstKey({ characters, timesMs, place }: Keys, starts: number[]): number {
   const headOf = (start: number) => characters.slice(0, start).join('');
-  if (place === 'text') return starts.find((start) => start > LONGEST_HEAD) ?? 0;
+  // One slow gap may be among those of a slow device. The last keys of a person before it are no keys of the device for that reason.
+  const isFirst = (start: number) => (timesMs[start + 1] ?? 0) - (timesMs[start] ?? 0) <= STEADY_MS;
+  if (place === 'text') {
+    const first = starts.find(isFirst) ?? 0;
+    return first > LONGEST_HEAD ? first : 0;
+  }
   if (place === 'code' || place === 'none' || isScaleText(characters.join(''))) return 0;
-  // A weight with decimals is complete, and no barcode begins like that. A letter cannot belong to it.
-  const [weight = ''] = /^\d+[.,]\d+(?=[a-z])/i.exec(characters.join('')) ?? [];
+  // A person typed the point of a weight, whose first digits may have stood in the field before. No barcode begins like that. A letter
+  // cannot belong to it.
+  const [weight = ''] = /^\d*[.,]\d*(?=[a-z])/i.exec(characters.join('')) ?? [];
   const isBefore = (starts[0] ?? 0) > weight.length;
-  return starts.find((start) => HAS_DECIMALS.test(headOf(start))) ?? (isBefore ? weight.length : 0);
+  const heads = starts.filter((start) => HAS_POINT.test(headOf(start)));
+  return heads.find(isFirst) ?? heads[0] ?? (isBefore ? weight.length : 0);
 }
 
+const HAS_POINT = /^\d*[.,]\d*$/;
 const HAS_DECIMALS = /^\d+[.,]\d+$/;
 
 /** Returns whether the scanner made a pause among the first keys of a scan that stood alone. */
@@ -80,15 +97,28 @@ export const isHesitant = ({ timesMs }: Keys): boolean =>
  * first ones of the scan, or the last digit of the weight may be.
  */
 export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): boolean {
-  const { place, before, quietMs, characters } = keys;
-  if (place !== 'measure') return false;
-  const head = characters.slice(0, from).join('');
-  if (from > 0) return hasHesitated && HAS_DECIMALS.test(head.slice(0, -1));
+  const { place, before, quietMs, characters, isAfterAct } = keys;
+  if (place !== 'measure') return isInWrongField(keys);
+  if (from > 0) return hasHesitated && mayEndWithScan(before, characters.slice(0, from).join(''));
   if (/^\d+[.,]\d/.test(characters.join(''))) return true;
   const typed = readWeight(before);
   const isComplete = typed !== undefined && (typed.decimals > 0 || typed.unit !== undefined);
   if (before.trim() === '') return false;
-  return (quietMs < CLOSE_MS && !isComplete) || (hasSlowHead(keys) && isMidWeight(quietMs));
+  // A person goes on with a weight after a click or a dialog, however long that took. Nothing follows a unit.
+  const isOpen = isAfterAct && typed?.unit === undefined;
+  return (quietMs < CLOSE_MS && !isComplete) || (hasSlowHead(keys) && (isOpen || isMidWeight(quietMs)));
+}
+
+/** Whether the keys before those of the device may be the rest of a weight: a click, for example on the search for a customer, has taken the focus. */
+const isInWrongField = (keys: Keys): boolean =>
+  hasSlowHead(keys) && (/^[.,]/.test(keys.characters[0] ?? '') || isNowInText(keys));
+
+const isNowInText = ({ place, isAfterAct }: Keys): boolean => place === 'text' && isAfterAct;
+
+/** Whether the last digit of the weight that a person has typed may be the first one of the scan: without it the weight is complete, or with it still not. */
+function mayEndWithScan(before: string, head: string): boolean {
+  const typed = `${before.trim()}${head}`;
+  return /\d$/.test(head) && (HAS_DECIMALS.test(typed.slice(0, -1)) || !HAS_DECIMALS.test(typed));
 }
 
 /**

@@ -77,16 +77,18 @@ type Chain = {
   /** What the field contained before the chain, and for how long nothing had been typed. */
   before: string;
   quietMs: number;
+  isAfterAct: boolean;
   /** The index of the first key of a device, or undefined as long as the keys may be a person's. */
   from: number | undefined;
 };
 
-const startOf = (place: Place, before: string, quietMs: number): Chain => ({
+const startOf = (place: Place, before: string, quietMs: number, isAfterAct = false): Chain => ({
   characters: [],
   timesMs: [],
   place,
   before,
   quietMs,
+  isAfterAct,
   from: undefined,
 });
 
@@ -97,6 +99,8 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   /** When an end key ended the latest burst. */
   let endKeyMs = -Infinity;
   let endsWithKey: boolean | undefined;
+  /** Whether a person has clicked or pressed a key without a character since the last chain began. */
+  let hasActed = false;
   /** Undefined until the first scan: then a digit right before a scan may be its first one. */
   let hasHesitated: boolean | undefined;
 
@@ -115,7 +119,10 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
     },
     pauseMs,
     pause: (timeMs) => (timeMs - lastKeyMs >= pauseMs() ? pauseAt() : undefined),
-    interrupt: (timeMs) => (isQuiet(timeMs) ? pauseAt() : undefined),
+    interrupt(timeMs) {
+      hasActed = true;
+      return isQuiet(timeMs) ? pauseAt() : undefined;
+    },
     isInBurst: (timeMs) => chain.characters.length > 0 && timeMs - lastKeyMs <= BURST_MS,
   };
 
@@ -136,6 +143,7 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   function decide(key: Key): Decision {
     const character = characterOf(key);
     if (character === undefined) {
+      hasActed ||= isPersons(key);
       if (EDITING.has(key.key)) reset();
       return { action: 'pass' };
     }
@@ -153,7 +161,10 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
     const isNew =
       chain.from === undefined &&
       (isRepeat || chain.characters.length === 0 || quietMs > QUIET_MS[chain.place]);
-    if (isNew) chain = startOf(place, fieldText, quietMs);
+    if (isNew) {
+      chain = startOf(place, fieldText, quietMs, hasActed);
+      hasActed = false;
+    }
     chain.characters.push(character);
     chain.timesMs.push(timeMs);
     if (isNew) return { action: 'pass', begins: true };

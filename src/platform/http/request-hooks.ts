@@ -86,7 +86,8 @@ function assertNotOverloaded(
   { guard }: HookDeps,
 ): void {
   db.connectionShares.assertMayWait(caller);
-  whenClosed(reply, guard.admit(caller, clientAddress));
+  const isKnown = caller.kind !== 'key' || db.connectionShares.courierOfKey(caller.keyHash) !== undefined;
+  whenClosed(reply, guard.admit(caller, clientAddress, isKnown));
 }
 
 const systemCaller = ({ tenantId = '' }: FastifyRequest) => ({ kind: 'system' as const, tenantId });

@@ -6,22 +6,27 @@ import { networkOf } from '../values/network-address.js';
 export type ConnectionLimit = {
   /** The connections of each client. An IPv6 /64 counts as one client. */
   connections: Allotment;
+  /** The most of one client. */
+  perClient: number;
   /** Returns true for trusted proxies, whose connections serve many clients. */
   isExempt(address: string): boolean;
   /** Called for the first refused connection of a client, and again only after the client has closed all connections. */
   onConnectionRefused(network: string): void;
 };
 
-/** Closes new connections of a client that has reached the limit. */
+/**
+ * Closes new connections of a client that has reached the limit. A process never has more than `perClient` of it, because it refuses further
+ * ones at once. In a server of several processes the primary one counts: until its answer arrives, a client may have as many in each process.
+ */
 export function limitConnections(
   server: Server,
-  { connections, isExempt, onConnectionRefused }: ConnectionLimit,
+  { connections, perClient, isExempt, onConnectionRefused }: ConnectionLimit,
 ): void {
   const open = new Map<string, Client>();
 
   async function admit(socket: Socket, network: string, client: Client): Promise<void> {
     const holder = { name: network, tenant: '' };
-    const isAdmitted = await connections.take(holder, 1);
+    const isAdmitted = client.sockets <= perClient && (await connections.take(holder, 1));
     const giveBack = () => isAdmitted && connections.give(holder, 1);
     if (socket.destroyed) giveBack();
     else socket.once('close', giveBack);

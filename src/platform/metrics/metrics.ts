@@ -24,6 +24,8 @@ export type Metrics = RequestMetrics &
     watchReplica(replica: Replica): void;
     /** Records how many protections the database lacks, as the last comparison of this process found them. */
     protectionFaults(count: number): void;
+    /** Counts that the primary process of the server has ceased to answer this one. */
+    primarySilent(): void;
     /** Returns the metrics of this process, for the primary process. */
     collect(): Promise<MetricObject[]>;
     /** Returns all metrics in the Prometheus text format. */
@@ -36,7 +38,7 @@ export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 export function makeMetrics(readBacklog: ReadBacklog, readOthers?: () => Promise<MetricObject[][]>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const { gauge } = instrumentsOf(registry);
+  const { counter, gauge } = instrumentsOf(registry);
   gauge('build_info', 'Always 1. The label is the version.', { labelNames: ['version'] }).set(
     { version: packageVersion() },
     1,
@@ -54,6 +56,10 @@ export function makeMetrics(readBacklog: ReadBacklog, readOthers?: () => Promise
     'protections_compared_timestamp_seconds',
     'Time of the last comparison of the protections in this process, 0 before the first.',
   );
+  const primarySilent = counter(
+    'primary_silent_total',
+    'Times that a process of the server has got no answer of the primary process.',
+  );
   const backlogGauges = makeBacklogGauges();
   const watchPool = watchPools(registry);
   return {
@@ -68,6 +74,7 @@ export function makeMetrics(readBacklog: ReadBacklog, readOthers?: () => Promise
       protectionFaults.set(count);
       protectionsCompared.setToCurrentTime();
     },
+    primarySilent: () => primarySilent.inc(),
     collect: () => registry.getMetricsAsJSON(),
     async render() {
       const backlog = await readBacklog();

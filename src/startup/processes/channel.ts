@@ -47,6 +47,8 @@ export type PrimaryCalls = LimitCalls & {
   failed(faults: string[]): void;
   /** A load balancer has asked whether the server is ready. */
   readinessAsked(): void;
+  /** Is answered when the event loop of the primary process turns. */
+  ping(): void;
   /** The process has received a signal, and waits for the order to stop. */
   signalled(signal: NodeJS.Signals): void;
 };
@@ -54,7 +56,7 @@ export type PrimaryCalls = LimitCalls & {
 /** One end of a channel. */
 type End = { send(message: unknown): void; onMessage(listener: (message: unknown) => void): void };
 
-/** The functions of the other end. A call rejects when the channel is closed before the answer. */
+/** The functions of the other end. A call has no time limit, because it may wait for a permit: `watchPrimary` and `watchLoops` notice an end that hangs. A call rejects when the channel is closed before the answer. */
 export type Remote<Calls> = { [Name in keyof Calls]: Promised<Calls[Name]> };
 
 type Promised<Call> = Call extends (...parameters: infer Parameters) => infer Result

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { pino } from 'pino';
 import { ConfigError, readConfig, type Config } from '../../config/config.js';
 import type { PreparedDatabase } from '../prepare-database.js';
 import { print, type Stop } from '../process.js';
@@ -30,16 +31,31 @@ export async function runChild(load: (role: Role) => Promise<ChildWork>): Promis
   const loading = load(process.argv[2] as Role);
   const order = await primary.order;
   try {
+    const config = configOf(order);
+    const membership = primary.join(order.poolSize);
+    membership.onPrimaryChange(reportChange(config));
     const database = { ...order.database, stop: () => Promise.resolve() };
     await (
       await loading
-    )(database, configOf(order), primary.stop, primary.join(order.poolSize));
+    )(database, config, primary.stop, membership);
     process.exit(0);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     await primary.reportFailure(error.faults);
     process.exit(1);
   }
+}
+
+function reportChange({ logLevel }: Config): (isAnswering: boolean) => void {
+  const log = pino({ level: logLevel });
+  return (isAnswering) => {
+    if (isAnswering) log.warn({ event: 'primary.answers' }, 'the primary process answers again');
+    else
+      log.error(
+        { event: 'primary.silent' },
+        'the primary process does not answer: this process goes on with limits of its own',
+      );
+  };
 }
 
 function configOf({ settings, tracesPerSecond }: StartOrder): Config {

@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { join } from 'node:path';
 import { ConfigError } from '../../config/config.js';
 import { projectRoot } from '../../config/project-root.js';
+import { removeUploadsOf } from '../../platform/files/abandoned-uploads.js';
 import type { ChildLimits } from '../../platform/limits/shared/limits-for-children.js';
 import type { MetricObject } from '../../platform/metrics/merge.js';
 import {
@@ -81,6 +82,7 @@ export function forkChild(role: Role, { limits, onReadinessAsked, onSignal }: Of
       },
       failed: (faults) => fail(new ConfigError(faults)),
       readinessAsked: onReadinessAsked,
+      ping: () => undefined,
       signalled: (signal) => onSignal(child, signal),
     },
     {
@@ -114,6 +116,7 @@ export function forkChild(role: Role, { limits, onReadinessAsked, onSignal }: Of
       isEnded = true;
       close();
       share.end();
+      if (child.pid !== undefined) void removeUploadsOf(child.pid);
       fail(new ConfigError([`A process of the server ended with ${describe(ending)} before it served.`]));
       return ending;
     }),

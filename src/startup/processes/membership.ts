@@ -4,6 +4,7 @@ import { openLimitsOfPrimary } from '../../platform/limits/shared/limits-of-prim
 import type { SharedLimits } from '../../platform/limits/shared/shared-limits.js';
 import type { MetricObject } from '../../platform/metrics/merge.js';
 import { EXIT_MS, type Stop } from '../process.js';
+import { watchPrimary } from './watch-primary.js';
 import { openChannel, type Place, type PrimaryCalls, type StartOrder } from './channel.js';
 
 /** What a child process shares with the other processes of its server. */
@@ -16,6 +17,8 @@ export type Membership = {
   reportStart(place?: Place): void;
   /** Lets the primary process read the metrics. */
   offerMetrics(collect: () => Promise<MetricObject[]>): void;
+  /** Calls the listener when the primary process no longer answers, and when it answers again. */
+  onPrimaryChange(listener: (isAnswering: boolean) => void): void;
 };
 
 /** The connection of a child process with its primary process. */
@@ -66,6 +69,12 @@ export function openPrimary(worker: Worker): Primary {
     },
   );
 
+  const listeners: ((isAnswering: boolean) => void)[] = [];
+  const watch = watchPrimary({
+    ping: () => remote.ping(),
+    onChange: (isAnswering) => listeners.forEach((listener) => listener(isAnswering)),
+  });
+
   // A message to a primary process that has just ended.
   worker.on('error', () => undefined);
   worker.on('disconnect', () => {
@@ -76,17 +85,17 @@ export function openPrimary(worker: Worker): Primary {
   });
   // Ctrl-C and systemd signal all processes of a server. The primary process knows whether a load balancer must notice first.
   for (const each of ['SIGTERM', 'SIGINT'] as const)
-    process.on(each, () => void remote.signalled(each).catch(() => stop(each)));
+    process.on(each, () => void watch.ask(() => remote.signalled(each)).catch(() => stop(each)));
 
   remote.loaded().catch(() => undefined);
   return {
     order: order.promise,
     stop: { signal: () => signal, received: received.promise },
     // The primary process may be gone.
-    reportFailure: (faults) => remote.failed(faults).catch(() => undefined),
+    reportFailure: (faults) => watch.ask(() => remote.failed(faults)).catch(() => undefined),
     join: (poolSize) => ({
       poolSize,
-      limits: openLimitsOfPrimary(remote),
+      limits: openLimitsOfPrimary(remote, watch.ask),
       readiness: {
         askedAgoMs: () => readiness.askedAgoMs(),
         noteAsked() {
@@ -97,6 +106,7 @@ export function openPrimary(worker: Worker): Primary {
       },
       reportStart: (place) => void remote.started(place).catch(() => undefined),
       offerMetrics: (given) => void (collect = given),
+      onPrimaryChange: (listener) => void listeners.push(listener),
     }),
   };
 }

@@ -64,12 +64,16 @@ function run(command: string, args: string[], env: Record<string, string> = {}) 
 const git = (...args: string[]) => run('git', args);
 
 /** The first part of `npm start`, `npm test` and `npm run check`; of other scripts without the option. */
-const installMissing = (options = '{ installsHooks: true }') =>
-  run(process.execPath, [
-    '--input-type=module',
-    '-e',
-    `const { installMissing } = await import('./scripts/prepare.mjs'); installMissing(${options});`,
-  ]);
+const installMissing = (options = '{ installsHooks: true }', env: Record<string, string> = {}) =>
+  run(
+    process.execPath,
+    [
+      '--input-type=module',
+      '-e',
+      `const { installMissing } = await import('./scripts/prepare.mjs'); installMissing(${options});`,
+    ],
+    env,
+  );
 
 const install = (env: Record<string, string> = {}) => {
   const program = `const { installHooks } = await import('./scripts/hooks/install.mjs');
@@ -96,6 +100,25 @@ test('only npm start, npm test and npm run check install hooks', () => {
   expect(calls).toContain('release/release.mjs: prepare()');
   expect(calls.filter((call) => !call.endsWith('prepare()')).sort()).toEqual(
     ['check', 'start', 'test'].map((name) => `${name}.mjs: prepare({ installsHooks: true })`),
+  );
+});
+
+test('packages are not installed into a folder that node_modules links to: npm ci would empty it', () => {
+  const shared = join(clone, 'shared');
+  const programs = join(clone, 'programs');
+  for (const folder of [join(shared, 'esbuild'), programs]) mkdirSync(folder, { recursive: true });
+  rmSync(join(clone, 'node_modules'));
+  symlinkSync(shared, join(clone, 'node_modules'));
+  writeFileSync(join(programs, 'npm'), '#!/bin/sh\necho npm was called\n', { mode: 0o755 });
+  const { code, output } = installMissing('', { PATH: `${programs}:${process.env['PATH']}` });
+  expect(code).toBe(1);
+  expect(output).toMatch(
+    /^The packages must be installed, but node_modules is a symbolic link.+remove the link.+\n$/,
+  );
+  // Without the link the packages are installed.
+  rmSync(join(clone, 'node_modules'));
+  expect(installMissing('', { PATH: `${programs}:${process.env['PATH']}` }).output).toContain(
+    'npm was called',
   );
 });
 

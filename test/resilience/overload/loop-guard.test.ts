@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Caller } from '../../../src/platform/identity/callers.js';
-import { watchLoop } from '../../../src/platform/limits/overload/loop-guard.js';
+import { watchLoop, type LoopGuard } from '../../../src/platform/limits/overload/loop-guard.js';
 import { until } from '../../support/service/processes.js';
 
 const keyOf = (keyHash: string): Caller => ({ kind: 'key', tenantId: 't', keyHash });
@@ -22,31 +22,31 @@ test('while the thread cannot keep up, a flood is refused, light callers are ser
   const guard = watchLoop(() => (refused += 1));
   try {
     const startedMs = performance.now();
-    const ends = Array.from({ length: 300 }, () => guard.admit(keyOf('flood'), '10.0.0.1'));
+    const ends = Array.from({ length: 300 }, () => guard.admit(keyOf('flood'), '10.0.0.1', true));
     let callers = 0;
     const arrive = () => {
-      for (let n = 0; n < 20; n += 1) guard.admit(keyOf(`light ${(callers += 1)}`), '10.0.0.1')();
+      for (let n = 0; n < 20; n += 1) guard.admit(keyOf(`light ${(callers += 1)}`), '10.0.0.1', true)();
     };
     await saturate(() => guard.limit() < 300, arrive);
     expect(guard.limit()).toBeLessThan(300);
     // A burst of two seconds is no overload.
     expect(performance.now() - startedMs).toBeGreaterThan(2_000);
-    expect(() => guard.admit(keyOf('flood'), '10.0.0.1')).toThrow(
+    expect(() => guard.admit(keyOf('flood'), '10.0.0.1', true)).toThrow(
       expect.objectContaining({ code: 'overloaded' }),
     );
     ends.push(
-      guard.admit(keyOf('light'), '10.0.0.1'),
-      guard.admit({ kind: 'system', tenantId: 't' }, '10.0.0.2'),
+      guard.admit(keyOf('light'), '10.0.0.1', true),
+      guard.admit({ kind: 'system', tenantId: 't' }, '10.0.0.2', true),
     );
     await saturate(() => guard.limit() === 64);
     expect(guard.limit()).toBe(64);
     for (const end of ends) end();
     // However late the event loop is, callers share what the limit leaves.
     ends.splice(0);
-    for (let n = 0; n < 64; n += 1) ends.push(guard.admit(keyOf('flood'), '10.0.0.1'));
-    expect(() => guard.admit(keyOf('flood'), '10.0.0.1')).toThrow('overloaded');
-    for (let n = 0; n < 32; n += 1) ends.push(guard.admit(keyOf('other'), '10.0.0.1'));
-    expect(() => guard.admit(keyOf('other'), '10.0.0.1')).toThrow('overloaded');
+    for (let n = 0; n < 64; n += 1) ends.push(guard.admit(keyOf('flood'), '10.0.0.1', true));
+    expect(() => guard.admit(keyOf('flood'), '10.0.0.1', true)).toThrow('overloaded');
+    for (let n = 0; n < 32; n += 1) ends.push(guard.admit(keyOf('other'), '10.0.0.1', true));
+    expect(() => guard.admit(keyOf('other'), '10.0.0.1', true)).toThrow('overloaded');
     expect(refused).toBe(3);
     for (const end of ends) end();
     await until(() => Promise.resolve(guard.limit() === Infinity));
@@ -61,10 +61,63 @@ test('a burst that arrives slowly, because the thread is busy, is admitted', asy
     const startedMs = performance.now();
     await saturate(
       () => performance.now() - startedMs > 4_000,
-      () => void guard.admit(keyOf('burst'), '10.0.0.1'),
+      () => void guard.admit(keyOf('burst'), '10.0.0.1', true),
     );
     expect(guard.limit()).toBe(Infinity);
   } finally {
     guard.stop();
   }
 }, 30_000);
+
+describe('strangers, whose credential nobody has checked,', () => {
+  /** Returns how many of 400 requests are admitted while 64 may be in progress. */
+  async function countAdmitted(admit: (guard: LoopGuard, n: number) => unknown): Promise<number> {
+    const guard = watchLoop();
+    try {
+      const ends = Array.from({ length: 300 }, () => guard.admit(keyOf('flood'), '10.0.0.1', true));
+      await saturate(() => guard.limit() === 64, burst(guard));
+      for (const end of ends) end();
+      let admitted = 0;
+      for (let n = 0; n < 400; n += 1) {
+        try {
+          admit(guard, n);
+          admitted += 1;
+        } catch {
+          // It is refused.
+        }
+      }
+      // A user that has logged in has its share all the same.
+      guard.admit(keyOf('known'), '10.0.0.3', true);
+      return admitted;
+    } finally {
+      guard.stop();
+    }
+  }
+
+  const burst = (guard: LoopGuard) => {
+    let callers = 0;
+    return () => {
+      for (let n = 0; n < 20; n += 1) guard.admit(keyOf(`light ${(callers += 1)}`), '10.0.0.1', true)();
+    };
+  };
+  const nobody: Caller = { kind: 'system', tenantId: 't' };
+
+  test('share what an IPv6 /64 may have, however many addresses they use', async () => {
+    expect(await countAdmitted((guard, n) => guard.admit(nobody, `2001:db8::${n.toString(16)}`, false))).toBe(
+      64,
+    );
+  }, 60_000);
+
+  test('share what a network may have, however many keys they invent', async () => {
+    expect(await countAdmitted((guard, n) => guard.admit(keyOf(`invented ${n}`), '10.0.0.1', false))).toBe(
+      64,
+    );
+  }, 60_000);
+
+  test('have a bounded number of requests in progress, however many networks they use', async () => {
+    const admitted = await countAdmitted((guard, n) =>
+      guard.admit(nobody, `2001:db8:0:${n.toString(16)}::1`, false),
+    );
+    expect(admitted).toBe(65);
+  }, 60_000);
+});

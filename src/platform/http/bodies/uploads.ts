@@ -1,13 +1,11 @@
 import { createWriteStream, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation, UploadedFile } from '../../contract/types.js';
-import { newId } from '../../values/ids.js';
+import { newUploadPath } from '../../files/abandoned-uploads.js';
 import { fileTooLarge } from './body-limits.js';
 import type { Holder } from '../../limits/shared/amounts.js';
 import type { Allotment } from '../../limits/shared/shared-limits.js';
@@ -66,7 +64,7 @@ export async function withUploads<Result>(
   }
 }
 
-/** All files that are on disk now. They are deleted when the process exits. */
+/** All files that are on disk now. They are deleted when the process exits. Of one that is killed, abandoned-uploads.ts deletes them. */
 const onDisk = new Set<string>();
 process.once('exit', () => {
   for (const path of onDisk) {
@@ -100,7 +98,7 @@ export async function spool(
   { file, filename }: MultipartFile,
   operation: Operation,
 ): Promise<UploadedFile> {
-  const path = join(tmpdir(), `crossdock-${process.pid}-${newId()}`);
+  const path = newUploadPath();
   const space = (uploads.space ??= openSpoolSpace(uploads.disk, uploads.holder, uploads.declaredBytes));
   onDisk.add(path);
   const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });

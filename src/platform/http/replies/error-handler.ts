@@ -24,11 +24,14 @@ const UNDECLARED_BODIES: Record<string, 'body_too_large' | 'unsupported_media_ty
 
 /** Returns Fastify's error handler. It is the only place that converts errors to failure responses. */
 export function makeFailureHandler(keyFailures: KeyFailureLimit, home: Db) {
+  const logged = new WeakSet<Error>();
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const ordered = await checkAccountFirst(toRequestError(error, request), request);
     const failure = await keyFailures.countFailure(ordered, request);
-    // An overload must not cost a log line with a stack for each request: the line that ends the request has the code.
-    if (failure.httpStatus >= 500 && failure.code !== 'overloaded') {
+    // An overload must not cost a log line with a stack for each request, nor may the failed lookup of a host that many requests waited
+    // for: the line that ends a request has the code.
+    if (failure.httpStatus >= 500 && failure.code !== 'overloaded' && !logged.has(error)) {
+      logged.add(error);
       (request.db ?? home).health.note(error);
       request.log.error({ ...attributionOf(request), err: error, code: failure.code }, failure.code);
     }

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Caller } from '../../identity/callers.js';
+import { networkOf } from '../../values/network-address.js';
 import { BURST } from './controlled-delay.js';
 import { overloaded } from './overloaded.js';
 
@@ -11,9 +12,10 @@ export type LoopGuard = {
   /**
    * Counts a request until the returned function is called. A caller that has no request in progress is always admitted.
    *
+   * @param isKnown whether the credential has been checked; a key that nobody has checked may be invented
    * @throws ApiError overloaded if the caller has its share already
    */
-  admit(caller: Caller, address: string): () => void;
+  admit(caller: Caller, address: string, isKnown: boolean): () => void;
   /** Infinite while the thread keeps up. */
   limit(): number;
   stop(): void;
@@ -34,9 +36,17 @@ const MIN_LIMIT = 64;
 /** A limit above it limits nothing. */
 const MAX_LIMIT = 2_000;
 
+/**
+ * So many networks without a checked credential have a share each. Further ones share one, because somebody with many addresses would
+ * otherwise never be refused.
+ */
+const MAX_STRANGERS = 64;
+const OTHER_STRANGERS = 'strangers';
+
 /** @param onRefused is called for each refused request */
 export function watchLoop(onRefused: () => void = () => undefined): LoopGuard {
   const inProgress = new Map<string, number>();
+  const strangers = new Set<string>();
   let total = 0;
   let limit = Infinity;
   let lateMs = 0;
@@ -69,15 +79,24 @@ export function watchLoop(onRefused: () => void = () => undefined): LoopGuard {
   function add(flow: string, step: 1 | -1): void {
     const sum = (inProgress.get(flow) ?? 0) + step;
     total += step;
-    if (sum === 0) inProgress.delete(flow);
-    else inProgress.set(flow, sum);
+    if (sum > 0) inProgress.set(flow, sum);
+    else {
+      inProgress.delete(flow);
+      strangers.delete(flow);
+    }
+  }
+
+  function flowOfStranger(address: string): string {
+    const flow = networkOf(address);
+    return strangers.has(flow) || strangers.size < MAX_STRANGERS ? flow : OTHER_STRANGERS;
   }
 
   const timer = setInterval(sample, SAMPLE_MS);
   timer.unref();
   return {
-    admit(caller, address) {
-      const flow = flowOf(caller, address);
+    admit(caller, address, isKnown) {
+      const known = isKnown ? flowOf(caller) : undefined;
+      const flow = known ?? flowOfStranger(address);
       const own = inProgress.get(flow) ?? 0;
       arrivedLate += lateSinceMs === undefined ? 0 : 1;
       if (total >= limit && own > 0 && own >= limit / inProgress.size) {
@@ -85,6 +104,7 @@ export function watchLoop(onRefused: () => void = () => undefined): LoopGuard {
         throw overloaded();
       }
       add(flow, 1);
+      if (known === undefined && flow !== OTHER_STRANGERS) strangers.add(flow);
       return () => add(flow, -1);
     },
     limit: () => limit,
@@ -92,8 +112,8 @@ export function watchLoop(onRefused: () => void = () => undefined): LoopGuard {
   };
 }
 
-/** Who shares the thread: each user and API key, and each address of requests without a credential. */
-function flowOf(caller: Caller, address: string): string {
-  if (caller.kind === 'user') return `${caller.tenantId} ${caller.userId}`;
-  return caller.kind === 'key' ? `${caller.tenantId} ${caller.keyHash}` : `${caller.tenantId} ${address}`;
+/** Who shares the thread: each user and each API key. Undefined for a request without a credential, which its network stands for. */
+function flowOf(caller: Caller): string | undefined {
+  if (caller.kind === 'system') return undefined;
+  return `${caller.tenantId} ${caller.kind === 'user' ? caller.userId : caller.keyHash}`;
 }

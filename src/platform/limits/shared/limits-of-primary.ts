@@ -1,6 +1,7 @@
 import { ApiError } from '../../errors/errors.js';
 import type { LimitCalls } from './limits-for-children.js';
-import { makeOwnLimits, type SharedLimits } from './shared-limits.js';
+import { makeAmounts, type AmountLimits, type Holder } from './amounts.js';
+import { makeOwnLimits, type Allotment, type SharedLimits } from './shared-limits.js';
 
 /** The calls as a channel sends them: each returns a promise. */
 export type RemoteLimits = {
@@ -10,26 +11,35 @@ export type RemoteLimits = {
 };
 
 /**
- * Returns the limits for a child process: the primary process counts. If it is lost, the child process completes its requests within
- * limits of its own.
+ * Calls the primary process. Rejects if it is lost or does not answer.
  *
- * @param primary its calls. They reject when the primary process is lost
+ * @param onLate is called with an answer that comes after the rejection
  */
-export function openLimitsOfPrimary(primary: RemoteLimits): SharedLimits {
+export type Ask = <Answer>(call: () => Promise<Answer>, onLate?: (answer: Answer) => void) => Promise<Answer>;
+
+/**
+ * Returns the limits for a child process: the primary process counts. If it is lost or does not answer, the child process goes on within limits
+ * of its own, which are those of one process.
+ *
+ * @param primary its calls
+ */
+export function openLimitsOfPrimary(primary: RemoteLimits, ask: Ask = (call) => call()): SharedLimits {
   const own = makeOwnLimits();
   return {
     rateLimiter(limit) {
       const fallback = own.rateLimiter(limit);
       send(primary.openRateLimiter(limit));
       const count = (how: 'get' | 'consume' | 'penalty', key: string, points?: number) =>
-        primary.count(limit.policy, how, key, points);
+        ask(() => primary.count(limit.policy, how, key, points));
       return {
         get: (key) => orOwn(count('get', key), () => fallback.get(key)),
         consume: async (key) =>
           (await orOwn(count('consume', key), () => fallback.consume(key))) ?? fallback.consume(key),
-        penalty: async (key, points) =>
-          (await orOwn(count('penalty', key, points), () => fallback.penalty(key, points))) ??
-          fallback.penalty(key, points),
+        async penalty(key, points) {
+          // Always here too: who has failed in this process stays refused by it when the primary process does not answer.
+          const counted = await fallback.penalty(key, points);
+          return (await orOwn(count('penalty', key, points), () => counted)) ?? counted;
+        },
       };
     },
 
@@ -37,20 +47,35 @@ export function openLimitsOfPrimary(primary: RemoteLimits): SharedLimits {
       const fallback = own.keyedLimiter(name, options);
       const overloaded = () => new ApiError('overloaded', { retryAfterSeconds: options.retryAfterSeconds });
       send(primary.openKeyedLimiter(name, options));
+      const release = (permit: number | null) => {
+        if (permit !== null) send(primary.release(permit));
+      };
       return {
         async run(key, work, owner = {}) {
-          const permit = await orOwn(primary.acquire(name, key, owner), () => undefined);
+          // A permit that comes late is given back: the work has run without it.
+          const permit = await orOwn(
+            ask(() => primary.acquire(name, key, owner), release),
+            () => undefined,
+          );
           if (permit === undefined) return fallback.run(key, work, owner);
           if (permit === null) throw overloaded();
           try {
             // Without the primary process, nobody is left to give way to.
-            return await work(() => orOwn(primary.giveWay(permit), () => undefined));
+            return await work(() =>
+              orOwn(
+                ask(() => primary.giveWay(permit)),
+                () => undefined,
+              ),
+            );
           } finally {
-            send(primary.release(permit));
+            release(permit);
           }
         },
         async assertSpace(key, owner = {}) {
-          const hasSpace = await orOwn(primary.hasSpace(name, key, owner), () => undefined);
+          const hasSpace = await orOwn(
+            ask(() => primary.hasSpace(name, key, owner)),
+            () => undefined,
+          );
           if (hasSpace === undefined) await fallback.assertSpace(key, owner);
           else if (!hasSpace) throw overloaded();
         },
@@ -59,15 +84,68 @@ export function openLimitsOfPrimary(primary: RemoteLimits): SharedLimits {
 
     allotment(name, limits) {
       send(primary.openAllotment(name, limits));
-      return {
-        take: (holder, amount) => orOwn(primary.take(name, holder, amount), () => true),
-        give: (holder, amount) => send(primary.give(name, holder, amount)),
-      };
+      return makeSharedAllotment(name, limits, primary, ask);
     },
   };
 }
 
-/** Returns what the primary process answers, and `otherwise` if it is lost. */
+/**
+ * This process counts what its holders have, and refuses what is too much for one process alone. It knows how much of that the primary
+ * process has granted: not what was taken while that did not answer, and also what it has granted late.
+ */
+function makeSharedAllotment(name: string, limits: AmountLimits, primary: RemoteLimits, ask: Ask): Allotment {
+  const own = makeAmounts(limits);
+  const granted = new Map<string, number>();
+  const held = new Map<string, number>();
+
+  function add(sums: Map<string, number>, holder: Holder, amount: number): void {
+    const sum = (sums.get(holder.name) ?? 0) + amount;
+    if (sum === 0) sums.delete(holder.name);
+    else sums.set(holder.name, sum);
+  }
+
+  function takeOwn(holder: Holder, amount: number): boolean {
+    const isTaken = own.take(holder, amount);
+    if (isTaken) add(held, holder, amount);
+    return isTaken;
+  }
+
+  /** Gives back to the primary process what this one does not have. */
+  function settle(holder: Holder): void {
+    const excess = (granted.get(holder.name) ?? 0) - (held.get(holder.name) ?? 0);
+    if (excess <= 0) return;
+    add(granted, holder, -excess);
+    send(primary.give(name, holder, excess));
+  }
+
+  return {
+    async take(holder, amount) {
+      const note = (isGranted: boolean) => {
+        if (isGranted) add(granted, holder, amount);
+      };
+      const onLate = (isGranted: boolean) => {
+        note(isGranted);
+        settle(holder);
+      };
+      const isGranted = await orOwn(
+        ask(() => primary.take(name, holder, amount), onLate),
+        () => undefined,
+      );
+      if (isGranted === false) return false;
+      note(isGranted === true);
+      const isTaken = takeOwn(holder, amount);
+      settle(holder);
+      return isTaken;
+    },
+    give(holder, amount) {
+      own.give(holder, amount);
+      add(held, holder, -amount);
+      settle(holder);
+    },
+  };
+}
+
+/** Returns what the primary process answers, and `otherwise` if it is lost or does not answer. */
 const orOwn = <Answer, Own>(
   answer: Promise<Answer>,
   otherwise: () => Own | Promise<Own>,
