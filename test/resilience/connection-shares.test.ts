@@ -97,8 +97,8 @@ const addCustomer = (as: string, courierId?: string, at = service): Promise<Repl
     },
   });
 
-const times = <Result>(count: number, work: () => Promise<Result>): Promise<Result>[] =>
-  Array.from({ length: count }, work);
+const times = <Result>(count: number, work: (n: number) => Promise<Result>): Promise<Result>[] =>
+  Array.from({ length: count }, (_, n) => work(n));
 
 const countOf = (replies: Reply[], status: number) =>
   replies.filter((reply) => reply.status === status).length;
@@ -192,7 +192,12 @@ test('300 submissions at once, each with an Idempotency-Key, are all served', as
 
 describe('connection shares', () => {
   const system = (tenantId: string) => ({ kind: 'system' as const, tenantId });
-  const key = (keyHash: string) => ({ kind: 'key' as const, tenantId: 't', keyHash });
+  const key = (keyHash: string) => ({ kind: 'key' as const, tenantId: 't', keyHash, network: '192.0.2.1' });
+  const makeShares = (size: number) => {
+    const shares = makeConnectionShares({ size, countTenants: () => Promise.resolve(1), isAway });
+    for (const name of ['a', 'b', 'c']) shares.recordKeyOwner(name, name);
+    return shares;
+  };
   const staff = {
     ...{ kind: 'user' as const, tenantId: 't', userId: 'u', role: 'admin' as const, courierId: null },
     ...{ tokenVersion: 1, expiresAt: 0 },
@@ -220,7 +225,7 @@ describe('connection shares', () => {
   }
 
   test('a single tenant may use the whole pool', async () => {
-    const shares = makeConnectionShares({ size: POOL, countTenants: () => Promise.resolve(1), isAway });
+    const shares = makeShares(POOL);
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = times(POOL, () => shares.run(system('t'), work('t')));
@@ -231,7 +236,7 @@ describe('connection shares', () => {
   });
 
   test('waiting work is admitted round-robin by courier, however much of one courier waits', async () => {
-    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
+    const shares = makeShares(2);
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = [
@@ -246,8 +251,25 @@ describe('connection shares', () => {
     expect(order).toHaveLength(54);
   });
 
+  test('400 keys that nobody has checked have one share, and their networks take turns', async () => {
+    const shares = makeShares(POOL);
+    await shares.run(system('t'), () => Promise.resolve());
+    const { order, ends, work } = open();
+    const running = times(400, (n) =>
+      shares.run({ ...key(`invented ${n}`), network: '203.0.113.1' }, work('invented')),
+    );
+    running.push(shares.run({ ...key('unchecked'), network: '198.51.100.7' }, work('unchecked')));
+    running.push(shares.run(key('a'), work('a')));
+    await Promise.resolve();
+    // The known courier has a share of its own.
+    const share = Math.max(1, Math.floor(POOL * 0.4));
+    expect(order).toEqual([...Array<string>(share).fill('invented'), 'a']);
+    await endInOrder(running, ends);
+    expect(order.indexOf('unchecked')).toBeLessThan(2 * share + 3);
+  });
+
   test('work that waits is not rejected while transactions of its key end, and is rejected two seconds after the last', async () => {
-    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
+    const shares = makeShares(2);
     await shares.run(system('t'), () => Promise.resolve());
     const { ends, work } = open();
     const outcomes: string[] = [];
@@ -276,7 +298,7 @@ describe('connection shares', () => {
   }, 20_000);
 
   test('without a database, what waits is rejected after two seconds', async () => {
-    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
+    const shares = makeShares(2);
     await shares.run(system('t'), () => Promise.resolve());
     const startedMs = performance.now();
     const away = async () => {
@@ -289,7 +311,7 @@ describe('connection shares', () => {
   }, 20_000);
 
   test('staff do not wait behind a flood of logins', async () => {
-    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
+    const shares = makeShares(2);
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = [
@@ -302,7 +324,7 @@ describe('connection shares', () => {
   });
 
   test('the users of a courier or of the staff take turns, and the one with the most is refused first', async () => {
-    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
+    const shares = makeShares(2);
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const run = (userId: string) => shares.run({ ...staff, userId }, work(userId));

@@ -20,7 +20,13 @@ export type UserCaller = {
 };
 
 /** The sender of an API key. The database looks the courier up by the key's hash. */
-export type KeyCaller = { kind: 'key'; tenantId: string; keyHash: string };
+export type KeyCaller = {
+  kind: 'key';
+  tenantId: string;
+  keyHash: string;
+  /** The client's network. A key that nobody has checked may be invented, so its requests count for their network. */
+  network: string;
+};
 
 /** The service itself: logins and background jobs, which have no caller. It sees the whole tenant. */
 export type SystemCaller = { kind: 'system'; tenantId: string };

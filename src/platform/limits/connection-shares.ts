@@ -62,7 +62,8 @@ const MAX_KNOWN_KEYS = 10_000;
 /**
  * `courier` is undefined for staff and for the service itself, which only have their tenant's limit. `key` names the queue: of the
  * courier, or of the tenant for staff. The service itself has a queue of its own in each tenant, so that staff do not wait behind a
- * flood of logins.
+ * flood of logins. All API keys of a tenant that nobody has checked, which may be invented, have one queue and the share of one courier;
+ * their networks take turns.
  */
 type ShareRequest = { tenant: string; courier: string | undefined; key: string };
 
@@ -91,8 +92,14 @@ export function makeConnectionShares({
     const courier =
       caller.kind === 'user'
         ? (caller.courierId ?? undefined)
-        : (keyOwners.get(caller.keyHash) ?? caller.keyHash);
+        : (keyOwners.get(caller.keyHash) ?? `${tenant} strangers`);
     return { tenant, courier, key: courier ?? tenant };
+  }
+
+  function ownerOf(caller: Caller): string {
+    if (caller.kind === 'user') return caller.userId;
+    if (caller.kind === 'system') return '';
+    return keyOwners.has(caller.keyHash) ? caller.keyHash : caller.network;
   }
 
   function isFree({ tenant, courier }: ShareRequest): boolean {
@@ -178,11 +185,6 @@ export function makeConnectionShares({
       recordWait = record;
     },
   };
-}
-
-function ownerOf(caller: Caller): string {
-  if (caller.kind === 'user') return caller.userId;
-  return caller.kind === 'key' ? caller.keyHash : '';
 }
 
 /** Caches a number and refreshes it in the background. Until the first read it returns 2, the stricter assumption. */

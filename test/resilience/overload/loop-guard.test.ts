@@ -4,7 +4,7 @@ import type { Caller } from '../../../src/platform/identity/callers.js';
 import { watchLoop, type LoopGuard } from '../../../src/platform/limits/overload/loop-guard.js';
 import { until } from '../../support/service/processes.js';
 
-const keyOf = (keyHash: string): Caller => ({ kind: 'key', tenantId: 't', keyHash });
+const keyOf = (keyHash: string): Caller => ({ kind: 'key', tenantId: 't', keyHash, network: '192.0.2.1' });
 
 /** Keeps the thread busy, in turns of the event loop that are longer than allowed. */
 async function saturate(isDone: () => boolean, arrive: () => void = () => undefined): Promise<void> {

@@ -12,7 +12,12 @@ import { startService, type Reply, type Service } from '../../support/service/se
 
 // Absolute times would depend on the machine: what is compared is who is served, and who is refused.
 
-const keyOf = (keyHash: string, tenantId = 't'): Caller => ({ kind: 'key', tenantId, keyHash });
+const keyOf = (keyHash: string, tenantId = 't'): Caller => ({
+  kind: 'key',
+  tenantId,
+  keyHash,
+  network: '192.0.2.1',
+});
 const code = (error: unknown) => String((error as { code?: unknown }).code);
 
 /** Shares of one connection, with work that takes `workMs`. */
@@ -22,6 +27,7 @@ async function openShares(shedsLoad = true) {
   const outcomes: { caller: string; waitedMs: number; outcome: string }[] = [];
   const send = async (caller: Caller, workMs = 20, isContinued = false) => {
     const name = caller.kind === 'key' ? caller.keyHash : caller.kind;
+    if (caller.kind === 'key') shares.recordKeyOwner(caller.keyHash, caller.keyHash);
     const startedMs = performance.now();
     let waitedMs: number | undefined;
     const outcome = await shares
@@ -214,7 +220,7 @@ describe('over HTTP', () => {
   }, 60_000);
 
   test('a flood of a courier gets 503 with Retry-After, while stations scan and log in', async () => {
-    const caller: Caller = { kind: 'key', tenantId: DEMO.tenants.demo, keyHash: '' };
+    const caller: Caller = { kind: 'key', tenantId: DEMO.tenants.demo, keyHash: '', network: '192.0.2.1' };
     expect(() => service.db.connectionShares.assertMayWait(caller)).not.toThrow();
     const refused: Reply[] = [];
     let isStopped = false;

@@ -21,17 +21,23 @@ const POOL_SIZE = 5;
 
 let database: TestDatabase;
 let owner: pg.Client;
+/** A transaction would see the activity of its first look only. */
+let watcher: pg.Client;
 let server: Replica;
 
 beforeAll(async () => {
   database = await demoDatabase();
   owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
+  watcher = new pg.Client({ connectionString: database.ownerUrl });
+  await watcher.connect();
   // Otherwise the demo tenant has all hosts.
   await owner.query("delete from tenant_hosts where host = '*'");
   server = await startReplica({
     DATABASE_URL: database.ownerUrl,
     POOL_SIZE: String(POOL_SIZE),
+    // Each process has a cache of its own.
+    API_PROCESSES: '1',
     RUN_WORKER: 'false',
     LOG_LEVEL: 'error',
   });
@@ -40,6 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await endProcesses();
   await owner.end();
+  await watcher.end();
   await database.drop();
 }, LIMIT_MS);
 
@@ -49,7 +56,7 @@ const hosts = (label: string) => Array.from({ length: HOSTS }, (_, n) => `${labe
 
 /** Returns how many connections of the service look up hosts at the moment. */
 async function countLookups(): Promise<number> {
-  const { rows } = await owner.query<{ count: number }>(
+  const { rows } = await watcher.query<{ count: number }>(
     `select count(*)::int as count from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and state = 'active' and query like '%tenant_of_host%'`,
   );
@@ -60,23 +67,29 @@ test(
   `while ${HOSTS} unknown hosts wait for a slow lookup, they use one connection, and a tenant is served`,
   async () => {
     const { hostname } = new URL(server.url);
-    await owner.query('insert into tenant_hosts (host, tenant_id) values ($1, $2) on conflict do nothing', [
-      hostname,
-      DEMO.tenants.demo,
-    ]);
+    await owner.query(
+      `insert into tenant_hosts (host, tenant_id) select host, $1 from unnest($2::text[]) as host on conflict do nothing`,
+      [DEMO.tenants.demo, [hostname, 'tenant.example']],
+    );
     await until(async () => (await askAt(hostname)).status === 401);
-    const token = await logIn(server.url);
+    const list = listOf(await logIn(server.url));
+    // From here its host is in the cache, for ten seconds.
+    await until(async () => (await askAt('tenant.example')).status === 401);
     await owner.query('begin');
     await owner.query('lock table tenant_hosts in access exclusive mode');
     const strangers = hosts('slow').map(askAt);
-    await until(async () => (await countLookups()) > 0);
-    for (let round = 0; round < 10; round += 1) {
-      const startMs = performance.now();
-      expect((await ask(server.url, listOf(token))).status).toBe(200);
-      expect(performance.now() - startMs).toBeLessThan(1_000);
+    try {
+      await until(async () => (await countLookups()) > 0);
+      const { status } = await ask(server.url, {
+        ...list,
+        headers: { ...list.headers, host: 'tenant.example' },
+      });
+      expect(status).toBe(200);
+      // It was served while the lookup waited.
       expect(await countLookups()).toBe(1);
+    } finally {
+      await owner.query('rollback');
     }
-    await owner.query('commit');
     expect(new Set((await Promise.all(strangers)).map(({ status }) => status))).toEqual(new Set([404]));
   },
   LIMIT_MS,
