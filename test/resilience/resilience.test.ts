@@ -100,6 +100,10 @@ test.each(OUTAGES)(
 test(
   'while 8 requests use all connections of one tenant, 492 others get 503 after about 2 s, and then all requests succeed again',
   async () => {
+    // What 500 requests take that wait for nothing.
+    const beforeMs = performance.now();
+    await Promise.all(Array.from({ length: 500 }, () => ask(replica.url, { path: '/health' }, agent)));
+    const burstMs = performance.now() - beforeMs;
     const owner = await lockPrealerts();
     const startMs = performance.now();
     const answered: { outcome: Outcome; tookMs: number }[] = [];
@@ -109,7 +113,7 @@ test(
       return outcome;
     });
     try {
-      await until(async () => answered.length >= 492, 10_000);
+      await until(async () => answered.length >= 492, 30_000);
     } finally {
       await owner.end();
     }
@@ -117,7 +121,7 @@ test(
     expect(refused.filter(({ outcome }) => !isUnavailable(outcome))).toEqual([]);
     const times = refused.map(({ tookMs }) => tookMs);
     expect(Math.min(...times)).toBeGreaterThan(1_500);
-    expect(Math.max(...times)).toBeLessThan(5_000);
+    expect(Math.max(...times)).toBeLessThan(4_000 + 5 * burstMs);
 
     const last = await Promise.all(outcomes);
     expect(last.filter(isServed)).toHaveLength(8);

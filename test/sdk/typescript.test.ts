@@ -538,7 +538,7 @@ describe('verifyWebhook', () => {
     ],
     ['another secret', body, headers, other],
     ['an old webhook', body, minutesAgo(6), secret],
-    ['a webhook of the future', body, minutesAgo(-6), secret],
+    ['a webhook of the future', body, minutesAgo(-60), secret],
     ['no signature', body, { ...headers, 'webhook-signature': undefined }, secret],
     [
       'another version of signatures',

@@ -14,3 +14,13 @@ export const openBodySpace = makeByteSpace({
   perHolder: MAX_BYTES_OF_CALLER,
   retryAfterSeconds: 2,
 });
+
+/**
+ * For callers without a credential, who could otherwise announce bodies in the name of any tenant, and hold the space of its couriers.
+ * No request of theirs needs a large body.
+ */
+export const openStrangersBodySpace = makeByteSpace({
+  total: 8 * MIB,
+  perHolder: MIB / 4,
+  retryAfterSeconds: 2,
+});

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { openBodySpace } from '../../limits/body-space.js';
+import { openBodySpace, openStrangersBodySpace } from '../../limits/body-space.js';
 import type { Space } from '../../limits/byte-space.js';
 import { isForm, isLarge } from './body-limits.js';
 import { whenClosed } from './when-closed.js';
@@ -17,7 +17,8 @@ export function limitHeldBodies(app: FastifyInstance): void {
   app.addHook('preParsing', async (request, reply) => {
     // The files of a form are on disk, see spool-space.ts.
     if (!isLarge(request) || isForm(request) || isNeverRead(request)) return;
-    const space = openBodySpace(holderOf(request));
+    const open = request.caller ? openBodySpace : openStrangersBodySpace;
+    const space = open(holderOf(request));
     space.take(Number(request.headers['content-length'] ?? 0));
     spaces.set(request, space);
     let pending = 2;

@@ -1,0 +1,64 @@
+import { expect, test } from '@jest/globals';
+import { DEMO } from '../../../fixtures/demo/seed.js';
+import { openBodySpace, openStrangersBodySpace } from '../../../src/platform/limits/body-space.js';
+import type { Space } from '../../../src/platform/limits/byte-space.js';
+import { holdBody } from '../../support/attacks/held-bodies.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { sendRaw } from '../../support/service/wire.js';
+
+// Anybody can announce a body in the name of any tenant, without a credential.
+
+const { service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
+
+const KIB = 1024;
+const BYTES = 64 * KIB;
+
+/** A request without a credential, of the largest size that one may have. */
+const reset = (network: string) =>
+  holdBody(service().url, {
+    path: '/api/PasswordReset.php',
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': network },
+    body: Buffer.from('{'.padEnd(BYTES)),
+  });
+
+test('a network may have 256 KiB of bodies without a credential: more is refused at once', async () => {
+  const held = await Promise.all(Array.from({ length: 6 }, () => reset('203.0.113.1')));
+  const first = await Promise.race(held.map(async ({ reply }) => (await reply)?.status));
+  expect(first).toBe(503);
+  const other = await reset('203.0.113.2');
+  for (const { end } of [...held, other]) await end();
+  const statuses = await Promise.all([...held, other].map(async ({ reply }) => (await reply)?.status));
+  // What has arrived is no request, and is refused for that.
+  expect(statuses.toSorted()).toEqual([400, 400, 400, 400, 400, 503, 503]);
+}, 60_000);
+
+test('bodies without a credential from 100 networks take no space of the callers of their tenant', async () => {
+  const tenant = DEMO.tenants.demo;
+  const isTaken = (space: Space, bytes: number) => {
+    try {
+      space.take(bytes);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const spaces = Array.from({ length: 1_700 }, (_, n) =>
+    openStrangersBodySpace({ name: `${tenant} 203.0.113.${n % 100}`, tenant }),
+  );
+  try {
+    expect(spaces.filter((space) => isTaken(space, BYTES))).toHaveLength((8 * KIB * KIB) / BYTES);
+    const courier = openBodySpace({ name: 'a courier', tenant });
+    expect(isTaken(courier, 16 * KIB * KIB)).toBe(true);
+    courier.free();
+    const line = `${JSON.stringify({ UserCode: 'IEX-1001', TrackingNumber: 'STRANGER-1' })}\n`;
+    const { status } = await sendRaw(service().url, {
+      method: 'POST',
+      path: '/api/Prealert.php',
+      headers: { 'x-api-key': DEMO.apiKeys.IEX, 'content-type': 'application/x-ndjson' },
+      body: line.padEnd(60_000).concat('\n').repeat(16),
+    });
+    expect(status).toBe(200);
+  } finally {
+    for (const space of spaces) space.free();
+  }
+}, 60_000);
