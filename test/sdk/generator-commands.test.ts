@@ -61,8 +61,9 @@ withRegistry(
       '--outfile=first-call.mjs',
     ];
     await runTool({
-      program: process.execPath,
-      args: [join(modules, 'esbuild/bin/esbuild'), ...bundle],
+      // A script, or the program itself if the packages' install scripts have run.
+      program: join(modules, 'esbuild/bin/esbuild'),
+      args: bundle,
       folder,
     });
     const env = { CROSSDOCK_URL: service.url, CROSSDOCK_API_KEY: DEMO.apiKeys.IEX };

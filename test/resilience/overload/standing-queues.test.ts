@@ -8,7 +8,7 @@ import { makeCombiner } from '../../../src/platform/context/shared-write.js';
 import { makeControlledDelay } from '../../../src/platform/limits/overload/controlled-delay.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { until } from '../../support/service/processes.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 // Absolute times would depend on the machine: what is compared is who is served, and who is refused.
 
@@ -235,10 +235,14 @@ describe('over HTTP', () => {
       await until(() => Promise.resolve(refused.length > 50));
       const scans = [];
       for (let n = 0; n < 5; n += 1)
-        scans.push(await service.call('resolveScan', { as: 'warehouse', body: { scan: `LOAD-${n}` } }));
+        scans.push(
+          await untilAdmitted(() =>
+            service.call('resolveScan', { as: 'warehouse', body: { scan: `LOAD-${n}` } }),
+          ),
+        );
       expect(scans.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
       const login = { action: 'login', username: 'admin', password: DEMO.password };
-      expect((await service.call('login', { body: login })).status).toBe(200);
+      expect((await untilAdmitted(() => service.call('login', { body: login }))).status).toBe(200);
       expect((await service.call('getHealth')).status).toBe(200);
       expect((await service.call('getReadiness')).status).toBe(200);
     } finally {

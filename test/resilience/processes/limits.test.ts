@@ -63,13 +63,14 @@ const logInWrongly = (username: string) =>
 test(
   `of 500 requests of one key, ${PER_MINUTE} are served in a minute, and the header counts them`,
   async () => {
-    const answers = await manyTimes(500, () =>
-      ask(
-        server.url,
-        { method: 'POST', path: '/api/Prealert.php', headers: { 'x-api-key': DEMO.apiKeys.HRB }, body: {} },
-        agent,
-      ),
-    );
+    const empty = { method: 'POST', path: '/api/Prealert.php', body: {} };
+    const announce = () => ask(server.url, { ...empty, headers: { 'x-api-key': DEMO.apiKeys.HRB } }, agent);
+    // A busy machine may refuse some at first.
+    const answers = await manyTimes(500, async () => {
+      let answer = await announce();
+      while (answer.status === 503) answer = await announce();
+      return answer;
+    });
     // An empty pre-alert is invalid, and counts.
     expect(tally(answers)).toEqual({ 400: PER_MINUTE, 429: 500 - PER_MINUTE });
     const remaining = answers

@@ -9,8 +9,14 @@ import { withService } from '../../../support/fixture/with-service.js';
 
 const { api, service } = withService();
 let parcels: ReturnType<typeof makeParcels>;
-beforeAll(() => {
+beforeAll(async () => {
   parcels = makeParcels(service());
+  // The first call of each operation in a process compiles it, which holds the event loop without any stored pre-alert.
+  const number = newNumber();
+  await resolve(number);
+  const { data } = await receive(number).created();
+  await update(data.package_id, { tracking_number: newNumber() });
+  await sendScans(api, [deviceScan('receive', newNumber(), 10, { weight: 1 })]);
 });
 
 const DOUBLES = 20_000;
