@@ -151,6 +151,26 @@ test(
   LIMIT_MS,
 );
 
+test('a process whose event loop is busy stops accepting in time', async () => {
+  const app = fastify({ return503OnClosing: false });
+  app.get('/waiting', () => 'served');
+  serveWhileClosing(app);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  let isOver = false;
+  // Each turn takes 40 ms, as under more requests than the process can serve.
+  const turn = () => {
+    const untilMs = performance.now() + 40;
+    while (performance.now() < untilMs);
+    if (!isOver) setImmediate(turn);
+  };
+  turn();
+  const startMs = performance.now();
+  await app.close();
+  isOver = true;
+  // So many turns as connections may be queued would be more than five seconds.
+  expect(performance.now() - startMs).toBeLessThan(4_000);
+});
+
 test(
   'while a request completes, requests on open connections are served once and new connections are rejected',
   async () => {

@@ -12,6 +12,8 @@ const ANNOUNCE_MS = 3_000;
 /** Nobody asks whether this process is ready if the last question is older. */
 const LATEST_CHECK_MS = 5_000;
 const QUEUED_CONNECTIONS = 128;
+/** A busy event loop takes long for so many turns, and a process that does not end in time is killed with what it has begun. */
+const ACCEPT_MS = 1_000;
 
 /** When a load balancer asked whether the server is ready. A balancer that asks one process sends requests to all of them. */
 export type ReadinessWatch = {
@@ -61,7 +63,8 @@ export function serveWhileClosing(app: FastifyInstance, readiness = watchReadine
 
 /** Node accepts one connection in each turn of the event loop, and closing resets those that wait in the system's queue. */
 async function acceptQueued(): Promise<void> {
-  for (let turn = 0; turn < QUEUED_CONNECTIONS; turn += 1) await nextTurn();
+  const untilMs = performance.now() + ACCEPT_MS;
+  for (let turn = 0; turn < QUEUED_CONNECTIONS && performance.now() < untilMs; turn += 1) await nextTurn();
 }
 
 /**
