@@ -59,10 +59,55 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'processes: work gives way to that of other processes',
     file: 'src/platform/limits/shared/limits-of-primary.ts',
-    find: 'orOwn(primary.giveWay(permit), () => undefined)',
-    replace: 'Promise.resolve()',
+    find: 'ask(() => primary.giveWay(permit)),',
+    replace: 'Promise.resolve(),',
     tests: [
       { file: 'test/resilience/processes/shared-limits.test.ts', titles: ['take turns between the pieces'] },
+    ],
+  },
+  {
+    name: 'bodies: those without a credential have a space of their own',
+    file: 'src/platform/http/bodies/limit-held-bodies.ts',
+    find: 'request.caller ? openBodySpace : openStrangersBodySpace',
+    replace: 'openBodySpace',
+    tests: [
+      {
+        file: 'test/security/bounds/stranger-bodies.test.ts',
+        titles: ['a network may have 256 KiB of bodies'],
+      },
+    ],
+  },
+  {
+    name: 'shares: keys that nobody has checked have one share',
+    file: 'src/platform/limits/connection-shares.ts',
+    find: '(keyOwners.get(caller.keyHash) ?? `${tenant} strangers`)',
+    replace: '(keyOwners.get(caller.keyHash) ?? caller.keyHash)',
+    tests: [
+      {
+        file: 'test/resilience/connection-shares.test.ts',
+        titles: ['400 keys that nobody has checked have one'],
+      },
+    ],
+  },
+  {
+    name: 'hosts: few requests wait for the lookup of an unknown host',
+    file: 'src/platform/http/tenant-by-host.ts',
+    find: 'if (waiting >= MAX_WAITING && !wasKnown) throw overloaded();',
+    replace: '',
+    tests: [
+      {
+        file: 'test/resilience/overload/unknown-hosts.test.ts',
+        titles: ['no more requests wait for lookups'],
+      },
+    ],
+  },
+  {
+    name: 'shutdown: a busy process stops accepting in time',
+    file: 'src/platform/http/connections/graceful-shutdown.ts',
+    find: ' && performance.now() < untilMs; turn',
+    replace: '; turn',
+    tests: [
+      { file: 'test/resilience/shutdown.test.ts', titles: ['a process whose event loop is busy stops'] },
     ],
   },
   {

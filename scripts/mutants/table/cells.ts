@@ -58,7 +58,7 @@ export const CELLS: readonly Mutant[] = [
   {
     name: 'cells: the host of an unavailable cell is not given to another tenant',
     file: 'src/platform/db/cells.ts',
-    find: "if (exact.length === 0 && answers.some(({ status }) => status === 'rejected')) throw unavailable();",
+    find: 'if (!isExact && !isComplete) return { isExact, error };',
     replace: '',
     tests: [{ file: FENCE, titles: ['does not give the host of an unavailable cell'] }],
   },
