@@ -268,6 +268,17 @@ describe('connection shares', () => {
     expect(order.indexOf('unchecked')).toBeLessThan(2 * share + 3);
   });
 
+  test('requests without a credential take turns by network', async () => {
+    const shares = makeShares(2);
+    await shares.run(system('t'), () => Promise.resolve());
+    const { order, ends, work } = open();
+    const from = (network: string) => shares.run({ ...system('t'), network }, work(network));
+    const running = [...times(40, () => from('flood')), from('other'), from('another')];
+    await endInOrder(running, ends);
+    expect(order.indexOf('other')).toBeLessThan(5);
+    expect(order.indexOf('another')).toBeLessThan(6);
+  });
+
   test('work that waits is not rejected while transactions of its key end, and is rejected two seconds after the last', async () => {
     const shares = makeShares(2);
     await shares.run(system('t'), () => Promise.resolve());
