@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/errors.js';
-import { networksOf } from '../values/network-address.js';
+import { isOfOneSubscriber, networksOf } from '../values/network-address.js';
 import type { RateLimit, RateLimitUsage } from './headers/rate-limits.js';
 import type { Counted, RateLimiter, SharedLimits } from './shared/shared-limits.js';
 
@@ -38,11 +38,7 @@ export function makeNetworkBudget(limits: SharedLimits, limit: RateLimit): Netwo
   const wider = WIDER.map(({ suffix, of, factor }) =>
     open({ ...limit, policy: `${limit.policy}${suffix}`, quota: limit.quota * factor }, of),
   );
-  function widerOf({ address }: Counting): Level[] {
-    const { block, line } = networksOf(address);
-    // They are the same of IPv4, whose addresses many subscribers share.
-    return line === block ? [] : wider;
-  }
+  const widerOf = ({ address }: Counting) => (isOfOneSubscriber(networksOf(address)) ? wider : []);
 
   return {
     async assertLeft(who, isKnown = false) {

@@ -39,6 +39,9 @@ export function networksOf(address: string): Networks {
   return { block: inBlock(24), line: inBlock(24), network };
 }
 
+/** Whether the wider networks are of one subscriber. An IPv4 /24 is usually of many, so only turns compare it. */
+export const isOfOneSubscriber = ({ block, line }: Networks): boolean => line !== block;
+
 /** Returns the address with all bits after the first ones cleared. */
 function truncated(address: Address, bits: number): string {
   const bytes = address.toByteArray();
