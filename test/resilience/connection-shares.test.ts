@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { makeConnectionShares } from '../../src/platform/limits/connection-shares.js';
+import { makeContext } from '../../src/platform/context/request-context.js';
 import { isAway } from '../../src/platform/db/violations.js';
 import { DEMO } from '../../fixtures/demo/seed.js';
 import { expectSuccess } from '../support/assertions/scenario.js';
@@ -190,6 +191,43 @@ test('300 submissions at once, each with an Idempotency-Key, are all served', as
   }
 }, 60_000);
 
+test('anonymous requests from a new network are served before most of those of a network that sends many', async () => {
+  const own = await startService({ poolSize: 2, env: { TRUST_PROXY: '127.0.0.1' } });
+  const client = await own.owner.connect();
+  try {
+    await client.query('begin');
+    await client.query('lock table login_throttles in access exclusive mode');
+    const served: string[] = [];
+    const request = async (address: string) => {
+      const { status } = await own.call('resetPassword', {
+        body: { action: 'request', username: `nobody-${(sent += 1)}` },
+        headers: { 'x-forwarded-for': address },
+      });
+      served.push(`${address} ${status}`);
+    };
+    const waiting = (count: number) => until(async () => own.db.connectionShares.countWaiting() === count);
+    const running = times(18, () => request('192.0.2.1'));
+    // A tenant of two uses one of two connections.
+    await waiting(17);
+    running.push(request('198.51.100.1'));
+    await waiting(18);
+    await client.query('rollback');
+    await Promise.all(running);
+    expect(served).toHaveLength(19);
+    expect(served.indexOf('198.51.100.1 200')).toBeGreaterThanOrEqual(0);
+    expect(served.indexOf('198.51.100.1 200')).toBeLessThan(8);
+  } finally {
+    await client.query('rollback');
+    client.release();
+    await own.stop();
+  }
+}, 30_000);
+
+test('a request keeps its network in the scope of the tenant, in which logins run', () => {
+  const caller = { kind: 'system' as const, tenantId: DEMO.tenants.demo, network: '192.0.2.0/24' };
+  expect(makeContext(service.db, caller, 'request').asTenant().caller).toEqual(caller);
+});
+
 describe('connection shares', () => {
   const system = (tenantId: string) => ({ kind: 'system' as const, tenantId });
   const key = (keyHash: string) => ({ kind: 'key' as const, tenantId: 't', keyHash, network: '192.0.2.1' });
@@ -266,6 +304,17 @@ describe('connection shares', () => {
     expect(order).toEqual([...Array<string>(share).fill('invented'), 'a']);
     await endInOrder(running, ends);
     expect(order.indexOf('unchecked')).toBeLessThan(2 * share + 3);
+  });
+
+  test('requests without a credential take turns by network', async () => {
+    const shares = makeShares(2);
+    await shares.run(system('t'), () => Promise.resolve());
+    const { order, ends, work } = open();
+    const from = (network: string) => shares.run({ ...system('t'), network }, work(network));
+    const running = [...times(40, () => from('flood')), from('other'), from('another')];
+    await endInOrder(running, ends);
+    expect(order.indexOf('other')).toBeLessThan(5);
+    expect(order.indexOf('another')).toBeLessThan(6);
   });
 
   test('work that waits is not rejected while transactions of its key end, and is rejected two seconds after the last', async () => {

@@ -155,7 +155,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'keys: many wrong keys from one address get 429',
     file: 'src/platform/limits/request-rate.ts',
-    find: "await consume(limiter, KEY_FAILURES, key, 'too_many_attempts');",
+    find: 'await failures.consume({ tenantId, address: clientAddress });',
     replace: '{ remaining: 1, resetSeconds: 1 };',
     tests: [
       {

@@ -214,8 +214,8 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'limits: a tenant that fills a queue with many users is refused before others',
     file: 'src/platform/limits/queues/replaced-call.ts',
-    find: "['tenant', 'network', 'key', 'caller'] as const",
-    replace: "['network', 'key', 'caller'] as const",
+    find: "['tenant', 'block', 'line', 'network', 'key', 'caller'] as const",
+    replace: "['block', 'line', 'network', 'key', 'caller'] as const",
     tests: [
       {
         file: 'test/resilience/bulk/turns-of-callers.test.ts',
@@ -226,8 +226,8 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'limits: a user that fills a queue is refused before others',
     file: 'src/platform/limits/queues/replaced-call.ts',
-    find: "['tenant', 'network', 'key', 'caller'] as const",
-    replace: "['tenant', 'network', 'key'] as const",
+    find: "['tenant', 'block', 'line', 'network', 'key', 'caller'] as const",
+    replace: "['tenant', 'block', 'line', 'network', 'key'] as const",
     tests: [
       {
         file: 'test/resilience/bulk/turns-of-callers.test.ts',

@@ -131,9 +131,9 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'throttle: fifty failures block an address',
-    file: 'src/platform/limits/login-limiter.ts',
-    find: 'if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS.quota) return;',
-    replace: 'if (counted !== undefined) return;',
+    file: 'src/platform/limits/network-budget.ts',
+    find: 'if (counted && counted.consumedPoints >= level.limit.quota) throw',
+    replace: 'if (counted && counted.consumedPoints < 0) throw',
     tests: [
       {
         file: 'test/modules/auth/login-locks.test.ts',
@@ -147,6 +147,37 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: '.slice(0, 4)',
     replace: '',
     tests: [{ file: 'test/modules/auth/login-races.test.ts', titles: ['failures from'] }],
+  },
+  {
+    name: 'throttle: the networks of an IPv6 /56 and /48 fail together',
+    file: 'src/platform/limits/network-budget.ts',
+    find: 'const levels = isKnown ? [own] : [own, ...widerOf(who)];',
+    replace: 'const levels = [own];',
+    tests: [{ file: 'test/modules/auth/login-budgets.test.ts', titles: ['a /56 may fail 250 logins'] }],
+  },
+  {
+    name: 'throttle: an address cannot try a locked name without end',
+    file: 'src/modules/auth/credentials/password-attempt.ts',
+    find: '      if (isOfLock(error)) await deps.loginLimiter.countLocked(ctx.tenantId, username, address);\n',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/auth/login-budgets.test.ts',
+        titles: ['of 80 attempts of an address on a locked name'],
+      },
+    ],
+  },
+  {
+    name: 'queue: strangers do not take the places of known networks',
+    file: 'src/platform/limits/queues/keyed-limiter.ts',
+    find: "group: isStranger ? 'others' : 'known',",
+    replace: "group: 'known',",
+    tests: [
+      {
+        file: 'test/resilience/overload/logins-of-many-networks.test.ts',
+        titles: ['logins from 60 networks that have nothing in common'],
+      },
+    ],
   },
   {
     name: 'queue: a login that the queue refuses costs no transaction',

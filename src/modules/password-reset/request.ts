@@ -1,8 +1,7 @@
 import type { RateLimit } from '../../platform/limits/headers/rate-limits.js';
-import { networkOf } from '../../platform/values/network-address.js';
 import { countAttempt, limitOf, lockedOutError, lockLeft, resetThrottle } from '../auth/public.js';
 import type { SystemContext } from '../../platform/context/request-context.js';
-import { consume } from '../../platform/limits/request-rate.js';
+import { makeNetworkBudget } from '../../platform/limits/network-budget.js';
 import type { SharedLimits } from '../../platform/limits/shared/shared-limits.js';
 import { newId } from '../../platform/values/ids.js';
 import { addJobs } from '../../platform/queue/jobs.js';
@@ -24,16 +23,11 @@ const PER_ADDRESS: RateLimit = {
  * same statements and get the same response. The worker does the rest.
  */
 export function openResetRequests(limits: SharedLimits): ResetRequests {
-  const limiter = limits.rateLimiter(PER_ADDRESS);
+  const budget = makeNetworkBudget(limits, PER_ADDRESS);
   return {
     async request(ctx, { username, address }) {
       const { tenantId } = ctx;
-      const usage = await consume(
-        limiter,
-        PER_ADDRESS,
-        `${tenantId} ${networkOf(address)}`,
-        'too_many_attempts',
-      );
+      const usage = await budget.consume({ tenantId, address });
       ctx.noteRateLimit({ ...PER_ADDRESS, ...usage });
       const throttle = resetThrottle(username);
       ctx.noteRateLimit(limitOf('password_reset'));

@@ -113,13 +113,17 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
       const strict = { ...caller, changesPassword: false, enrolsFactor: false };
       return contextOf({ ...parts, caller: strict, actor: strict });
     },
-    asTenant: () => contextOf({ ...parts, caller: { kind: 'system', tenantId: caller.tenantId } }),
+    asTenant: () => contextOf({ ...parts, caller: systemCallerOf(caller) }),
     holdWrite(first) {
       state.hold = { first, transaction: undefined };
       return state.hold;
     },
   };
 }
+
+/** Of a request without a user or a key, the database's connections are still shared by the clients' networks. */
+const systemCallerOf = (caller: Caller): SystemCaller =>
+  caller.kind === 'system' ? caller : { kind: 'system', tenantId: caller.tenantId };
 
 const scopeOf = <Who extends Caller>({ db, caller, actor, requestId, state }: Parts<Who>): Scope<Who> => ({
   caller,

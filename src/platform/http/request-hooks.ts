@@ -17,6 +17,7 @@ import {
 } from './bodies/body-limits.js';
 import { linesTooLarge, type SentLines } from './bodies/lines.js';
 import { MULTIPART, readForm, sentMediaType } from './bodies/forms.js';
+import { networksOf } from '../values/network-address.js';
 import { HEALTH_CHECKS } from '../values/health-checks.js';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import type { LoopGuard } from '../limits/overload/loop-guard.js';
@@ -90,7 +91,11 @@ function assertNotOverloaded(
   whenClosed(reply, guard.admit(caller, clientAddress, isKnown));
 }
 
-const systemCaller = ({ tenantId = '' }: FastifyRequest) => ({ kind: 'system' as const, tenantId });
+const systemCaller = ({ tenantId = '', clientAddress }: FastifyRequest) => ({
+  kind: 'system' as const,
+  tenantId,
+  network: networksOf(clientAddress).block,
+});
 
 /** Returns the preValidation hook: rejects a missing body, invalid encoding and undeclared actions, and reads forms. */
 export function makePreValidationHook(

@@ -24,11 +24,16 @@ export type KeyCaller = {
   kind: 'key';
   tenantId: string;
   keyHash: string;
-  /** The client's network. A key that nobody has checked may be invented, so its requests count for their network. */
+  /** The client's block of networks: an IPv6 /48 or an IPv4 /24. A key that nobody has checked may be invented, so its requests count for their block. */
   network: string;
 };
 
 /** The service itself: logins and background jobs, which have no caller. It sees the whole tenant. */
-export type SystemCaller = { kind: 'system'; tenantId: string };
+export type SystemCaller = {
+  kind: 'system';
+  tenantId: string;
+  /** The same, of a request that needs no credential. */
+  network?: string;
+};
 
 export type Caller = UserCaller | KeyCaller | SystemCaller;

@@ -1,11 +1,10 @@
 // Our own: Node's own limit counts all clients together, and Fastify has no limit per address.
 import type { Server, Socket } from 'node:net';
-import type { Allotment } from './shared/shared-limits.js';
-import { networkOf } from '../values/network-address.js';
+import type { Allotment, SharedLimits } from './shared/shared-limits.js';
+import { isOfOneSubscriber, networkOf, networksOf } from '../values/network-address.js';
 
 export type ConnectionLimit = {
-  /** The connections of each client. An IPv6 /64 counts as one client. */
-  connections: Allotment;
+  connections: Connections;
   /** The most of one client. */
   perClient: number;
   /** Returns true for trusted proxies, whose connections serve many clients. */
@@ -13,6 +12,47 @@ export type ConnectionLimit = {
   /** Called for the first refused connection of a client, and again only after the client has closed all connections. */
   onConnectionRefused(network: string): void;
 };
+
+/** The connections of each client, and of the wider networks that contain it. An IPv6 /64 counts as one client. */
+export type Connections = {
+  /** Counts one. Returns the function that gives it back, or undefined if it would be too many. */
+  take(address: string): Promise<(() => void) | undefined>;
+};
+
+/** A line of IPv6 has 256 networks, and a site has 65,536. */
+const LINE_FACTOR = 4;
+const BLOCK_FACTOR = 16;
+
+/** @param perClient the most of one client */
+export function openConnections(limits: SharedLimits, perClient: number): Connections {
+  const open = (name: string, perHolder: number): Allotment => limits.allotment(name, { perHolder });
+  const ofClient = open('connections', perClient);
+  const ofLine = open('connections of a line', perClient * LINE_FACTOR);
+  const ofBlock = open('connections of a block', perClient * BLOCK_FACTOR);
+  return {
+    async take(address) {
+      const networks = networksOf(address);
+      const wider: [Allotment, string][] = [
+        [ofLine, networks.line],
+        [ofBlock, networks.block],
+      ];
+      const taken: (() => void)[] = [];
+      const giveBack = () => {
+        for (const give of taken.splice(0)) give();
+      };
+      const all: typeof wider = [[ofClient, networks.network], ...(isOfOneSubscriber(networks) ? wider : [])];
+      for (const [allotment, name] of all) {
+        const holder = { name, tenant: '' };
+        if (!(await allotment.take(holder, 1))) {
+          giveBack();
+          return undefined;
+        }
+        taken.push(() => allotment.give(holder, 1));
+      }
+      return giveBack;
+    },
+  };
+}
 
 /**
  * Closes new connections of a client that has reached the limit. A process never has more than `perClient` of it, because it refuses further
@@ -24,14 +64,12 @@ export function limitConnections(
 ): void {
   const open = new Map<string, Client>();
 
-  async function admit(socket: Socket, network: string, client: Client): Promise<void> {
-    const holder = { name: network, tenant: '' };
-    const isAdmitted = client.sockets <= perClient && (await connections.take(holder, 1));
-    const giveBack = () => isAdmitted && connections.give(holder, 1);
-    if (socket.destroyed) giveBack();
-    else socket.once('close', giveBack);
-    if (isAdmitted) return;
-    if (!client.isReported) onConnectionRefused(network);
+  async function admit(socket: Socket, address: string, client: Client): Promise<void> {
+    const giveBack = client.sockets <= perClient ? await connections.take(address) : undefined;
+    if (giveBack && socket.destroyed) giveBack();
+    else if (giveBack) socket.once('close', giveBack);
+    if (giveBack) return;
+    if (!client.isReported) onConnectionRefused(networkOf(address));
     client.isReported = true;
     socket.destroy();
   }
@@ -47,7 +85,7 @@ export function limitConnections(
       client.sockets -= 1;
       if (client.sockets === 0) open.delete(network);
     });
-    void admit(socket, network, client);
+    void admit(socket, address, client);
   });
 }
 

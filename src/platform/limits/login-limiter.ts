@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { ApiError } from '../errors/errors.js';
 import type { RateLimit } from './headers/rate-limits.js';
-import { networkOf } from '../values/network-address.js';
+import { networkOf, networksOf } from '../values/network-address.js';
+import { makeNetworkBudget } from './network-budget.js';
 import type { CallOwner } from './queues/keyed-limiter.js';
 import { makeOwnLimits } from './shared/shared-limits.js';
 
@@ -11,13 +11,19 @@ export type LoginLimiter = {
   /** @throws ApiError too_many_attempts when too many logins from the address have failed */
   assertMayTry(ctx: LimitedContext, address: string): Promise<void>;
   countFailure(tenantId: string, address: string): Promise<void>;
+  /** @throws ApiError too_many_attempts when the address has tried the name too often while it was locked */
+  assertMayTryName(tenantId: string, username: string, address: string): Promise<void>;
+  /** Counts an attempt that was refused because its name is locked. */
+  countLocked(tenantId: string, username: string, address: string): Promise<void>;
+  /** Records that a user has logged in. Logins from its network then take turns with those of all unknown networks. */
+  noteLogin(tenantId: string, userId: string, address: string): void;
   /** @throws ApiError overloaded when the queue of `withLimit` is full */
   assertSpace(tenantId: string, username: string, address: string): Promise<void>;
   /**
-   * Runs a password attempt within the concurrency limit: at most one per user name. Networks take turns, and so do the user names of a
-   * network.
+   * Runs a password attempt within the concurrency limit: at most one per user name. Known networks and all others take turns, then
+   * networks, and the user names of a network.
    *
-   * @param address of the caller, if it is not a user that has logged in
+   * @param address of the caller, if it is not a user that has logged in, who counts as known
    * @throws ApiError overloaded when the attempt could not start in time
    */
   withLimit<Result>(
@@ -34,6 +40,13 @@ const FAILURES_PER_ADDRESS: RateLimit = {
   windowSeconds: 15 * 60,
 };
 
+/** Each costs a transaction. Per name, so that a program with an old password stops nobody else behind its address. */
+const LOCKED_PER_ADDRESS: RateLimit = {
+  policy: 'locked-name-attempts-per-address',
+  quota: 30,
+  windowSeconds: 15 * 60,
+};
+
 /** All cores but one, because hashing a password keeps a core busy for 0.2 s. */
 const DEFAULT_CONCURRENCY = Math.max(1, availableParallelism() - 1);
 const QUEUE = { maxWaiting: 16, maxWaitMs: 3_000, retryAfterSeconds: 2 };
@@ -44,34 +57,37 @@ const QUEUE = { maxWaiting: 16, maxWaitMs: 3_000, retryAfterSeconds: 2 };
  * @param concurrency the number of password attempts that run at the same time
  */
 export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY, limits = makeOwnLimits()): LoginLimiter {
-  const failures = limits.rateLimiter(FAILURES_PER_ADDRESS);
+  const failures = makeNetworkBudget(limits, FAILURES_PER_ADDRESS);
+  const lockedAttempts = makeNetworkBudget(limits, LOCKED_PER_ADDRESS);
   const limiter = limits.keyedLimiter('logins', { concurrency, ...QUEUE });
+
+  const isKnown = (tenant: string, address: string) =>
+    limits.knownNetworks.has({ tenant, network: networkOf(address) });
+
+  async function ownerOf(tenant: string, address: string | undefined): Promise<CallOwner> {
+    if (address === undefined) return { tenant };
+    return { tenant, networks: networksOf(address), isStranger: !(await isKnown(tenant, address)) };
+  }
 
   return {
     async assertMayTry(ctx, address) {
       ctx.noteRateLimit(FAILURES_PER_ADDRESS);
-      const counted = await failures.get(limiterKeyOf(ctx.tenantId, address));
-      if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS.quota) return;
-      throw new ApiError('too_many_attempts', {
-        retryAfterSeconds: Math.max(1, Math.ceil(counted.msBeforeNext / 1000)),
-        limit: FAILURES_PER_ADDRESS,
-      });
+      const { tenantId } = ctx;
+      await failures.assertLeft({ tenantId, address }, await isKnown(tenantId, address));
     },
+    countFailure: (tenantId, address) => failures.count({ tenantId, address }),
+    assertMayTryName: (tenantId, username, address) =>
+      lockedAttempts.assertLeft({ tenantId, address, name: username.toLowerCase() }),
+    countLocked: (tenantId, username, address) =>
+      lockedAttempts.count({ tenantId, address, name: username.toLowerCase() }),
+    noteLogin: (tenant, user, address) =>
+      limits.knownNetworks.note({ tenant, user, network: networkOf(address) }),
 
-    async countFailure(tenantId, address) {
-      await failures.penalty(limiterKeyOf(tenantId, address), 1);
-    },
-
-    assertSpace: (tenantId, username, address) =>
-      limiter.assertSpace(nameKeyOf(tenantId, username), ownerOf(tenantId, address)),
-    withLimit: (tenantId, username, attempt, address) =>
-      limiter.run(nameKeyOf(tenantId, username), attempt, ownerOf(tenantId, address)),
+    assertSpace: async (tenantId, username, address) =>
+      limiter.assertSpace(nameKeyOf(tenantId, username), await ownerOf(tenantId, address)),
+    withLimit: async (tenantId, username, attempt, address) =>
+      limiter.run(nameKeyOf(tenantId, username), attempt, await ownerOf(tenantId, address)),
   };
 }
 
 const nameKeyOf = (tenantId: string, username: string) => `${tenantId} ${username.toLowerCase()}`;
-
-const ownerOf = (tenant: string, address: string | undefined): CallOwner =>
-  address === undefined ? { tenant } : { tenant, network: networkOf(address) };
-
-const limiterKeyOf = (tenantId: string, address: string) => `${tenantId} ${networkOf(address)}`;

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/errors.js';
-import type { RateLimit, RateLimitUsage } from './headers/rate-limits.js';
-import { makeOwnLimits, type Counted, type RateLimiter } from './shared/shared-limits.js';
+import type { RateLimit } from './headers/rate-limits.js';
+import { consume, makeNetworkBudget, usageOf } from './network-budget.js';
+import { makeOwnLimits } from './shared/shared-limits.js';
 import { networkOf } from '../values/network-address.js';
 
 export type RequestLimit = {
@@ -48,13 +49,12 @@ const KEY_FAILURES: RateLimit = { policy: 'invalid-keys-per-address', quota: 300
  * because several couriers may share an address.
  */
 export function makeKeyFailureLimit(limits = makeOwnLimits()): KeyFailureLimit {
-  const limiter = limits.rateLimiter(KEY_FAILURES);
+  const failures = makeNetworkBudget(limits, KEY_FAILURES);
   return {
-    async countFailure(error, { tenantId, clientAddress, context }) {
+    async countFailure(error, { tenantId = '', clientAddress, context }) {
       if (error.code !== 'key_invalid') return error;
       try {
-        const key = `${tenantId} ${networkOf(clientAddress)}`;
-        const usage = await consume(limiter, KEY_FAILURES, key, 'too_many_attempts');
+        const usage = await failures.consume({ tenantId, address: clientAddress });
         context?.noteRateLimit({ ...KEY_FAILURES, ...usage });
         return error;
       } catch (rejection) {
@@ -64,26 +64,6 @@ export function makeKeyFailureLimit(limits = makeOwnLimits()): KeyFailureLimit {
     },
   };
 }
-
-/** Counts once and returns what is left. @throws ApiError with `code` and Retry-After when the key has no points left */
-export async function consume(
-  limiter: RateLimiter,
-  limit: RateLimit,
-  key: string,
-  code: 'rate_limited' | 'too_many_attempts',
-): Promise<RateLimitUsage> {
-  const counted = await limiter.consume(key);
-  if (counted.isRefused)
-    throw new ApiError(code, { retryAfterSeconds: toSeconds(counted.msBeforeNext), limit });
-  return usageOf(counted);
-}
-
-const usageOf = ({ remainingPoints, msBeforeNext }: Counted): RateLimitUsage => ({
-  remaining: Math.max(0, remainingPoints),
-  resetSeconds: toSeconds(msBeforeNext),
-});
-
-const toSeconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
 
 function limiterKeyOf({ caller, tenantId, clientAddress }: FastifyRequest): string {
   switch (caller?.kind) {

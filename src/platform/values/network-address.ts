@@ -19,6 +19,39 @@ export function networkOf(address: string): string {
     .join(':');
 }
 
+/** The networks that contain an address, from the outside in. */
+export type Networks = {
+  /** An IPv6 /48, which is the most that a site gets, or an IPv4 /24. */
+  block: string;
+  /** An IPv6 /56, which is a usual home line. IPv4 has no such level: its /24 again. */
+  line: string;
+  /** What `networkOf` returns. */
+  network: string;
+};
+
+/** Returns the networks that limits compare, because one line of IPv6 has 256 or more of what `networkOf` counts as one client. */
+export function networksOf(address: string): Networks {
+  const network = networkOf(address);
+  const parsed = parse(address);
+  if (!parsed) return { block: network, line: network, network };
+  const inBlock = (bits: number) => `${truncated(parsed, bits)}/${bits}`;
+  if (isIPv6(parsed)) return { block: inBlock(48), line: inBlock(56), network };
+  return { block: inBlock(24), line: inBlock(24), network };
+}
+
+/** Whether the wider networks are of one subscriber. An IPv4 /24 is usually of many, so only turns compare it. */
+export const isOfOneSubscriber = ({ block, line }: Networks): boolean => line !== block;
+
+/** Returns the address with all bits after the first ones cleared. */
+function truncated(address: Address, bits: number): string {
+  const bytes = address.toByteArray();
+  return ipaddr
+    .fromByteArray(bytes.map((byte, at) => byte & (0xff00 >> clamp(bits - at * 8)) & 0xff))
+    .toString();
+}
+
+const clamp = (bits: number) => Math.min(8, Math.max(0, bits));
+
 /** Returns a function that tests whether an address is in one of the blocks (addresses or CIDR blocks). */
 export function makeBlockMatcher(blocks: string[]): (address: string) => boolean {
   const subnets = blocks.map(parseBlock);

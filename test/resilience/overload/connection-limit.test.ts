@@ -2,8 +2,12 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
-import { limitConnections } from '../../../src/platform/limits/connection-limit.js';
-import { makeOwnLimits, type Allotment } from '../../../src/platform/limits/shared/shared-limits.js';
+import {
+  limitConnections,
+  openConnections,
+  type Connections,
+} from '../../../src/platform/limits/connection-limit.js';
+import { makeOwnLimits } from '../../../src/platform/limits/shared/shared-limits.js';
 import { until } from '../../support/service/processes.js';
 
 const LIMIT = 40;
@@ -16,7 +20,7 @@ afterEach(() => {
 });
 
 /** Starts a server that greets each connection, as soon as its data would be read. Returns its port. */
-async function serve(connections: Allotment): Promise<{ port: number; server: Server; refused: string[] }> {
+async function serve(connections: Connections): Promise<{ port: number; server: Server; refused: string[] }> {
   const server = createServer().listen(0, '127.0.0.1');
   servers.push(server);
   const refused: string[] = [];
@@ -42,7 +46,7 @@ function open(port: number, count: number): Socket[] {
   return opened;
 }
 
-const ownConnections = () => makeOwnLimits().allotment('connections', { perHolder: LIMIT });
+const ownConnections = () => openConnections(makeOwnLimits(), LIMIT);
 
 test(`of 60 connections at once, a process keeps ${LIMIT}, and closes the others`, async () => {
   const { port, refused } = await serve(ownConnections());
@@ -64,12 +68,11 @@ test('a process keeps no more than the limit while the primary process has not a
   const own = ownConnections();
   let answer: () => void = () => undefined;
   const answered = new Promise<void>((resolve) => (answer = resolve));
-  const late: Allotment = {
-    async take(holder, amount) {
+  const late: Connections = {
+    async take(address) {
       await answered;
-      return own.take(holder, amount);
+      return own.take(address);
     },
-    give: own.give,
   };
   const { port } = await serve(late);
   const opened = open(port, 60);
@@ -78,4 +81,28 @@ test('a process keeps no more than the limit while the primary process has not a
   answer();
   await sleep(100);
   expect(opened.filter(({ destroyed }) => !destroyed)).toHaveLength(LIMIT);
+});
+
+test('the networks of an IPv6 /56 have four times of what a client may have, and those of a /48 sixteen times', async () => {
+  const connections = ownConnections();
+  /** Takes as many as possible, from clients that have none yet. Returns the functions that give them back. */
+  async function takeAll(clients: string[]): Promise<(() => void)[]> {
+    const taken: (() => void)[] = [];
+    for (const client of clients)
+      for (let n = 0; n < LIMIT; n += 1) {
+        const giveBack = await connections.take(client);
+        if (giveBack) taken.push(giveBack);
+      }
+    return taken;
+  }
+  const ofLine = (line: number) =>
+    Array.from({ length: 6 }, (_, n) => `2001:db8:1:${(line * 256 + n).toString(16)}::1`);
+  const first = await takeAll(ofLine(0));
+  expect(first).toHaveLength(4 * LIMIT);
+  const others = (await Promise.all([1, 2, 3, 4].map((line) => takeAll(ofLine(line))))).flat();
+  expect(others).toHaveLength(12 * LIMIT);
+  expect(await takeAll(['2001:db8:2:1::1', '192.0.2.1', '192.0.2.2'])).toHaveLength(3 * LIMIT);
+  // What was refused has taken nothing.
+  for (const giveBack of first) giveBack();
+  expect(await takeAll(ofLine(5))).toHaveLength(4 * LIMIT);
 });

@@ -102,11 +102,17 @@ describe('strangers, whose credential nobody has checked,', () => {
   };
   const nobody: Caller = { kind: 'system', tenantId: 't' };
 
-  test('share what an IPv6 /64 may have, however many addresses they use', async () => {
-    expect(await countAdmitted((guard, n) => guard.admit(nobody, `2001:db8::${n.toString(16)}`, false))).toBe(
-      64,
-    );
-  }, 60_000);
+  test.each([
+    ['IPv6 /64', (n: number) => `2001:db8::${n.toString(16)}`],
+    ['IPv6 /48', (n: number) => `2001:db8:0:${n.toString(16)}::1`],
+    ['IPv4 /24', (n: number) => `192.0.2.${n % 256}`],
+  ])(
+    'share what an %s may have, however many addresses they use',
+    async (_, addressOf) => {
+      expect(await countAdmitted((guard, n) => guard.admit(nobody, addressOf(n), false))).toBe(64);
+    },
+    60_000,
+  );
 
   test('share what a network may have, however many keys they invent', async () => {
     expect(await countAdmitted((guard, n) => guard.admit(keyOf(`invented ${n}`), '10.0.0.1', false))).toBe(
@@ -116,7 +122,7 @@ describe('strangers, whose credential nobody has checked,', () => {
 
   test('have a bounded number of requests in progress, however many networks they use', async () => {
     const admitted = await countAdmitted((guard, n) =>
-      guard.admit(nobody, `2001:db8:0:${n.toString(16)}::1`, false),
+      guard.admit(nobody, `2001:db8:${n.toString(16)}::1`, false),
     );
     expect(admitted).toBe(65);
   }, 60_000);

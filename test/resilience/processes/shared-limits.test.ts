@@ -70,6 +70,19 @@ describe('the limits of two processes', () => {
     expect((await one.consume('b')).remainingPoints).toBe(4);
   });
 
+  test('know the networks of logins at any process, and those of its own if the primary process is lost', async () => {
+    const [one, two] = makeChildren(2);
+    if (!one || !two) throw new Error('There are two.');
+    const network = { tenant: 't', network: '192.0.2.1' };
+    expect(await two.limits.knownNetworks.has(network)).toBe(false);
+    one.limits.knownNetworks.note({ ...network, user: 'u' });
+    expect(await two.limits.knownNetworks.has(network)).toBe(true);
+    expect(await two.limits.knownNetworks.has({ ...network, tenant: 'other' })).toBe(false);
+    for (const child of [one, two]) child.losePrimary();
+    expect(await one.limits.knownNetworks.has(network)).toBe(true);
+    expect(await two.limits.knownNetworks.has(network)).toBe(false);
+  });
+
   test('run one work per key, and those of a process that ends begin elsewhere', async () => {
     const children = makeChildren(2);
     const [one, two] = keyedLimiters(children, { concurrency: 2, ...QUEUE });

@@ -50,6 +50,7 @@ export async function withPassword<Result>(
     await deps.loginLimiter.assertMayTry(ctx, address);
     // Checked before the database, so that a flood that the queue refuses costs no transactions.
     await deps.loginLimiter.assertSpace(ctx.tenantId, username, address);
+    await deps.loginLimiter.assertMayTryName(ctx.tenantId, username, address);
     // Checked before the queue, so that many attempts on a locked name do not delay others.
     await assertUnlocked(ctx, passwordThrottle(username));
     const verify = async () => {
@@ -59,14 +60,19 @@ export async function withPassword<Result>(
     };
     return await deps.loginLimiter.withLimit(ctx.tenantId, username, verify, address);
   } catch (error) {
-    if (error instanceof ApiError)
+    if (error instanceof ApiError) {
+      if (isOfLock(error)) await deps.loginLimiter.countLocked(ctx.tenantId, username, address);
       deps.securityLog('password.refused', {
         ...eventFields(ctx, deps, attempt, attempted),
         code: error.code,
       });
+    }
     throw error;
   }
 }
+
+/** Whether the attempt was refused because its name is locked. */
+const isOfLock = ({ detail }: ApiError) => detail.limit?.policy === limitOf('password').policy;
 
 /** The user of the name, once it is known. */
 type AttemptedUser = { userId?: string };

@@ -64,6 +64,7 @@ async function finishPasswordStep(
   if (outcome instanceof ApiError) throw outcome;
   const { requestId: reqId, tenantId } = ctx;
   const event = 'preauthToken' in outcome ? 'login.code_required' : 'login.succeeded';
+  if (!('preauthToken' in outcome)) deps.loginLimiter.noteLogin(tenantId, account.id, credentials.address);
   deps.securityLog(event, { reqId, tenantId, address: credentials.address, userId: account.id });
   return outcome;
 }

@@ -52,6 +52,7 @@ export async function verifyTwoFactor(
   await deps.loginLimiter.assertMayTry(ctx, address);
   const outcome = await ctx.write((tx) => verifyAttempt(tx, deps.secrets, attempt, facts));
   if (!(outcome instanceof ApiError)) {
+    deps.loginLimiter.noteLogin(tenantId, outcome.account.id, address);
     deps.securityLog('login.succeeded', facts);
     return outcome;
   }

@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { Socket } from 'node:net';
 import type { Config } from '../../../config/config.js';
-import { limitConnections } from '../../limits/connection-limit.js';
+import { limitConnections, openConnections } from '../../limits/connection-limit.js';
 import type { SharedLimits } from '../../limits/shared/shared-limits.js';
 import type { Forwarding } from './forwarded-headers.js';
 import { overrideNodeResponses, respondToParserError, type OnSocketResponse } from './parser-errors.js';
@@ -42,7 +42,7 @@ export function makeListener({ config, timeouts = TIMEOUTS, limits, ...deps }: L
     requireHostHeader: false,
   };
   const perHolder = config.maxConnectionsPerAddress;
-  const connections = perHolder === undefined ? undefined : limits.allotment('connections', { perHolder });
+  const connections = perHolder === undefined ? undefined : openConnections(limits, perHolder);
   return (handle: Dispatch): Server => {
     const limiter = limitPipelining(handle, { ...unread, overflowed: onPipelineOverflow });
     const dispatch: Dispatch = (request, response) => {

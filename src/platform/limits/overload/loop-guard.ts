@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Caller } from '../../identity/callers.js';
-import { networkOf } from '../../values/network-address.js';
+import { networksOf } from '../../values/network-address.js';
 import { BURST } from './controlled-delay.js';
 import { overloaded } from './overloaded.js';
 
@@ -37,8 +37,8 @@ const MIN_LIMIT = 64;
 const MAX_LIMIT = 2_000;
 
 /**
- * So many networks without a checked credential have a share each. Further ones share one, because somebody with many addresses would
- * otherwise never be refused.
+ * So many blocks of networks (an IPv6 /48, an IPv4 /24) without a checked credential have a share each. Further ones share one, because
+ * somebody with many addresses would otherwise never be refused.
  */
 const MAX_STRANGERS = 64;
 const OTHER_STRANGERS = 'strangers';
@@ -87,7 +87,7 @@ export function watchLoop(onRefused: () => void = () => undefined): LoopGuard {
   }
 
   function flowOfStranger(address: string): string {
-    const flow = networkOf(address);
+    const flow = networksOf(address).block;
     return strangers.has(flow) || strangers.size < MAX_STRANGERS ? flow : OTHER_STRANGERS;
   }
 

@@ -1,14 +1,22 @@
 // Our own: p-queue and bottleneck have neither round-robin between keys nor a bounded queue that drops a task of the key with most tasks.
 import { ApiError } from '../../errors/errors.js';
+import type { Networks } from '../../values/network-address.js';
 import { findReplaced, type Owner, type WaitingCall as Call } from './replaced-call.js';
 import { makeNestedTurns, type Place } from './nested-turns.js';
 import { makeTurns, type Turns } from './turns.js';
 
 /**
- * Whose call it is, if not that of the key. Tenants take turns, the networks of a tenant from which calls come, the keys of a network, and
- * the callers of a key. A key belongs to one tenant.
+ * Whose call it is, if not that of the key. Known callers and all others take turns, so that strangers get at most half while known ones
+ * wait. In each of the two, tenants take turns, the networks of a tenant from which calls come, the keys of a network, and the callers of
+ * a key. A key belongs to one tenant.
  */
-export type CallOwner = { tenant?: string; network?: string; caller?: string };
+export type CallOwner = {
+  tenant?: string;
+  networks?: Networks;
+  caller?: string;
+  /** Whether the call is not that of a known caller. */
+  isStranger?: boolean;
+};
 
 export type KeyedLimiter = {
   /**
@@ -34,7 +42,7 @@ export type KeyedLimiterOptions = {
   concurrency: number;
   /** Of these, the number of one tenant. By default all. */
   perTenant?: number;
-  /** The number of calls that may wait. */
+  /** The number of calls that may wait: of known callers, and so many of others. */
   maxWaiting: number;
   maxWaitMs: number;
   /** The Retry-After of rejected calls. */
@@ -46,8 +54,9 @@ type Queue = Turns<Waiter> & Pick<Owner, 'tenant' | 'key'>;
 
 /**
  * Limits the concurrency of expensive work in one process: at most `concurrency` calls in total and one per key, with a
- * bounded queue. Tenants, networks, keys and callers take turns. When the queue is full, the newest call of the tenant with the most waiting calls is rejected, or of the network,
- * the key or the caller with the most, so that a flood of one does not reject the calls of others.
+ * bounded queue. Known callers and others, tenants, networks, keys and callers take turns. When the queue is full, the newest call of the
+ * tenant with the most waiting calls is rejected, or of the network, the key or the caller with the most, so that a flood of one does not
+ * reject the calls of others.
  */
 export function makeKeyedLimiter({
   concurrency,
@@ -57,8 +66,8 @@ export function makeKeyedLimiter({
   retryAfterSeconds,
 }: KeyedLimiterOptions): KeyedLimiter {
   const running = new Map<string, Owner>();
-  const queues = makeNestedTurns<Queue>(([tenant = '', , key = '']) =>
-    Object.assign(makeTurns<Waiter>(), { tenant, key }),
+  const queues = makeNestedTurns<Queue>((place) =>
+    Object.assign(makeTurns<Waiter>(), { tenant: place[1] ?? '', key: place.at(-1) ?? '' }),
   );
   // Without work that has given way, which cannot be rejected.
   const calls = new Set<Call>();
@@ -83,8 +92,9 @@ export function makeKeyedLimiter({
 
   /** Returns whether a call can wait, and the call that it would replace if the queue is full. */
   function findSpace(owner: Owner): { isFree: boolean; replaced?: Call | undefined } {
-    if (calls.size < maxWaiting) return { isFree: true };
-    const replaced = findReplaced([...calls], owner);
+    const others = [...calls].filter(({ group }) => group === owner.group);
+    if (others.length < maxWaiting) return { isFree: true };
+    const replaced = findReplaced(others, owner);
     return { isFree: replaced !== undefined, replaced };
   }
 
@@ -150,11 +160,22 @@ export function makeKeyedLimiter({
   };
 }
 
-const ownerOf = (key: string, { tenant = key, network = key, caller = key }: CallOwner = {}): Owner => ({
+const ownerOf = (
+  key: string,
+  { tenant = key, networks, caller = key, isStranger = false }: CallOwner = {},
+): Owner => ({
+  group: isStranger ? 'others' : 'known',
   tenant,
-  network,
+  ...(networks ?? { block: key, line: key, network: key }),
   key,
   caller,
 });
 
-const placeOf = ({ tenant, network, key }: Owner): Place => [tenant, network, key];
+const placeOf = ({ group, tenant, block, line, network, key }: Owner): Place => [
+  group,
+  tenant,
+  block,
+  line,
+  network,
+  key,
+];

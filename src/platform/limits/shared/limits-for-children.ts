@@ -1,6 +1,7 @@
 import type { RateLimit } from '../headers/rate-limits.js';
 import type { CallOwner, GiveWay, KeyedLimiterOptions } from '../queues/keyed-limiter.js';
 import type { AmountLimits, Holder } from './amounts.js';
+import type { NotedLogin, TenantNetwork } from './known-networks.js';
 import type { Counted, SharedLimits } from './shared-limits.js';
 
 /** What a child process asks the primary process. Messages carry no errors, so that each outcome is a value, and no `undefined`. */
@@ -23,6 +24,8 @@ export type LimitCalls = {
   hasSpace(name: string, key: string, owner: CallOwner): Promise<boolean>;
   take(name: string, holder: Holder, amount: number): Promise<boolean>;
   give(name: string, holder: Holder, amount: number): void;
+  isKnownNetwork(network: TenantNetwork): Promise<boolean>;
+  noteLogin(login: NotedLogin): void;
 };
 
 /** The limits of the primary process, for its child processes. */
@@ -98,6 +101,8 @@ export function serveLimits(limits: SharedLimits): ChildLimits {
         allotments.get(name).give(holder, amount);
         note(name, holder, -amount);
       },
+      isKnownNetwork: limits.knownNetworks.has,
+      noteLogin: limits.knownNetworks.note,
     };
     return {
       calls,

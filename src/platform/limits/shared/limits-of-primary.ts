@@ -82,6 +82,18 @@ export function openLimitsOfPrimary(primary: RemoteLimits, ask: Ask = (call) => 
       };
     },
 
+    knownNetworks: {
+      has: (network) =>
+        orOwn(
+          ask(() => primary.isKnownNetwork(network)),
+          () => own.knownNetworks.has(network),
+        ),
+      note(login) {
+        own.knownNetworks.note(login);
+        send(primary.noteLogin(login));
+      },
+    },
+
     allotment(name, limits) {
       send(primary.openAllotment(name, limits));
       return makeSharedAllotment(name, limits, primary, ask);

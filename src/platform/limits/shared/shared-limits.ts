@@ -6,6 +6,7 @@ import {
   type KeyedLimiter,
   type KeyedLimiterOptions,
 } from '../queues/keyed-limiter.js';
+import { makeKnownNetworks, type NotedLogin, type TenantNetwork } from './known-networks.js';
 import { makeAmounts, type AmountLimits, type Holder } from './amounts.js';
 
 /** The limits that hold for all processes of a server together (decision 0099). */
@@ -15,6 +16,13 @@ export type SharedLimits = {
   /** Limits the concurrency of expensive work. */
   keyedLimiter(name: string, options: KeyedLimiterOptions): SharedKeyedLimiter;
   allotment(name: string, limits: AmountLimits): Allotment;
+  knownNetworks: SharedKnownNetworks;
+};
+
+/** The networks from which users have logged in lately, at any process. */
+export type SharedKnownNetworks = {
+  has(network: TenantNetwork): Promise<boolean>;
+  note(login: NotedLogin): void;
 };
 
 export type RateLimiter = {
@@ -50,6 +58,7 @@ export type Allotment = {
 
 /** Returns the limits of a server of one process. In a server of several, the primary process has them. */
 export const makeOwnLimits = (): SharedLimits => ({
+  knownNetworks: makeOwnKnownNetworks(),
   rateLimiter: makeRateLimiter,
   keyedLimiter(_name, options) {
     const limiter = makeKeyedLimiter(options);
@@ -60,6 +69,11 @@ export const makeOwnLimits = (): SharedLimits => ({
     return { take: async (holder, amount) => amounts.take(holder, amount), give: amounts.give };
   },
 });
+
+function makeOwnKnownNetworks(): SharedKnownNetworks {
+  const known = makeKnownNetworks();
+  return { has: async (network) => known.has(network), note: known.note };
+}
 
 function makeRateLimiter({ quota, windowSeconds }: RateLimit): RateLimiter {
   const limiter = new RateLimiterMemory({ points: quota, duration: windowSeconds });
