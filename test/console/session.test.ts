@@ -3,11 +3,18 @@ import type { Page } from 'playwright-core';
 import speakeasy from 'speakeasy';
 import { DEMO, DEMO_BACKUP_CODES } from '../../fixtures/demo/demo.js';
 import { findingsOf, logIn, outcomeOf, personalPause, scan, type } from '../support/console/browser.js';
-import { consoleSuite } from '../support/console/suite.js';
+import { consoleSuite, weightsOf } from '../support/console/suite.js';
 
 const { it, open, runs, service } = consoleSuite();
 
 const receivePage = (page: Page) => page.getByRole('heading', { level: 1, name: 'Receive' });
+
+/** Ends the sessions of the user of these tests. */
+const endSessions = () =>
+  service().owner.query(
+    "update sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1 and ended_at is null",
+    [DEMO.users.warehouse],
+  );
 
 /** Creates a warehouse user, who gets a one-time password. */
 async function newUser(username: string): Promise<string> {
@@ -40,10 +47,7 @@ describe('the session', () => {
     await scan(page, 'EXPIRY000001');
     await outcomeOf(page).filter({ hasText: 'UNKNOWN' }).waitFor();
     await type(page, '4.5');
-    await service().owner.query(
-      "update sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1 and ended_at is null",
-      [DEMO.users.warehouse],
-    );
+    await endSessions();
     await page.keyboard.press('Enter');
 
     // The scan is stored and waits. The user logs in over the page.
@@ -72,15 +76,35 @@ describe('the session', () => {
     await receivePage(page).waitFor();
   });
 
+  it('keeps asking for the password, however often somebody presses Escape, and sends what waits', async (page) => {
+    await receivePage(page).waitFor();
+    await scan(page, 'ESCAPED00001');
+    await outcomeOf(page).filter({ hasText: 'UNKNOWN' }).waitFor();
+    await type(page, '4.5');
+    await endSessions();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Log in again' });
+    await dialog.waitFor();
+    for (let round = 0; round < 5; round += 1) {
+      await page.keyboard.press('Escape');
+      await dialog.locator('input[type=password]:focus').waitFor({ timeout: 5_000 });
+    }
+    await type(page, DEMO.password);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page
+      .getByTestId('queue')
+      .filter({ hasText: /^Sent$/ })
+      .waitFor();
+    expect(await weightsOf(service(), 'ESCAPED00001')).toEqual([4.5]);
+  });
+
   it('that is logged out while a scan waits for the login sends it after the next login', async (page) => {
     await receivePage(page).waitFor();
     await scan(page, 'LOGOUT000001');
     await outcomeOf(page).filter({ hasText: 'UNKNOWN' }).waitFor();
     await type(page, '4.5');
-    await service().owner.query(
-      "update sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1 and ended_at is null",
-      [DEMO.users.warehouse],
-    );
+    await endSessions();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Log in again' }).waitFor();
     await page.getByTestId('queue').getByText('1 waiting').waitFor();

@@ -220,8 +220,7 @@ type DialogProps = { title: string; onClose?: () => void; children: ComponentChi
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // At once: the next key is for the dialog, however busy the device is.
-  useLayoutEffect(() => {
+  const open = () => {
     dialog.current?.showModal();
     const find = (selector: string) => dialog.current?.querySelector<HTMLElement>(selector);
     const first = FIRST.map(find).find((found) => found);
@@ -229,7 +228,9 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     if (!dialog.current?.querySelector(':focus:not([data-close])')) first?.focus();
     // The next key replaces a measure, and is not appended to it.
     if (first instanceof HTMLInputElement && first.dataset['keys'] === 'measure') first.select();
-  }, []);
+  };
+  // At once: the next key is for the dialog, however busy the device is.
+  useLayoutEffect(open, []);
   return (
     <dialog
       ref={dialog}
@@ -238,6 +239,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         event.preventDefault();
         onClose?.();
       }}
+      // The second Escape in a row cannot be prevented: the browser closes the dialog, but its task is not done.
+      onClose={onClose ?? open}
     >
       <div class="heading">
         <h2 id={id}>{title}</h2>
