@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { matching } from '../support/assertions/matching.js';
 import { PAGES } from '../../console/src/pages.js';
 import { doubtOf, isCodeText, readMeasures } from '../../console/src/staff/parcel.js';
 import { countDay } from '../../console/src/staff/day.js';
@@ -110,8 +111,11 @@ describe('an English text of the service', () => {
     expect(used.sort()).toEqual(READERS.map((reader) => reader.slice(0, reader.indexOf(':'))).sort());
     const names = `(?:${FIELDS.join('|')})`;
     const calls = 'match|matchAll|replace|replaceAll|split|includes|startsWith|endsWith|indexOf|slice';
-    const parsed = new RegExp(
-      String.raw`\.(?:exec|test)\((?:\w+\??\.)*${names}\b|\b${names}\??\.(?:${calls})\(`,
+    const [field = ''] = FIELDS;
+    const parsed = matching(
+      new RegExp(String.raw`\.(?:exec|test)\((?:\w+\??\.)*${names}\b|\b${names}\??\.(?:${calls})\(`),
+      `pattern.exec(event.${field})`,
+      `event.${field}.includes('x')`,
     );
     expect(files.filter(({ text }) => parsed.test(text)).map(({ path }) => path)).toEqual([]);
   });
