@@ -3,7 +3,8 @@
 #   DATA       the data folder. It must not exist: this script creates it when the recovery has succeeded, and not before.
 #   CONFIG     the folder of postgresql.conf; the same as DATA if it is in the data folder
 #   BIN        the folder of PostgreSQL's programs
-#   BASE       the base backup
+#   BASE       the base backup; with UNTIL one that ended before that time
+#   BACKUP     the folder of the base backups, of which an error names another one
 #   ARCHIVE    the folder of the archived WAL
 #   LOST       the folder of the lost server; empty if it is lost
 #   REMAINDER  its pg_wal, which has what was not archived; the same as ARCHIVE if it is lost
@@ -19,6 +20,16 @@ log=$DATA.log
 fail() {
   echo "FAILED: $1 Nothing is recovered, and nothing but $new was changed." >&2
   exit 1
+}
+
+# A base backup has all transactions until it ended. PostgreSQL would recover to its end and report success for an earlier time. $1 is the time.
+assert_ended_before() {
+  wanted=$(date -u -d "$1" +%s) || fail "The time '$1' cannot be read. Write it like 2026-11-23 21:34:17+00."
+  from=$(restorable_from "$BASE") && [ -n "$from" ] || fail "When the base backup $BASE ended cannot be read."
+  [ "$wanted" -lt "$from" ] || return 0
+  older=$(newest_backup_before "$timeline" "$wanted")
+  [ -z "$older" ] || fail "The base backup $BASE can only be restored to times from $(time_of "$from") on, and has later rows than those of $1. The newest one for your time is $older, for times from $(time_of "$(restorable_from "$older")") on: paste this block again with BASE='$older'."
+  fail "The base backup $BASE can only be restored to times from $(time_of "$from") on, and has later rows than those of $1. $BACKUP has no base backup for your time: find an older one, or load a dump that was written before (Restore one database)."
 }
 
 # PostgreSQL does not read Z.
@@ -42,6 +53,7 @@ first=$(first_wal "$BASE")
 [ -n "$first" ] || fail "The file $BASE/backup_label is damaged. There are the base backups $(echo $(base_backups))."
 is_usable "$BASE" "$timeline" ||
   fail "The base backup $BASE does not belong to the history of the timeline $timeline: its server was given up or lost. These belong to it: $(echo $(usable_backups "$timeline"))."
+if [ -n "$UNTIL" ]; then assert_ended_before "$UNTIL"; fi
 size=$(control "$BASE" 'Bytes per WAL segment')
 page=$(control "$BASE" 'WAL block size')
 assert_beginnings "$timeline" "$first" "$size"

@@ -11,13 +11,15 @@ import {
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { onDebian } from '../../support/restores/on-debian.js';
-import { blockOf, type Terminal } from '../../support/restores/restore-page.js';
+import { blockOf } from '../../support/restores/restore-page.js';
 import {
   expectFailed,
   expectNothing,
   expectOk,
   kill,
+  nextSecond,
   parcels,
+  putAside,
   recoverBlock,
   sql,
   work,
@@ -63,17 +65,6 @@ const damage = (path: string, page: number) => zero(path, page * PAGE_BYTES, (pa
 /** The name of the WAL file after another one. */
 const following = (file: string): string =>
   file.slice(0, 16) + (parseInt(file.slice(16), 16) + 1).toString(16).toUpperCase().padStart(8, '0');
-
-/** Puts the server aside that was killed, as in a new terminal. Returns its pg_wal. */
-function putAside(terminal: Terminal): string {
-  const printed = expectOk(
-    terminal,
-    `rm -f "$DATA/restore.unfinished"; unset LOST REMAINDER\n${blockOf('put-aside')}`,
-  );
-  const [, remainder = ''] = /REMAINDER=(\S+)/.exec(printed) ?? [];
-  expect(remainder).toMatch(/main\.lost-\w+\/pg_wal$/);
-  return remainder;
-}
 
 const accepting = (text: string, location: string) =>
   text.replace('UNTIL=', `ACCEPT_LOSS_AFTER='${location}' UNTIL=`);
@@ -215,6 +206,7 @@ onServer(
   async (cluster, terminal) => {
     const now = () => sql(cluster, "select clock_timestamp() at time zone 'UTC' || '+00'");
     expectOk(terminal, blockOf('base-backup'));
+    await nextSecond();
     await work(cluster, 1, 10);
     const first = now();
     await work(cluster, 11, 20);
