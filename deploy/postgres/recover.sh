@@ -40,6 +40,14 @@ case $UNTIL in
 esac
 [ ! -e "$DATA" ] || fail "$DATA exists. Put the lost server aside first."
 [ -n "${REMAINDER:-}" ] || fail 'No lost server was put aside (step 2). In a new terminal, paste what step 2 printed after OK.'
+if [ -n "${LOST:-}" ] && [ -e "$LOST/postmaster.pid" ]; then
+  result=0
+  as_postgres "$BIN/pg_ctl" -D "$LOST" status >&2 || result=$?
+  [ "$result" = 3 ] || fail "The lost server still runs in $LOST, and writes into its WAL. Stop it: as_postgres $BIN/pg_ctl -D $LOST -w stop."
+fi
+given=$REMAINDER
+# The block start-lost writes into pg_wal, and has kept a copy from before.
+if [ -n "${LOST:-}" ] && [ "$REMAINDER" = "$LOST/pg_wal" ] && [ -e "$LOST/unstarted" ]; then REMAINDER=$LOST/unstarted/pg_wal; fi
 exec 9>>"$log"
 flock --nonblock 9 || fail 'Another recovery runs.'
 for folder in "$ARCHIVE" "$REMAINDER"; do ls "$folder" >/dev/null || fail "$folder cannot be read."; done
@@ -101,7 +109,7 @@ if [ -z "$UNTIL" ]; then assert_all_was_read; else assert_nothing_left_behind; f
   fail "The recovered server would have the timeline $selected, of which $ARCHIVE has files without $selected.history. Give it up with the block give-up-timeline, and paste again."
 
 # give-up.sh, prune.sh and the block put-aside recognise a restore that has not ended. A new terminal reads the names from it.
-echo "export LOST='${LOST:-}' REMAINDER='$REMAINDER'" >"$new/restore.unfinished" || fail "$new/restore.unfinished cannot be written."
+echo "export LOST='${LOST:-}' REMAINDER='$given'" >"$new/restore.unfinished" || fail "$new/restore.unfinished cannot be written."
 warning=''
 [ ! -e "$new/warning" ] || { warning=$(cat "$new/warning") && rm "$new/warning"; }
 mv -T "$new" "$DATA"

@@ -8,7 +8,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from '@jest/globals';
 import { onDebian } from '../../support/restores/on-debian.js';
 import { blockOf } from '../../support/restores/restore-page.js';
@@ -25,6 +25,7 @@ import {
   work,
   type Cluster,
 } from '../../support/restores/restored-cluster.js';
+import { freePort } from '../../support/service/processes.js';
 
 // Rows that a recovery does not reach, although their WAL exists: PostgreSQL takes the first record that it cannot read for the end.
 
@@ -164,7 +165,9 @@ onServer(
     expect(workInPieces(cluster, 51, 400).file).toBe(file);
     await kill(cluster);
     const path = join(putAside(terminal), file);
+    const good = readFileSync(path);
     zero(path, bytes, statSync(path).size);
+    const lost = readFileSync(path);
     const printed = expectOk(terminal, recoverBlock(EVERYTHING));
     expect(printed).toMatch(/^NOT PROVED: .* In step 7, compare with the logs of the service/m);
     expect(printed).toMatch(
@@ -173,12 +176,30 @@ onServer(
     expect(printed).toMatch(/^OK: .* step 7 shows$/m);
     expectOk(terminal, blockOf('start'));
     expect(parcels(cluster)).toBe('50 50');
+
+    // The lost server, once started, writes into its last file. A recovery reads the file as the loss has left it, or a better copy of it.
+    const started = blockOf('start-lost').replace('5503', String(await freePort()));
+    expectOk(terminal, started);
     terminal.paste('stop_postgres');
     expectOk(terminal, blockOf('give-up'));
+    expectFailed(terminal, recoverBlock(EVERYTHING), /The lost server still runs in \S+main\.lost-/);
+    expectNothing(cluster);
+    const unstarted = join(dirname(dirname(path)), 'unstarted', 'pg_wal', file);
+    terminal.paste('as_postgres "$BIN/pg_ctl" -D "$LOST" -w stop');
+    expect([readFileSync(unstarted).equals(lost), readFileSync(path).equals(lost)]).toEqual([true, false]);
+    expectOk(terminal, recoverBlock(EVERYTHING));
+    expectOk(terminal, blockOf('give-up'));
+    writeFileSync(unstarted, good);
+    expectOk(terminal, recoverBlock(EVERYTHING));
+    expectOk(terminal, blockOf('start'));
+    expect(parcels(cluster)).toBe('400 400');
+    terminal.paste('stop_postgres');
+    expectOk(terminal, blockOf('give-up'));
+    writeFileSync(unstarted, lost);
 
     // Work of two minutes is behind the zeros.
     const late = new Date(Date.now() + 120_000);
-    utimesSync(path, late, late);
+    utimesSync(unstarted, late, late);
     expect(expectOk(terminal, recoverBlock(EVERYTHING))).toMatch(
       new RegExp(
         `^WARNING: The file \\S+${file} was written until .* zeros at its end hide transactions`,
