@@ -201,6 +201,10 @@ fail_left_behind() {
     [ -z "$(newest "$ARCHIVE" "$each")" ] && [ ! -e "$ARCHIVE/$each.history" ] || commands="$commands, paste the block give-up-timeline with $each"
   done
   lost_servers=''
-  for folder in "$DATA".lost-*; do [ ! -e "$folder" ] || lost_servers="$lost_servers $folder"; done
+  for folder in "$DATA".lost-*; do
+    [ -e "$folder/pg_wal" ] || continue
+    of=$(newest "$folder/pg_wal" '' | cut -c 1-8)
+    for each in $1 $3; do [ "$of" != "$each" ] || lost_servers="$lost_servers $folder"; done
+  done
   fail "At the time $UNTIL two servers count. The timeline ${3%% *} began at $2 after the transaction of ${recovered:-the base backup}${recovered:++00}, and has no transaction of its own until your time. The timeline $1, which was left there, has $(printf '%s\n' "$4" | wc -l) more until your time: from $(printf '%s\n' "$4" | sort | head -n 1)+00 to $(printf '%s\n' "$4" | sort | tail -n 1)+00. Choose. (1) Without them, as the timeline ${3%% *} began: paste this block with UNTIL='${recovered:-a time before them}${recovered:++00}'. (2) With them, and without all work of the timeline $(printf '%s\n' $3 | tail -n 1): $commands, and paste this block again. Then both lost servers count in step 7:${lost_servers:- their folders are gone}."
 }

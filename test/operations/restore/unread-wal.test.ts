@@ -1,5 +1,6 @@
 import {
   existsSync,
+  mkdirSync,
   readFileSync,
   readdirSync,
   renameSync,
@@ -253,6 +254,10 @@ onServer(
     terminal.paste('stop_postgres');
     expectOk(terminal, blockOf('give-up'));
 
+    // The folder of an older lost server is not concerned.
+    const older = join(`${cluster.data}.lost-20200101T000000`, 'pg_wal');
+    mkdirSync(older, { recursive: true });
+    writeFileSync(join(older, `0000000A${'0'.repeat(16)}`), '');
     const refused = terminal.paste(recoverBlock(second));
     expect(refused).toMatch(
       /The timeline 00000002 began at \S+ after the transaction of .*The timeline 00000001, which was left there, has 2 more until your time/,
