@@ -55,6 +55,7 @@ export async function serveFrom(
     replica,
     readsWhileReadOnly: true,
     shedsLoad: true,
+    writeState: membership?.writeState,
   });
   metrics?.watchPool('service', db);
   const others = openCells({ config, metrics, poolSize });

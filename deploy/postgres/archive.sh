@@ -87,6 +87,39 @@ base_backups() {
 # Prints the base backups that can be restored to a time of the timeline $1.
 usable_backups() { base_backups | while read -r each; do ! is_usable "$each" "$1" || echo "$each"; done; }
 
+# Prints the time in a line of a backup_label or of its history file, in seconds as if it were in UTC. $1 is the name of the line, $2 the file.
+local_time() {
+  text=$(sed -n -E "s/^$1 TIME: ([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}) .*/\\1/p" "$2")
+  [ -z "$text" ] || date -u -d "$text" +%s
+}
+
+# Prints from when on a base backup can be restored, in seconds since 1970. It has transactions until then, whatever the time of a restore is.
+# The WAL during the backup is read too, and PostgreSQL refuses a time that lies before a transaction in it. So the beginning is enough if the archive does
+# not have the end (<first file>.<offset>.backup). The times have no fractions: a second later, the second of the beginning is over.
+restorable_from() {
+  [ -e "$1/backup_label" ] && began=$(local_time START "$1/backup_label") && [ -n "$began" ] || { stat -c %Y "$1/backup_manifest"; return; }
+  location=$(sed -n 's/^START WAL LOCATION: \([0-9A-F/]*\) .*/\1/p' "$1/backup_label")
+  history=$(find_wal "$(first_wal "$1").$(printf %08X "$((0x${location#*/} % $(control "$1" 'Bytes per WAL segment')))").backup")
+  stopped=''
+  [ -z "$history" ] || [ "$(local_time START "$history")" != "$began" ] || stopped=$(local_time STOP "$history")
+  # Abbreviations of zones are ambiguous. The manifest has the time in GMT at which backup_label was sent, within seconds of its own time.
+  sent=$(sed -n 's/.*"Path": "backup_label".*"Last-Modified": "\([^"]* GMT\)".*/\1/p' "$1/backup_manifest")
+  [ -z "$sent" ] || sent=$(date -u -d "$sent" +%s)
+  zone=$(((began - ${sent:-$began} + 86850) / 900 * 900 - 86400))
+  [ "${stopped:-0}" -gt "$began" ] || stopped=$((began + 1))
+  echo "$((stopped - zone))"
+}
+
+# Prints seconds since 1970 as PostgreSQL reads a time.
+time_of() { date -u -d "@$1" '+%Y-%m-%d %H:%M:%S+00'; }
+
+# Prints the newest base backup that can be restored to a time of the timeline $1. $2 is the time in seconds since 1970, without fractions.
+newest_backup_before() {
+  usable_backups "$1" | while read -r each; do
+    from=$(restorable_from "$each") && [ "$from" -le "$2" ] && echo "$from $each" || :
+  done | sort -n | tail -n 1 | cut -d' ' -f2-
+}
+
 # Where a timeline begins, PostgreSQL would go on with the files of the older one if the first file of the newer one is missing.
 # $1 is the timeline, $2 the first file that is needed, $3 the size of the files.
 assert_beginnings() {

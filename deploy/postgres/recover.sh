@@ -3,7 +3,8 @@
 #   DATA       the data folder. It must not exist: this script creates it when the recovery has succeeded, and not before.
 #   CONFIG     the folder of postgresql.conf; the same as DATA if it is in the data folder
 #   BIN        the folder of PostgreSQL's programs
-#   BASE       the base backup
+#   BASE       the base backup; with UNTIL one that ended before that time
+#   BACKUP     the folder of the base backups, of which an error names another one
 #   ARCHIVE    the folder of the archived WAL
 #   LOST       the folder of the lost server; empty if it is lost
 #   REMAINDER  its pg_wal, which has what was not archived; the same as ARCHIVE if it is lost
@@ -21,6 +22,16 @@ fail() {
   exit 1
 }
 
+# A base backup has all transactions until it ended. PostgreSQL would recover to its end and report success for an earlier time. $1 is the time.
+assert_ended_before() {
+  wanted=$(date -u -d "$1" +%s) || fail "The time '$1' cannot be read. Write it like 2026-11-23 21:34:17+00."
+  from=$(restorable_from "$BASE") && [ -n "$from" ] || fail "When the base backup $BASE ended cannot be read."
+  [ "$wanted" -lt "$from" ] || return 0
+  older=$(newest_backup_before "$timeline" "$wanted")
+  [ -z "$older" ] || fail "The base backup $BASE can only be restored to times from $(time_of "$from") on, and has later rows than those of $1. The newest one for your time is $older, for times from $(time_of "$(restorable_from "$older")") on: paste this block again with BASE='$older'."
+  fail "The base backup $BASE can only be restored to times from $(time_of "$from") on, and has later rows than those of $1. $BACKUP has no base backup for your time: find an older one, or load a dump that was written before (Restore one database)."
+}
+
 # PostgreSQL does not read Z.
 case $UNTIL in *Z) UNTIL=${UNTIL%Z}+00 ;; esac
 case $UNTIL in
@@ -29,6 +40,14 @@ case $UNTIL in
 esac
 [ ! -e "$DATA" ] || fail "$DATA exists. Put the lost server aside first."
 [ -n "${REMAINDER:-}" ] || fail 'No lost server was put aside (step 2). In a new terminal, paste what step 2 printed after OK.'
+if [ -n "${LOST:-}" ] && [ -e "$LOST/postmaster.pid" ]; then
+  result=0
+  as_postgres "$BIN/pg_ctl" -D "$LOST" status >&2 || result=$?
+  [ "$result" = 3 ] || fail "The lost server still runs in $LOST, and writes into its WAL. Stop it: as_postgres $BIN/pg_ctl -D $LOST -w stop."
+fi
+given=$REMAINDER
+# The block start-lost writes into pg_wal, and has kept a copy from before.
+if [ -n "${LOST:-}" ] && [ "$REMAINDER" = "$LOST/pg_wal" ] && [ -e "$LOST/unstarted" ]; then REMAINDER=$LOST/unstarted/pg_wal; fi
 exec 9>>"$log"
 flock --nonblock 9 || fail 'Another recovery runs.'
 for folder in "$ARCHIVE" "$REMAINDER"; do ls "$folder" >/dev/null || fail "$folder cannot be read."; done
@@ -42,6 +61,7 @@ first=$(first_wal "$BASE")
 [ -n "$first" ] || fail "The file $BASE/backup_label is damaged. There are the base backups $(echo $(base_backups))."
 is_usable "$BASE" "$timeline" ||
   fail "The base backup $BASE does not belong to the history of the timeline $timeline: its server was given up or lost. These belong to it: $(echo $(usable_backups "$timeline"))."
+if [ -n "$UNTIL" ]; then assert_ended_before "$UNTIL"; fi
 size=$(control "$BASE" 'Bytes per WAL segment')
 page=$(control "$BASE" 'WAL block size')
 assert_beginnings "$timeline" "$first" "$size"
@@ -89,7 +109,7 @@ if [ -z "$UNTIL" ]; then assert_all_was_read; else assert_nothing_left_behind; f
   fail "The recovered server would have the timeline $selected, of which $ARCHIVE has files without $selected.history. Give it up with the block give-up-timeline, and paste again."
 
 # give-up.sh, prune.sh and the block put-aside recognise a restore that has not ended. A new terminal reads the names from it.
-echo "export LOST='${LOST:-}' REMAINDER='$REMAINDER'" >"$new/restore.unfinished" || fail "$new/restore.unfinished cannot be written."
+echo "export LOST='${LOST:-}' REMAINDER='$given'" >"$new/restore.unfinished" || fail "$new/restore.unfinished cannot be written."
 warning=''
 [ ! -e "$new/warning" ] || { warning=$(cat "$new/warning") && rm "$new/warning"; }
 mv -T "$new" "$DATA"

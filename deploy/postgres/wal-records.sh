@@ -4,6 +4,7 @@
 #   new, timeline, first, UNTIL  as in recover.sh
 #   ended     the WAL location at which the recovery ended
 #   recovered the time of the last recovered transaction in UTC, or nothing
+#   REMAINDER in the folder that also has global/pg_control of the lost server, as it was then
 #   size      the bytes of a WAL file
 #   page      the bytes of a page of WAL
 
@@ -98,8 +99,8 @@ unread_files() {
 # Fails if WAL exists after the location at which the recovery ended.
 assert_all_was_read() {
   for line in 'Latest checkpoint location' 'Minimum recovery ending location'; do
-    [ -n "${LOST:-}" ] && [ "$(timeline_of "$LOST")" = "$timeline" ] || continue
-    location=$(control "$LOST" "$line")
+    [ -n "${LOST:-}" ] && [ "$(timeline_of "${REMAINDER%/pg_wal}")" = "$timeline" ] || continue
+    location=$(control "${REMAINDER%/pg_wal}" "$line")
     [ -z "$location" ] || [ "$(digits "$location")" \< "$(digits "$ended")" ] ||
       reject_loss "the lost server had written WAL up to $location"
   done
@@ -119,7 +120,7 @@ warn_of_later_writes() {
   last=$REMAINDER/$timeline$(segment_at "$ended" "$size")
   [ -e "$last" ] || return 0
   # pg_controldata writes it without a zone.
-  checkpoint=$(export TZ=UTC; control "$LOST" 'Time of latest checkpoint')
+  checkpoint=$(export TZ=UTC; control "${REMAINDER%/pg_wal}" 'Time of latest checkpoint')
   [ -z "$checkpoint" ] || checkpoint=$(utc "$checkpoint")
   known=$(printf '%s\n' "$recovered" "$checkpoint" | sort | tail -n 1)
   [ -n "$known" ] || return 0
@@ -141,7 +142,9 @@ assert_no_gap() {
 reject_loss() {
   why="The recovery ended at $ended, after the transaction of ${recovered:-the base backup}${recovered:++00}, but $1."
   [ "${ACCEPT_LOSS_AFTER:-}" != "$ended" ] || { echo "WARNING: $why It is lost, as ACCEPT_LOSS_AFTER says." >"$new/warning"; return 0; }
-  fail "$why The file $timeline$(segment_at "$ended" "$size") is missing or damaged there. Find a better copy of it, and move the damaged one away. If there is none, paste the block again with ACCEPT_LOSS_AFTER='$ended' before UNTIL: then everything after that is lost. (After a loss of power the disk may have pages that were written after one that is missing: then nothing acknowledged is lost.)"
+  damaged=$timeline$(segment_at "$ended" "$size")
+  found=$(find_wal "$damaged")
+  fail "$why The file $damaged is missing or damaged there${found:+ ($found)}. Find a better copy of it, and move the damaged one away. If there is none, paste the block again with ACCEPT_LOSS_AFTER='$ended' before UNTIL: then everything after that is lost. (After a loss of power the disk may have pages that were written after one that is missing: then nothing acknowledged is lost.)"
 }
 
 # Fails if transactions before UNTIL are only on the part of an older timeline after which a recovered server began its own: they were committed by then,
@@ -198,6 +201,10 @@ fail_left_behind() {
     [ -z "$(newest "$ARCHIVE" "$each")" ] && [ ! -e "$ARCHIVE/$each.history" ] || commands="$commands, paste the block give-up-timeline with $each"
   done
   lost_servers=''
-  for folder in "$DATA".lost-*; do [ ! -e "$folder" ] || lost_servers="$lost_servers $folder"; done
+  for folder in "$DATA".lost-*; do
+    [ -e "$folder/pg_wal" ] || continue
+    of=$(newest "$folder/pg_wal" '' | cut -c 1-8)
+    for each in $1 $3; do [ "$of" != "$each" ] || lost_servers="$lost_servers $folder"; done
+  done
   fail "At the time $UNTIL two servers count. The timeline ${3%% *} began at $2 after the transaction of ${recovered:-the base backup}${recovered:++00}, and has no transaction of its own until your time. The timeline $1, which was left there, has $(printf '%s\n' "$4" | wc -l) more until your time: from $(printf '%s\n' "$4" | sort | head -n 1)+00 to $(printf '%s\n' "$4" | sort | tail -n 1)+00. Choose. (1) Without them, as the timeline ${3%% *} began: paste this block with UNTIL='${recovered:-a time before them}${recovered:++00}'. (2) With them, and without all work of the timeline $(printf '%s\n' $3 | tail -n 1): $commands, and paste this block again. Then both lost servers count in step 7:${lost_servers:- their folders are gone}."
 }

@@ -6,7 +6,12 @@ import { readKeyedSettings } from '../config/command-settings.js';
 import { commandLine } from '../config/commands.js';
 import { readOwner } from '../config/config.js';
 import { closeChain, findFlaw, type ChainFlaw, type CloseResult } from '../modules/audit-log/close-chain.js';
-import { countUnopened, dropBackupCodes, rehashLookups } from '../modules/tenants/rehash.js';
+import {
+  countOtherHashes,
+  countUnopened,
+  dropBackupCodes,
+  rehashLookups,
+} from '../modules/tenants/rehash.js';
 import { openChainKeys } from '../platform/access/chain-keys.js';
 import { openSecrets, type Secrets } from '../platform/access/secrets.js';
 import { assertDirect } from '../platform/db/connections/pooler.js';
@@ -124,6 +129,12 @@ async function findFaults(opened: Opened, options: Options, print: Print): Promi
     faults.push(
       `API keys that cannot be decrypted: ${unopened}. Correct ENCRYPTION_KEYS, create new API keys for these couriers, or leave them ` +
         'invalid with --skip-undecryptable.',
+    );
+  const others = options.check ? await countOtherHashes(db, secrets, tenantIds) : 0;
+  if (others > 0)
+    faults.push(
+      `API keys whose hash another LOOKUP_KEY has made: ${others}. Give the LOOKUP_KEY that the database uses. If this is that key, run ` +
+        `${commandLine('rehash')}, which makes the hashes again.`,
     );
   return faults;
 }

@@ -11,6 +11,7 @@ import {
   expectNothing,
   expectOk,
   kill,
+  nextSecond,
   parcels,
   recoverBlock,
   sql,
@@ -58,6 +59,7 @@ describe.each(LAYOUTS)('with the configuration $layout', ({ isDebian, missing })
       // The setting may also have been made in this way.
       sql(cluster, 'alter system set archive_mode = on');
       expectOk(terminal, blockOf('base-backup'));
+      await nextSecond();
       await work(cluster, 1, 10);
       const time = sql(cluster, "select clock_timestamp()::timestamptz(6) at time zone 'UTC' || '+00'");
       await work(cluster, 11, 20);

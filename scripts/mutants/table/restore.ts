@@ -1,6 +1,7 @@
 import type { SourceMutant } from '../mutant.js';
 
 const TIMELINES = 'test/operations/restore/timelines.test.ts';
+const BEFORE = 'test/operations/restore/time-before-backup.test.ts';
 const UNREAD = 'test/operations/restore/unread-wal.test.ts';
 
 /** Guards of a restore, in the scripts of deploy/postgres. */
@@ -60,5 +61,12 @@ export const RESTORE: readonly SourceMutant[] = [
     find: '[ -z "$missing" ] || fail_left_behind',
     replace: 'true || fail_left_behind',
     tests: [{ file: UNREAD, titles: ['a time whose rows only an abandoned timeline has'] }],
+  },
+  {
+    name: 'restore: a time before the end of the base backup is refused',
+    file: 'deploy/postgres/recover.sh',
+    find: 'if [ -n "$UNTIL" ]; then assert_ended_before "$UNTIL"; fi',
+    replace: '',
+    tests: [{ file: BEFORE, titles: ['a time before the base backup is refused'] }],
   },
 ];

@@ -29,6 +29,19 @@ export async function countUnopened(
   return unopened;
 }
 
+/** Counts the API keys whose hash another LOOKUP_KEY has made. Changes nothing. Those that cannot be decrypted are not counted. */
+export async function countOtherHashes(db: Db, secrets: Secrets, tenantIds: string[]): Promise<number> {
+  let others = 0;
+  for (const tenantId of tenantIds)
+    await forEachBatch(contextsOf(db, tenantId), selectApiKeys, async (_ctx, batch) => {
+      others += batch.filter((stored) => {
+        const own = hashOf(tenantId, secrets, stored);
+        return own !== undefined && own !== stored.hash;
+      }).length;
+    });
+  return others;
+}
+
 /**
  * Makes the hash of every API key again, with the LOOKUP_KEY of these settings, so that keys stay valid after that key was replaced.
  * Returns the number of hashes that were replaced.

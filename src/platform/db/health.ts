@@ -6,7 +6,15 @@ import { meaningOfError, sqlStateOf } from './violations.js';
 /** What errors have shown about a database. */
 export type DatabaseHealth = ReturnType<typeof watchHealth>;
 
-type WriteFailure = keyof typeof REASONS;
+export type WriteFailure = keyof typeof REASONS;
+
+/** The processes of a server tell each other whether the database stores data, so that `/ready` is the same in all of them. */
+export type SharedWriteState = {
+  /** Tells the other processes why the database stores nothing, or that it does again. */
+  tell(failure: WriteFailure | undefined): void;
+  /** Calls the listener with what another process has told. */
+  onTold(listener: (failure: WriteFailure | undefined) => void): void;
+};
 
 /** For the public: they name no file and no server. */
 export const REASONS = {
@@ -17,29 +25,37 @@ export const REASONS = {
 
 const CACHE_MS = 1_000;
 
-export function watchHealth(pool: pg.Pool) {
+export function watchHealth(pool: pg.Pool, shared?: SharedWriteState) {
   let failure: WriteFailure | undefined;
   let damages = 0;
   let trial: Promise<void> | undefined;
   let triedAtMs = -Infinity;
 
+  function change(found: WriteFailure | undefined): void {
+    if (found !== failure) shared?.tell(found);
+    failure = found;
+  }
+
+  // Each process tries by itself from then on.
+  shared?.onTold((told) => (failure = told));
+
   async function tryAgain(): Promise<void> {
     const outcome = await tryToWrite(pool);
     // Without a connection nothing is known.
-    if (outcome !== 'unknown') failure = outcome === 'written' ? undefined : outcome;
+    if (outcome !== 'unknown') change(outcome === 'written' ? undefined : outcome);
     triedAtMs = performance.now();
     trial = undefined;
   }
 
   pool.on('acquire', (client) => {
-    if (isReadOnlySession(client)) failure ??= 'read_only';
+    if (isReadOnlySession(client)) change(failure ?? 'read_only');
   });
 
   return {
     /** Notes an error of a request or a job. */
     note(error: unknown): void {
       if (meaningOfError(error) === 'damaged') damages += 1;
-      failure = failureOf(error) ?? failure;
+      change(failureOf(error) ?? failure);
     },
     /**
      * Returns why the database stores nothing, or undefined. After a write has failed, it tries to write, at most once per

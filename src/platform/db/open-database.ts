@@ -4,7 +4,7 @@ import { APP_ROLE } from './connections/roles.js';
 import { readValue } from './connections/rows.js';
 import { makeConnectionShares } from '../limits/connection-shares.js';
 import { isAway } from './violations.js';
-import { watchHealth } from './health.js';
+import { watchHealth, type SharedWriteState } from './health.js';
 import { openReplica, type ReplicaOptions } from './connections/replica.js';
 import type { Db } from './database.js';
 import { makeModelClients } from './models/model-clients.js';
@@ -14,6 +14,8 @@ export type DbOptions = PoolOptions & {
   replica?: Pick<ReplicaOptions, 'url' | 'maxLagMs' | 'onChange'> | undefined;
   /** Whether it serves requests, which are refused soon while their queue stands (decision 0107). */
   shedsLoad?: boolean;
+  /** What the processes of a server tell each other about the database. */
+  writeState?: SharedWriteState | undefined;
 };
 
 /** Opens the database with one pool, whose transactions run SQL statements and Prisma's models. */
@@ -28,7 +30,7 @@ export function openDb(options: DbOptions): Db & { close(): Promise<void> } {
     pool,
     models,
     replica,
-    health: watchHealth(pool),
+    health: watchHealth(pool, options.writeState),
     connectionShares: makeConnectionShares({ ...shares, shedsLoad }),
     applicationFilters: true,
     isBehindPooler: options.isBehindPooler ?? false,

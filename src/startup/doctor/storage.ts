@@ -110,18 +110,15 @@ export async function checkDurability({ client }: Connected): Promise<Finding[]>
 }
 
 /** Returns what is known of the archive if there is no fault. archive_mode changes only with a start, and nothing records that it was off. */
-function describeArchive({ archives, archived_at: at, started_at: started }: Settings): string {
+function describeArchive({ archives, archived_at: at }: Settings): string {
   if (!archives) return 'The server archives no WAL, so a restore ends with the last backup.';
-  if (at && at >= started) return `The last file of WAL was archived at ${at.toISOString()}.`;
-  return (
-    `No WAL was archived since PostgreSQL started at ${started.toISOString()}, so whether the archive works is not known yet: select pg_switch_wal(), and repeat. ` +
-    'If archive_mode was off before, take a base backup as docs/restore.md describes.'
-  );
+  return at ? `The last file of WAL was archived at ${at.toISOString()}.` : '';
 }
 
 /** Without the archive, a restore has nothing that was written after the last base backup. */
 function findUnsafeArchive(settings: Settings): Finding | undefined {
   const { archives, has_archive: hasArchive, failed_file: file, failed_at: failedAt } = settings;
+  const { archived_at: at, started_at: started } = settings;
   if (!archives && hasArchive)
     return warning(
       'archive_mode is off although an archive is configured, so no WAL is archived, and a restore ends with the last base backup.',
@@ -132,7 +129,13 @@ function findUnsafeArchive(settings: Settings): Finding | undefined {
       'archive_mode is on, and neither archive_command nor archive_library is set, so WAL is kept until the disk is full.',
       'Set archive_command as docs/restore.md describes, or archive_mode = off.',
     );
-  if (!archives || !failedAt) return undefined;
+  if (!archives) return undefined;
+  if (!failedAt && (!at || at < started))
+    return warning(
+      `No WAL was archived since PostgreSQL started at ${started.toISOString()}, so whether the archive works is not known yet.`,
+      'Run select pg_switch_wal(), and repeat. If archive_mode was off before, take a base backup as docs/restore.md describes.',
+    );
+  if (!failedAt) return undefined;
   return warning(
     `The archive of WAL fails: ${file} could not be archived at ${failedAt.toISOString()}, and nothing was archived since. A restore would lack what came after it, and WAL is kept until the disk is full.`,
     'Read the log of PostgreSQL for the error of archive_command. If the archive has another file of this name, from a restore or another server, move that one away.',

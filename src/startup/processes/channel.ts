@@ -1,4 +1,5 @@
 import { createBirpc } from 'birpc';
+import type { WriteFailure } from '../../platform/db/health.js';
 import type { LimitCalls } from '../../platform/limits/shared/limits-for-children.js';
 import type { MetricObject } from '../../platform/metrics/merge.js';
 import type { PreparedDatabase } from '../prepare-database.js';
@@ -33,6 +34,8 @@ export type ChildCalls = {
   start(order: StartOrder): void;
   stop(order: StopOrder): void;
   readMetrics(): Promise<MetricObject[]>;
+  /** Another process knows why the database stores nothing, or that it does again (null: a message has no undefined). */
+  noteWriteState(failure: WriteFailure | null): void;
   /** Is answered when the event loop of the process turns. */
   ping(): void;
 };
@@ -45,6 +48,8 @@ export type PrimaryCalls = LimitCalls & {
   started(place?: Place): void;
   /** The process cannot start. One line per fault. */
   failed(faults: string[]): void;
+  /** The process has found out why the database stores nothing, or that it does again. */
+  writeStateChanged(failure: WriteFailure | null): void;
   /** A load balancer has asked whether the server is ready. */
   readinessAsked(): void;
   /** Is answered when the event loop of the primary process turns. */

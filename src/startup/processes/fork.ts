@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { join } from 'node:path';
 import { ConfigError } from '../../config/config.js';
 import { projectRoot } from '../../config/project-root.js';
+import type { WriteFailure } from '../../platform/db/health.js';
 import { removeUploadsOf } from '../../platform/files/abandoned-uploads.js';
 import type { ChildLimits } from '../../platform/limits/shared/limits-for-children.js';
 import type { MetricObject } from '../../platform/metrics/merge.js';
@@ -27,6 +28,7 @@ export type Child = {
   stop(order: StopOrder): void;
   readMetrics: Remote<ChildCalls>['readMetrics'];
   ping: Remote<ChildCalls>['ping'];
+  noteWriteState: Remote<ChildCalls>['noteWriteState'];
   /** Resolves when it has begun its work. @throws ConfigError if it cannot */
   started: Promise<Place | undefined>;
   hasStarted(): boolean;
@@ -41,6 +43,7 @@ export type Child = {
 export type OfChildren = {
   limits: ChildLimits;
   onReadinessAsked(): void;
+  onWriteState(child: Child, failure: WriteFailure | null): void;
   onSignal(child: Child, signal: NodeJS.Signals): void;
 };
 
@@ -51,7 +54,10 @@ const PROGRAM = join(projectRoot, 'dist', 'src', 'child.js');
 cluster.schedulingPolicy = cluster.SCHED_NONE;
 
 /** Starts a child process. It loads what it needs, and waits for the order to begin. */
-export function forkChild(role: Role, { limits, onReadinessAsked, onSignal }: OfChildren): Child {
+export function forkChild(
+  role: Role,
+  { limits, onReadinessAsked, onWriteState, onSignal }: OfChildren,
+): Child {
   cluster.setupPrimary({ exec: PROGRAM, args: [role] });
   const worker = cluster.fork();
   const share = limits.open();
@@ -82,6 +88,7 @@ export function forkChild(role: Role, { limits, onReadinessAsked, onSignal }: Of
       },
       failed: (faults) => fail(new ConfigError(faults)),
       readinessAsked: onReadinessAsked,
+      writeStateChanged: (failure) => onWriteState(child, failure),
       ping: () => undefined,
       signalled: (signal) => onSignal(child, signal),
     },
@@ -109,6 +116,7 @@ export function forkChild(role: Role, { limits, onReadinessAsked, onSignal }: Of
     },
     readMetrics: () => remote.readMetrics(),
     ping: () => remote.ping(),
+    noteWriteState: (failure) => remote.noteWriteState(failure),
     started,
     hasStarted: () => isStarted,
     isServing: () => isStarted && !isEnded,

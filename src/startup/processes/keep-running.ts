@@ -46,9 +46,11 @@ export function keepRunning({ first, fork, order, hasOthers, log }: KeptOptions)
       failures = performance.now() - startedMs > STEADY_MS ? 1 : failures + 1;
       if (failures >= MAX_FAILURES && !child.hasStarted() && !hasOthers()) throw hopeless(ending);
       const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
-      report(ending, pauseMs);
+      // Status 0: somebody told the process to stop, and perhaps the whole server.
+      if (ending.code !== 0) report(ending, pauseMs);
       await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (isStopping()) return;
+      if (ending.code === 0) report(ending, pauseMs);
       child = fork();
       child.start(order());
     }
@@ -56,7 +58,6 @@ export function keepRunning({ first, fork, order, hasOthers, log }: KeptOptions)
 
   function report(ending: Ending, pauseMs: number): void {
     const { pid, role } = child;
-    // Status 0: somebody told the process to stop.
     const level = ending.code === 0 ? 'info' : 'error';
     log[level](
       { event: 'process.ended', childPid: pid, role, ...ending, pauseMs },

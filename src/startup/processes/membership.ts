@@ -1,4 +1,5 @@
 import type { Worker } from 'node:cluster';
+import type { SharedWriteState, WriteFailure } from '../../platform/db/health.js';
 import { watchReadiness, type ReadinessWatch } from '../../platform/http/connections/graceful-shutdown.js';
 import { openLimitsOfPrimary } from '../../platform/limits/shared/limits-of-primary.js';
 import type { SharedLimits } from '../../platform/limits/shared/shared-limits.js';
@@ -13,6 +14,7 @@ export type Membership = {
   poolSize: number;
   limits: SharedLimits;
   readiness: ReadinessWatch;
+  writeState: SharedWriteState;
   /** Reports that the process has begun its work. */
   reportStart(place?: Place): void;
   /** Lets the primary process read the metrics. */
@@ -39,6 +41,7 @@ export function openPrimary(worker: Worker): Primary {
   const readiness = watchReadiness();
   let isStarted = false;
   let signal: NodeJS.Signals | undefined;
+  let noteWriteState: (failure: WriteFailure | undefined) => void = () => undefined;
   let collect: () => Promise<MetricObject[]> = () => Promise.resolve([]);
 
   function stop(by: NodeJS.Signals | undefined): void {
@@ -60,6 +63,7 @@ export function openPrimary(worker: Worker): Primary {
         stop(given.signal);
       },
       readMetrics: () => collect(),
+      noteWriteState: (failure) => noteWriteState(failure ?? undefined),
       ping: () => undefined,
     },
     {
@@ -103,6 +107,10 @@ export function openPrimary(worker: Worker): Primary {
           readiness.noteAsked();
           if (!isReported) remote.readinessAsked().catch(() => undefined);
         },
+      },
+      writeState: {
+        tell: (failure) => void remote.writeStateChanged(failure ?? null).catch(() => undefined),
+        onTold: (listener) => void (noteWriteState = listener),
       },
       reportStart: (place) => void remote.started(place).catch(() => undefined),
       offerMetrics: (given) => void (collect = given),

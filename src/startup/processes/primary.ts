@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import type { Config } from '../../config/config.js';
 import { environmentOfChildren } from '../../config/environments.js';
 import { divide } from '../../config/processes.js';
+import type { WriteFailure } from '../../platform/db/health.js';
 import { watchReadiness } from '../../platform/http/connections/graceful-shutdown.js';
 import { serveLimits } from '../../platform/limits/shared/limits-for-children.js';
 import { makeOwnLimits } from '../../platform/limits/shared/shared-limits.js';
@@ -27,6 +28,7 @@ export function openProcesses(config: Config, welcome?: (base: string) => string
   const merged = openMergedMetrics();
   const kept: Kept[] = [];
   const forked = new Set<Child>();
+  let writeFailure: WriteFailure | null = null;
   let signal: NodeJS.Signals | undefined;
   const stopOrder = (): StopOrder => {
     const agoMs = readiness.askedAgoMs();
@@ -34,6 +36,11 @@ export function openProcesses(config: Config, welcome?: (base: string) => string
   };
   const ofChildren: OfChildren = {
     limits: serveLimits(makeOwnLimits()),
+    onWriteState(child, failure) {
+      writeFailure = failure;
+      for (const other of forked)
+        if (other !== child && other.isServing()) other.noteWriteState(failure).catch(() => undefined);
+    },
     onReadinessAsked: () => readiness.noteAsked(),
     onSignal: (child, received) => child.stop({ ...stopOrder(), signal: received }),
   };
@@ -42,6 +49,9 @@ export function openProcesses(config: Config, welcome?: (base: string) => string
     merged.add(child);
     forked.add(child);
     void child.ended.then(() => forked.delete(child));
+    // One that is started again.
+    const tell = () => (writeFailure ? child.noteWriteState(writeFailure) : undefined);
+    child.started.then(tell).catch(() => undefined);
     return child;
   };
   // A refused start ends this process while the others still load. Node would print an error of its own in each, because it cannot report.

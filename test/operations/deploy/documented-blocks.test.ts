@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
@@ -119,6 +119,45 @@ describe.each(BLOCKS)('the block $title', (block) => {
         [],
       ]);
     }
+  });
+});
+
+describe.each([
+  ['Machines with systemd', 'systemctl start crossdock-migrate', '/etc/crossdock/secrets'],
+  ['Kubernetes with Helm', 'helm upgrade --install', 'secrets'],
+])('the section "%s"', (section, migrates, folder) => {
+  const page = readFileSync(join(projectRoot, 'docs', 'deploy.md'), 'utf8');
+  const [, text = ''] = new RegExp(`^## ${section}\n([^]*?)^## `, 'm').exec(page) ?? [];
+
+  test('creates the secrets, then the database with their passwords, and migrates after that', () => {
+    const steps = [
+      /make-secrets\.sh \S+ database/,
+      /-f \S*deploy\/postgres\/roles\.sql/,
+      new RegExp(migrates),
+    ];
+    const places = steps.map((step) => text.search(step));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(text).toContain(`$(cat ${folder}/OWNER_PASSWORD)`);
+  });
+
+  test('keeps the secrets that exist if its block is pasted again, and replaces no incomplete folder', async () => {
+    const home = await makeFolder();
+    const line = (/^ *(if test -s \S*secrets\/userlist\.txt.* fi) &&$/m.exec(text)?.[1] ?? '')
+      .replaceAll('/etc/crossdock/secrets', 'secrets')
+      .replace(/\S*make-secrets\.sh/, join(projectRoot, 'deploy', 'make-secrets.sh'));
+    const run = () => spawnSync('/bin/sh', ['-c', line], { encoding: 'utf8', cwd: home });
+    const key = () => readFileSync(join(home, 'secrets', 'LOOKUP_KEY'), 'utf8');
+    expect(run()).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Created secrets/) });
+    const first = key();
+    expect(run()).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/secrets exists already, and stays/),
+    });
+    expect(key()).toBe(first);
+    rmSync(join(home, 'secrets', 'userlist.txt'));
+    expect(run().status).not.toBe(0);
+    expect(key()).toBe(first);
   });
 });
 

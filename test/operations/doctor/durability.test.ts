@@ -124,7 +124,7 @@ test(
     await restartWith('on');
     expect(await findings('durability')).toEqual([
       expect.stringMatching(
-        /^ok: .* No WAL was archived since PostgreSQL started at 20.*not known yet.* If archive_mode was off before, take a base backup/,
+        /^warning: No WAL was archived since PostgreSQL started at 20.*not known yet.* If archive_mode was off before, take a base backup/,
       ),
     ]);
     await archiveAFile();

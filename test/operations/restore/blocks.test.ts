@@ -90,6 +90,7 @@ test('the page has the blocks of this test', () => {
     'dump',
     'put-aside',
     'lost-disk',
+    'list-backups',
     'recover',
     'give-up',
     'give-up-timeline',

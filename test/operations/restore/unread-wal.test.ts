@@ -1,5 +1,6 @@
 import {
   existsSync,
+  mkdirSync,
   readFileSync,
   readdirSync,
   renameSync,
@@ -8,21 +9,24 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from '@jest/globals';
 import { onDebian } from '../../support/restores/on-debian.js';
-import { blockOf, type Terminal } from '../../support/restores/restore-page.js';
+import { blockOf } from '../../support/restores/restore-page.js';
 import {
   expectFailed,
   expectNothing,
   expectOk,
   kill,
+  nextSecond,
   parcels,
+  putAside,
   recoverBlock,
   sql,
   work,
   type Cluster,
 } from '../../support/restores/restored-cluster.js';
+import { freePort } from '../../support/service/processes.js';
 
 // Rows that a recovery does not reach, although their WAL exists: PostgreSQL takes the first record that it cannot read for the end.
 
@@ -63,17 +67,6 @@ const damage = (path: string, page: number) => zero(path, page * PAGE_BYTES, (pa
 /** The name of the WAL file after another one. */
 const following = (file: string): string =>
   file.slice(0, 16) + (parseInt(file.slice(16), 16) + 1).toString(16).toUpperCase().padStart(8, '0');
-
-/** Puts the server aside that was killed, as in a new terminal. Returns its pg_wal. */
-function putAside(terminal: Terminal): string {
-  const printed = expectOk(
-    terminal,
-    `rm -f "$DATA/restore.unfinished"; unset LOST REMAINDER\n${blockOf('put-aside')}`,
-  );
-  const [, remainder = ''] = /REMAINDER=(\S+)/.exec(printed) ?? [];
-  expect(remainder).toMatch(/main\.lost-\w+\/pg_wal$/);
-  return remainder;
-}
 
 const accepting = (text: string, location: string) =>
   text.replace('UNTIL=', `ACCEPT_LOSS_AFTER='${location}' UNTIL=`);
@@ -173,7 +166,9 @@ onServer(
     expect(workInPieces(cluster, 51, 400).file).toBe(file);
     await kill(cluster);
     const path = join(putAside(terminal), file);
+    const good = readFileSync(path);
     zero(path, bytes, statSync(path).size);
+    const lost = readFileSync(path);
     const printed = expectOk(terminal, recoverBlock(EVERYTHING));
     expect(printed).toMatch(/^NOT PROVED: .* In step 7, compare with the logs of the service/m);
     expect(printed).toMatch(
@@ -182,12 +177,30 @@ onServer(
     expect(printed).toMatch(/^OK: .* step 7 shows$/m);
     expectOk(terminal, blockOf('start'));
     expect(parcels(cluster)).toBe('50 50');
+
+    // The lost server, once started, writes into its last file. A recovery reads the file as the loss has left it, or a better copy of it.
+    const started = blockOf('start-lost').replace('5503', String(await freePort()));
+    expectOk(terminal, started);
     terminal.paste('stop_postgres');
     expectOk(terminal, blockOf('give-up'));
+    expectFailed(terminal, recoverBlock(EVERYTHING), /The lost server still runs in \S+main\.lost-/);
+    expectNothing(cluster);
+    const unstarted = join(dirname(dirname(path)), 'unstarted', 'pg_wal', file);
+    terminal.paste('as_postgres "$BIN/pg_ctl" -D "$LOST" -w stop');
+    expect([readFileSync(unstarted).equals(lost), readFileSync(path).equals(lost)]).toEqual([true, false]);
+    expectOk(terminal, recoverBlock(EVERYTHING));
+    expectOk(terminal, blockOf('give-up'));
+    writeFileSync(unstarted, good);
+    expectOk(terminal, recoverBlock(EVERYTHING));
+    expectOk(terminal, blockOf('start'));
+    expect(parcels(cluster)).toBe('400 400');
+    terminal.paste('stop_postgres');
+    expectOk(terminal, blockOf('give-up'));
+    writeFileSync(unstarted, lost);
 
     // Work of two minutes is behind the zeros.
     const late = new Date(Date.now() + 120_000);
-    utimesSync(path, late, late);
+    utimesSync(unstarted, late, late);
     expect(expectOk(terminal, recoverBlock(EVERYTHING))).toMatch(
       new RegExp(
         `^WARNING: The file \\S+${file} was written until .* zeros at its end hide transactions`,
@@ -215,6 +228,7 @@ onServer(
   async (cluster, terminal) => {
     const now = () => sql(cluster, "select clock_timestamp() at time zone 'UTC' || '+00'");
     expectOk(terminal, blockOf('base-backup'));
+    await nextSecond();
     await work(cluster, 1, 10);
     const first = now();
     await work(cluster, 11, 20);
@@ -240,6 +254,10 @@ onServer(
     terminal.paste('stop_postgres');
     expectOk(terminal, blockOf('give-up'));
 
+    // The folder of an older lost server is not concerned.
+    const older = join(`${cluster.data}.lost-20200101T000000`, 'pg_wal');
+    mkdirSync(older, { recursive: true });
+    writeFileSync(join(older, `0000000A${'0'.repeat(16)}`), '');
     const refused = terminal.paste(recoverBlock(second));
     expect(refused).toMatch(
       /The timeline 00000002 began at \S+ after the transaction of .*The timeline 00000001, which was left there, has 2 more until your time/,

@@ -98,7 +98,7 @@ describe('a block of docs/leaked-secrets.md of which a command fails', () => {
     const bin = await makePrograms({ ...PROGRAMS, [failing]: 'exit 1' });
     // As the block before it has left it.
     const secrets = await makeSecrets(
-      /^lookup-key-proof$/.test(name) ? { 'replaced-lookup-key': hex('8') } : {},
+      /^lookup-key-(back|proof)$/.test(name) ? { 'replaced-lookup-key': hex('8') } : {},
     );
     const before = readAll(secrets);
     const uses =

@@ -120,9 +120,9 @@ declare(PROCEDURES.slice(0, rounds(3, PROCEDURES.length)))(
 
 describe('the blocks of the lookup key', () => {
   const replaced = () => existsSync(join(installation.secrets, 'replaced-lookup-key'));
-  const pasteStopped = async (failing?: string) => {
+  const pasteStopped = async (failing?: string, block = 'lookup-key') => {
     let outcome = '';
-    await installation.restart(() => (outcome = paste('lookup-key', failing)));
+    await installation.restart(() => (outcome = paste(block, failing)));
     return outcome;
   };
   const one = (title: string, run: () => Promise<void>) =>
@@ -145,13 +145,19 @@ describe('the blocks of the lookup key', () => {
     let output = '';
     await installation.restart(() => ({ output } = installation.paste(['lookup-key'], given)));
     expect(output).toMatch(/nothing was changed: an earlier run [^]*start the service, and run its proof/);
-    expect(output).toMatch(/^FAILED: .*run its proof/m);
+    expect(output).toMatch(
+      /^FAILED: this block replaced nothing, because the replacement before is complete: .*run its proof/m,
+    );
+    // Without the key of the setting, nobody could read the hashes of the database.
+    expect(output).not.toMatch(/go back|no process can start/);
+    expect(await pasteStopped(undefined, 'lookup-key-back')).toBe('FAILED');
     expect([secretOf('LOOKUP_KEY'), secretOf('replaced-lookup-key')]).toEqual([second, first]);
     expect(await countCodes()).toBe(codes);
     expect([paste('lookup-key-proof'), paste('lookup-key-proof')]).toEqual(['OK', 'OK']);
     expect(await pasteStopped()).toBe('OK');
     expect([first, second]).not.toContain(secretOf('LOOKUP_KEY'));
     expect(paste('lookup-key-proof')).toBe('OK');
+    expect(secretOf('former-lookup-keys')).toBe(`${first}\n${second}`);
   });
 
   one(
@@ -190,6 +196,35 @@ describe('the blocks of the lookup key', () => {
     expect(await pasteStopped()).toBe('OK');
     expect(paste('lookup-key-proof')).toBe('OK');
     expect(installation.paste(['compare'], given).output).toMatch(/^OK: .*different: .*LOOKUP_KEY/m);
+  });
+
+  one('go back only to a key that the database uses, and keep both keys', async () => {
+    const first = secretOf('LOOKUP_KEY');
+    const [newer, newest] = ['0123456789abcdef'.repeat(4), 'fedcba9876543210'.repeat(4)];
+    for (const unused of [newer, newest]) {
+      // An interruption between the file and the database.
+      writeFileSync(join(installation.secrets, 'replaced-lookup-key'), `${first}\n`);
+      writeFileSync(join(installation.secrets, 'LOOKUP_KEY'), `${unused}\n`);
+      // The service runs with the old key.
+      expect(paste('lookup-key-back')).toBe('FAILED');
+      expect([secretOf('LOOKUP_KEY'), secretOf('replaced-lookup-key')]).toEqual([unused, first]);
+      // The service starts only with the key that the database uses.
+      expect(await pasteStopped(undefined, 'lookup-key-back')).toBe('OK');
+      expect([secretOf('LOOKUP_KEY'), replaced()]).toEqual([first, false]);
+    }
+    expect(secretOf('unused-lookup-keys')).toBe(`${newer}\n${newest}`);
+    expect(await pasteStopped(undefined, 'lookup-key-back')).toBe('FAILED');
+    expect(secretOf('LOOKUP_KEY')).toBe(first);
+
+    // An interruption of the block, after which the database has the key that was not used.
+    writeFileSync(join(installation.secrets, 'replaced-lookup-key'), `${newer}\n`);
+    writeFileSync(join(installation.secrets, 'unused-lookup-keys'), `${newer}\n${first}\n`);
+    writeFileSync(join(installation.secrets, 'LOOKUP_KEY'), `${newer}\n`);
+    await installation.restart(() => {
+      const { output } = installation.paste(['lookup-key-back'], given);
+      expect(output).toMatch(/^FAILED: .* put LOOKUP_KEY "\$\(tail -n 1 "\S+\/unused-lookup-keys"\)"/m);
+      writeFileSync(join(installation.secrets, 'LOOKUP_KEY'), `${first}\n`);
+    });
   });
 
   one('prove nothing after a second block that failed at its beginning', async () => {

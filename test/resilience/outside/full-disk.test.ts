@@ -9,6 +9,8 @@ import { scrape } from '../../support/readers/exposition.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
 import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import { endProcesses, makeFolder, removeFolders, run, until } from '../../support/service/processes.js';
+import { childrenOf, openLines, startServer } from '../../support/fixture/server-processes.js';
+import { prealertOf } from '../../support/service/client.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 const LIMIT_MS = 60_000;
@@ -150,6 +152,44 @@ describe('a database whose disk is full', () => {
     await until(async () => (await service.call('getReadiness')).status === 200);
     expect(await isWritable(service)).toBe(1);
   });
+
+  test(
+    'is ready in no process of a server, whichever of them has noticed, and ready again in all of them',
+    async () => {
+      const server = await startServer({ APP_ENV: 'development', ...database.urls });
+      const lines = await openLines(server);
+      const [writing, reading] = lines;
+      const readiness = () =>
+        Promise.all(lines.map(async (line) => (await line.ask({ path: '/ready' })).status));
+      expect(await readiness()).toEqual([200, 200]);
+      await service.owner.query(
+        'create trigger full_disk before insert on prealerts for each row execute function no_space()',
+      );
+      await service.owner.query(
+        "create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE') execute function no_space_for_tables()",
+      );
+      expect((await reading?.ask({ path: '/ready' }))?.status).toBe(200);
+      expect((await writing?.ask(prealertOf('FULL-OF-TWO')))?.status).toBe(503);
+      // The other process has tried to write nothing.
+      await until(async () => (await reading?.ask({ path: '/ready' }))?.status === 503);
+      for (let n = 0; n < 10; n += 1) expect(await readiness()).toEqual([503, 503]);
+
+      // A process that is started again knows it too.
+      process.kill(reading?.pid ?? 0, 'SIGKILL');
+      await until(async () => childrenOf(server, 'api').length === 2);
+      const [again, other] = await openLines(server);
+      await until(async () => (await again?.ask({ path: '/ready' }))?.status === 503);
+      await until(async () => (await other?.ask({ path: '/ready' }))?.status === 503);
+
+      await service.owner.query('drop event trigger full_disk');
+      await service.owner.query('drop trigger full_disk on prealerts');
+      await until(async () => (await again?.ask({ path: '/ready' }))?.status === 200);
+      expect((await other?.ask({ path: '/ready' }))?.status).toBe(200);
+      for (const line of [...lines, again, other]) line?.close();
+      await server.stop();
+    },
+    LIMIT_MS,
+  );
 
   test('damaged data is 500 and is counted for the alert', async () => {
     const damages = async () =>

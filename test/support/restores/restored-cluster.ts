@@ -151,6 +151,23 @@ export function expectFailed(terminal: Terminal, text: string, reason: RegExp): 
   ]);
 }
 
+/** Puts the server aside that was killed, as in a new terminal. Returns its pg_wal. */
+export function putAside(terminal: Terminal): string {
+  const printed = expectOk(
+    terminal,
+    `rm -f "$DATA/restore.unfinished"; unset LOST REMAINDER\n${blockOf('put-aside')}`,
+  );
+  const [, remainder = ''] = /REMAINDER=(\S+)/.exec(printed) ?? [];
+  expect(remainder).toMatch(/main\.lost-\w+\/pg_wal$/);
+  return remainder;
+}
+
+/** Waits until this second is over. A base backup states its times without fractions, and is restored to none of its last second. */
+export async function nextSecond(): Promise<void> {
+  const begun = Math.floor(Date.now() / 1000);
+  await until(async () => Math.floor(Date.now() / 1000) > begun);
+}
+
 /** The folder of the recovered server does not exist before it is complete. */
 export const expectNothing = ({ data }: Cluster) => expect(existsSync(data)).toBe(false);
 
