@@ -112,8 +112,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outside: it is ready again when a write succeeds',
     file: 'src/platform/db/health.ts',
-    find: "failure = outcome === 'written' ? undefined : outcome;",
-    replace: "failure = outcome === 'written' ? failure : outcome;",
+    find: "change(outcome === 'written' ? undefined : outcome);",
+    replace: "change(outcome === 'written' ? failure : outcome);",
     tests: [
       {
         file: 'test/resilience/outside/full-disk.test.ts',
