@@ -131,7 +131,7 @@ const INVENTORY: Record<string, Table> = {
     text: 'traceparent',
   },
   'public.package_events': {
-    keep: 'tenant_id id package_id courier_id actor_user_id occurred_at recorded_at place',
+    keep: 'tenant_id id package_id courier_id actor_user_id occurred_at recorded_at place previous_weight_lb weight_lb',
     code: 'previous_status status source',
     text: 'location remarks',
   },

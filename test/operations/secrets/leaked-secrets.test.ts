@@ -275,9 +275,10 @@ describe('docs/leaked-secrets.md', () => {
   });
 
   declare('every block with a name was run', async () => {
-    // blocks.test.ts runs the definitions of commands for each way of installing.
-    const isDefinition = (name: string) => /^before$|^crossdock-|^psql-/.test(name);
-    expect([...BLOCKS.keys()].filter((name) => !isDefinition(name) && !ran.has(name))).toEqual([]);
+    // blocks.test.ts runs the definitions of commands for each way of installing, and repeated-blocks.test.ts the block for a replacement
+    // that has failed.
+    const runsElsewhere = (name: string) => /^before$|^crossdock-|^psql-|^lookup-key-back$/.test(name);
+    expect([...BLOCKS.keys()].filter((name) => !runsElsewhere(name) && !ran.has(name))).toEqual([]);
     expect(BLOCKS.size).toBeGreaterThan(15);
   });
 });
