@@ -32,7 +32,7 @@ export type KeyCaller = {
 export type SystemCaller = {
   kind: 'system';
   tenantId: string;
-  /** The same, of a request that needs no credential. */
+  /** The client's block of networks, of a request that needs no credential. */
   network?: string;
 };
 

@@ -8,12 +8,14 @@ import { withService } from '../../support/fixture/with-service.js';
 
 // What one network, one line and one site of IPv6 may fail, and which networks are known.
 
-const { service } = withService(() => ({ env: { TRUST_PROXY: '127.0.0.1' } }));
-const attempt = (username: string, address: string, password = 'a wrong password') =>
-  service().call('login', {
-    body: { action: 'login', username, password },
-    headers: { 'x-forwarded-for': address },
-  });
+const { api, service } = withService(() => ({ env: { TRUST_PROXY: '127.0.0.1' } }));
+const attempt = (username: string, address: string) =>
+  api.anonymous
+    .login(
+      { action: 'login', username, password: 'a wrong password' },
+      { headers: { 'x-forwarded-for': address } },
+    )
+    .status();
 
 const ctx = { tenantId: 'tenant', noteRateLimit: () => undefined };
 const ofLine = (n: number, line = 0) => `2001:db8:1:${(line * 256 + n).toString(16)}::1`;
@@ -94,14 +96,14 @@ test('a user keeps eight known networks, and a tenant with many users displaces 
 });
 
 test('of 80 attempts of an address on a locked name, 30 cost a transaction; other names and addresses are served', async () => {
-  for (let n = 0; n < 5; n += 1) expect((await attempt('nobody', '192.0.2.1')).status).toBe(401);
+  for (let n = 0; n < 5; n += 1) expect(await attempt('nobody', '192.0.2.1')).toBe(401);
   const started = () => service().db.connectionShares.countStarted();
   const before = started();
-  for (let n = 0; n < 80; n += 1) expect((await attempt('Nobody', '192.0.2.1')).status).toBe(429);
+  for (let n = 0; n < 80; n += 1) expect(await attempt('Nobody', '192.0.2.1')).toBe(429);
   expect(started() - before).toBe(30);
-  expect((await attempt('nobody', '192.0.2.2')).status).toBe(429);
+  expect(await attempt('nobody', '192.0.2.2')).toBe(429);
   expect(started() - before).toBe(31);
-  expect((await attempt('somebody', '192.0.2.1')).status).toBe(401);
+  expect(await attempt('somebody', '192.0.2.1')).toBe(401);
 });
 
 test('only a login makes a network known, and only for its tenant', async () => {
