@@ -42,8 +42,12 @@ esac
 [ -n "${REMAINDER:-}" ] || fail 'No lost server was put aside (step 2). In a new terminal, paste what step 2 printed after OK.'
 if [ -n "${LOST:-}" ] && [ -e "$LOST/postmaster.pid" ]; then
   result=0
-  as_postgres "$BIN/pg_ctl" -D "$LOST" status >&2 || result=$?
-  [ "$result" = 3 ] || fail "The lost server still runs in $LOST, and writes into its WAL. Stop it: as_postgres $BIN/pg_ctl -D $LOST -w stop."
+  status=$(as_postgres "$BIN/pg_ctl" -D "$LOST" status 2>&1) || result=$?
+  case $result in
+    3) ;;
+    0) fail "The lost server still runs in $LOST, and writes into its WAL. Stop it: as_postgres $BIN/pg_ctl -D $LOST -w stop." ;;
+    *) fail "It is unknown whether the lost server in $LOST runs: $status" ;;
+  esac
 fi
 given=$REMAINDER
 # The block start-lost writes into pg_wal, and has kept a copy from before.
