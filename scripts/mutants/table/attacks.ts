@@ -73,7 +73,7 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [
       {
         file: 'test/security/bounds/stranger-bodies.test.ts',
-        titles: ['a network may have 256 KiB of bodies'],
+        titles: ['an IPv4 /24 may have 256 KiB of bodies'],
       },
     ],
   },

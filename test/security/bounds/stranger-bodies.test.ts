@@ -21,11 +21,11 @@ const reset = (network: string) =>
     body: Buffer.from('{'.padEnd(BYTES)),
   });
 
-test('a network may have 256 KiB of bodies without a credential: more is refused at once', async () => {
-  const held = await Promise.all(Array.from({ length: 6 }, () => reset('203.0.113.1')));
+test('an IPv4 /24 may have 256 KiB of bodies without a credential: more is refused at once', async () => {
+  const held = await Promise.all(Array.from({ length: 6 }, (_, n) => reset(`203.0.113.${n}`)));
   const first = await Promise.race(held.map(async ({ reply }) => (await reply)?.status));
   expect(first).toBe(503);
-  const other = await reset('203.0.113.2');
+  const other = await reset('198.51.100.7');
   for (const { end } of [...held, other]) await end();
   const statuses = await Promise.all([...held, other].map(async ({ reply }) => (await reply)?.status));
   // What has arrived is no request, and is refused for that.
