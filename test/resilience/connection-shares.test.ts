@@ -224,13 +224,13 @@ test('anonymous requests from a new network are served before most of those of a
 }, 30_000);
 
 test('a request keeps its network in the scope of the tenant, in which logins run', () => {
-  const caller = { kind: 'system' as const, tenantId: DEMO.tenants.demo, network: '192.0.2.0/24' };
+  const caller = { kind: 'system' as const, tenantId: DEMO.tenants.demo, address: '192.0.2.1' };
   expect(makeContext(service.db, caller, 'request').asTenant().caller).toEqual(caller);
 });
 
 describe('connection shares', () => {
   const system = (tenantId: string) => ({ kind: 'system' as const, tenantId });
-  const key = (keyHash: string) => ({ kind: 'key' as const, tenantId: 't', keyHash, network: '192.0.2.1' });
+  const key = (keyHash: string) => ({ kind: 'key' as const, tenantId: 't', keyHash, address: '192.0.2.1' });
   const makeShares = (size: number) => {
     const shares = makeConnectionShares({ size, countTenants: () => Promise.resolve(1), isAway });
     for (const name of ['a', 'b', 'c']) shares.recordKeyOwner(name, name);
@@ -294,9 +294,9 @@ describe('connection shares', () => {
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = times(400, (n) =>
-      shares.run({ ...key(`invented ${n}`), network: '203.0.113.1' }, work('invented')),
+      shares.run({ ...key(`invented ${n}`), address: '203.0.113.1' }, work('invented')),
     );
-    running.push(shares.run({ ...key('unchecked'), network: '198.51.100.7' }, work('unchecked')));
+    running.push(shares.run({ ...key('unchecked'), address: '198.51.100.7' }, work('unchecked')));
     running.push(shares.run(key('a'), work('a')));
     await Promise.resolve();
     // The known courier has a share of its own.
@@ -310,7 +310,7 @@ describe('connection shares', () => {
     const shares = makeShares(2);
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
-    const from = (network: string) => shares.run({ ...system('t'), network }, work(network));
+    const from = (address: string) => shares.run({ ...system('t'), address }, work(address));
     const running = [...times(40, () => from('flood')), from('other'), from('another')];
     await endInOrder(running, ends);
     expect(order.indexOf('other')).toBeLessThan(5);

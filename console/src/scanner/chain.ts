@@ -25,7 +25,8 @@ const TYPING_MS = 700;
 /** What ended a chain. */
 export type End = 'Enter' | 'Tab' | 'pause';
 
-type Keys = {
+/** Keys without a longer pause between them. */
+export type Keys = {
   characters: string[];
   timesMs: number[];
   place: Place;
@@ -109,13 +110,17 @@ export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): bool
   return (quietMs < CLOSE_MS && !isComplete) || (hasSlowHead(keys) && (isOpen || isMidWeight(quietMs)));
 }
 
-/** Whether the keys before those of the device may be the rest of a weight: a click, for example on the search for a customer, has taken the focus. */
+/**
+ * Whether the keys before those of the device may be the rest of a weight: a click, for example on the search for a customer, has taken
+ * the focus.
+ */
 const isInWrongField = (keys: Keys): boolean =>
-  hasSlowHead(keys) && (/^[.,]/.test(keys.characters[0] ?? '') || isNowInText(keys));
+  hasSlowHead(keys) && (/^[.,]/.test(keys.characters[0] ?? '') || (keys.place === 'text' && keys.isAfterAct));
 
-const isNowInText = ({ place, isAfterAct }: Keys): boolean => place === 'text' && isAfterAct;
-
-/** Whether the last digit of the weight that a person has typed may be the first one of the scan: without it the weight is complete, or with it still not. */
+/**
+ * Whether the last digit of the weight that a person has typed may be the first one of the scan: without it the weight is complete, or
+ * with it still not.
+ */
 function mayEndWithScan(before: string, head: string): boolean {
   const typed = `${before.trim()}${head}`;
   return /\d$/.test(head) && (HAS_DECIMALS.test(typed.slice(0, -1)) || !HAS_DECIMALS.test(typed));

@@ -1,6 +1,15 @@
 // Tells a scanner and a scale from a person by the time between keys, without the DOM, so that recorded timings can test it.
 // docs/decisions/0079 has the rules.
-import { isHesitant, isTypedWeight, isUnclear, lastBreak, readKeys, type End, type Place } from './chain.js';
+import {
+  isHesitant,
+  isTypedWeight,
+  isUnclear,
+  lastBreak,
+  readKeys,
+  type End,
+  type Keys,
+  type Place,
+} from './chain.js';
 import { isJoined, slowWeightStart } from './joined-weights.js';
 import { isScaleText, readWeight } from './scale.js';
 
@@ -70,14 +79,8 @@ export type Scanner = {
   isInBurst(timeMs: number): boolean;
 };
 
-type Chain = {
-  characters: string[];
-  timesMs: number[];
-  place: Place;
-  /** What the field contained before the chain, and for how long nothing had been typed. */
-  before: string;
-  quietMs: number;
-  isAfterAct: boolean;
+/** The keys since the last pause. */
+type Chain = Keys & {
   /** The index of the first key of a device, or undefined as long as the keys may be a person's. */
   from: number | undefined;
 };

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/types.js';
 import { ApiError } from '../errors/errors.js';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
-import { networksOf } from '../values/network-address.js';
 import { hasPermission } from './permissions.js';
 import type { Secrets } from './secrets.js';
 import type { Exemptions, Tokens } from './tokens.js';
@@ -47,7 +46,7 @@ export function authenticate(
         kind: 'key',
         tenantId,
         keyHash: secrets.lookupHash(readKey(request), 'api_key'),
-        network: networksOf(request.clientAddress).block,
+        address: request.clientAddress,
       });
     case 'token': {
       const caller = recordClaimedCaller(request, tokens.read(readToken(request)));

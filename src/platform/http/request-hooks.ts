@@ -17,7 +17,6 @@ import {
 } from './bodies/body-limits.js';
 import { linesTooLarge, type SentLines } from './bodies/lines.js';
 import { MULTIPART, readForm, sentMediaType } from './bodies/forms.js';
-import { networksOf } from '../values/network-address.js';
 import { HEALTH_CHECKS } from '../values/health-checks.js';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import type { LoopGuard } from '../limits/overload/loop-guard.js';
@@ -71,7 +70,7 @@ export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
     const db = withSpan(request.db ?? deps.db, request.span);
     request.context = makeContext(db, request.caller ?? systemCaller(request), request.id);
     await deps.limit.count(request);
-    if (request.tenantId !== undefined) assertNotOverloaded(request, reply, request.context, db, deps);
+    if (request.tenantId !== undefined) assertNotOverloaded(reply, request.context, db, deps);
     // After the rate limit, because a refusal makes the error handler check the account.
     assertPermitted(request.caller, operation);
     await admitBeforeLargeBody(request);
@@ -80,7 +79,6 @@ export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
 
 /** Refuses what could not be served in time, before it costs more. @throws ApiError overloaded */
 function assertNotOverloaded(
-  { clientAddress }: FastifyRequest,
   reply: FastifyReply,
   { caller }: RequestContext,
   db: Db,
@@ -88,13 +86,13 @@ function assertNotOverloaded(
 ): void {
   db.connectionShares.assertMayWait(caller);
   const isKnown = caller.kind !== 'key' || db.connectionShares.courierOfKey(caller.keyHash) !== undefined;
-  whenClosed(reply, guard.admit(caller, clientAddress, isKnown));
+  whenClosed(reply, guard.admit(caller, isKnown));
 }
 
 const systemCaller = ({ tenantId = '', clientAddress }: FastifyRequest) => ({
   kind: 'system' as const,
   tenantId,
-  network: networksOf(clientAddress).block,
+  address: clientAddress,
 });
 
 /** Returns the preValidation hook: rejects a missing body, invalid encoding and undeclared actions, and reads forms. */

@@ -24,16 +24,16 @@ export type KeyCaller = {
   kind: 'key';
   tenantId: string;
   keyHash: string;
-  /** The client's block of networks: an IPv6 /48 or an IPv4 /24. A key that nobody has checked may be invented, so its requests count for their block. */
-  network: string;
+  /** The client's address. A key that nobody has checked may be invented, so its requests count for their block of networks. */
+  address: string;
 };
 
 /** The service itself: logins and background jobs, which have no caller. It sees the whole tenant. */
 export type SystemCaller = {
   kind: 'system';
   tenantId: string;
-  /** The client's block of networks, of a request that needs no credential. */
-  network?: string;
+  /** The client's address, of a request that needs no credential. */
+  address?: string;
 };
 
 export type Caller = UserCaller | KeyCaller | SystemCaller;

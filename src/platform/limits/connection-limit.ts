@@ -5,8 +5,6 @@ import { isOfOneSubscriber, networkOf, networksOf } from '../values/network-addr
 
 export type ConnectionLimit = {
   connections: Connections;
-  /** The most of one client. */
-  perClient: number;
   /** Returns true for trusted proxies, whose connections serve many clients. */
   isExempt(address: string): boolean;
   /** Called for the first refused connection of a client, and again only after the client has closed all connections. */
@@ -15,6 +13,8 @@ export type ConnectionLimit = {
 
 /** The connections of each client, and of the wider networks that contain it. An IPv6 /64 counts as one client. */
 export type Connections = {
+  /** The most of one client. */
+  perClient: number;
   /** Counts one. Returns the function that gives it back, or undefined if it would be too many. */
   take(address: string): Promise<(() => void) | undefined>;
 };
@@ -30,6 +30,7 @@ export function openConnections(limits: SharedLimits, perClient: number): Connec
   const ofLine = open('connections of a line', perClient * LINE_FACTOR);
   const ofBlock = open('connections of a block', perClient * BLOCK_FACTOR);
   return {
+    perClient,
     async take(address) {
       const networks = networksOf(address);
       const wider: [Allotment, string][] = [
@@ -55,17 +56,17 @@ export function openConnections(limits: SharedLimits, perClient: number): Connec
 }
 
 /**
- * Closes new connections of a client that has reached the limit. A process never has more than `perClient` of it, because it refuses further
+ * Closes new connections of a client that has reached the limit. A process never has more than that of it, because it refuses further
  * ones at once. In a server of several processes the primary one counts: until its answer arrives, a client may have as many in each process.
  */
 export function limitConnections(
   server: Server,
-  { connections, perClient, isExempt, onConnectionRefused }: ConnectionLimit,
+  { connections, isExempt, onConnectionRefused }: ConnectionLimit,
 ): void {
   const open = new Map<string, Client>();
 
   async function admit(socket: Socket, address: string, client: Client): Promise<void> {
-    const giveBack = client.sockets <= perClient ? await connections.take(address) : undefined;
+    const giveBack = client.sockets <= connections.perClient ? await connections.take(address) : undefined;
     if (giveBack && socket.destroyed) giveBack();
     else if (giveBack) socket.once('close', giveBack);
     if (giveBack) return;

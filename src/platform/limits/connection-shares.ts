@@ -1,4 +1,5 @@
 import type { Caller } from '../identity/callers.js';
+import { networksOf } from '../values/network-address.js';
 import { TENANT_SHARE } from './shared/amounts.js';
 import { makeControlledDelay, type ControlledDelay } from './overload/controlled-delay.js';
 import { makeTenantLines } from './overload/tenant-lines.js';
@@ -62,8 +63,8 @@ const MAX_KNOWN_KEYS = 10_000;
 /**
  * `courier` is undefined for staff and for the service itself, which only have their tenant's limit. `key` names the queue: of the
  * courier, or of the tenant for staff. The service itself has a queue of its own in each tenant, so that staff do not wait behind a
- * flood of logins, and the clients' blocks of networks take turns in it. All API keys of a tenant that nobody has checked, which may be invented, have one queue and the share of one courier;
- * their blocks take turns, because one line of IPv6 has 256 networks.
+ * flood of logins. All API keys of a tenant that nobody has checked, which may be invented, have one queue and the share of one courier.
+ * In both, the clients' blocks of networks take turns, because one line of IPv6 has 256 networks.
  */
 type ShareRequest = { tenant: string; courier: string | undefined; key: string };
 
@@ -98,8 +99,8 @@ export function makeConnectionShares({
 
   function ownerOf(caller: Caller): string {
     if (caller.kind === 'user') return caller.userId;
-    if (caller.kind === 'system') return caller.network ?? '';
-    return keyOwners.has(caller.keyHash) ? caller.keyHash : caller.network;
+    if (caller.kind === 'key' && keyOwners.has(caller.keyHash)) return caller.keyHash;
+    return caller.address === undefined ? '' : networksOf(caller.address).block;
   }
 
   function isFree({ tenant, courier }: ShareRequest): boolean {

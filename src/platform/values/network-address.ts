@@ -8,49 +8,45 @@ export function canonicalAddress(text: string): string | undefined {
   return parse(text)?.toString();
 }
 
-/** Returns the network that rate limits count as one client: an IPv4 address or an IPv6 /64, which is one subscriber. */
-export function networkOf(address: string): string {
-  const parsed = parse(address);
-  if (!parsed) return address;
-  if (!isIPv6(parsed)) return parsed.toString();
-  return parsed.parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':');
-}
-
 /** The networks that contain an address, from the outside in. */
 export type Networks = {
   /** An IPv6 /48, which is the most that a site gets, or an IPv4 /24. */
   block: string;
   /** An IPv6 /56, which is a usual home line. IPv4 has no such level: its /24 again. */
   line: string;
-  /** What `networkOf` returns. */
+  /** What limits count as one client: an IPv4 address or an IPv6 /64, which is one subscriber. */
   network: string;
 };
 
-/** Returns the networks that limits compare, because one line of IPv6 has 256 or more of what `networkOf` counts as one client. */
+/** Returns the networks that limits compare, because one line of IPv6 has 256 or more of what counts as one client. */
 export function networksOf(address: string): Networks {
-  const network = networkOf(address);
   const parsed = parse(address);
-  if (!parsed) return { block: network, line: network, network };
-  const inBlock = (bits: number) => `${truncated(parsed, bits)}/${bits}`;
-  if (isIPv6(parsed)) return { block: inBlock(48), line: inBlock(56), network };
-  return { block: inBlock(24), line: inBlock(24), network };
+  if (!parsed) return { block: address, line: address, network: address };
+  if (isIPv6(parsed)) {
+    const inBits = (bits: number) =>
+      `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${bits}`).toString()}/${bits}`;
+    return { block: inBits(48), line: inBits(56), network: clientOf(parsed) };
+  }
+  const block = `${ipaddr.IPv4.networkAddressFromCIDR(`${parsed.toString()}/24`).toString()}/24`;
+  return { block, line: block, network: clientOf(parsed) };
+}
+
+/** Returns the innermost of these networks. */
+export function networkOf(address: string): string {
+  const parsed = parse(address);
+  return parsed ? clientOf(parsed) : address;
+}
+
+function clientOf(address: Address): string {
+  if (!isIPv6(address)) return address.toString();
+  return address.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':');
 }
 
 /** Whether the wider networks are of one subscriber. An IPv4 /24 is usually of many, so only turns compare it. */
 export const isOfOneSubscriber = ({ block, line }: Networks): boolean => line !== block;
-
-/** Returns the address with all bits after the first ones cleared. */
-function truncated(address: Address, bits: number): string {
-  const bytes = address.toByteArray();
-  return ipaddr
-    .fromByteArray(bytes.map((byte, at) => byte & (0xff00 >> clamp(bits - at * 8)) & 0xff))
-    .toString();
-}
-
-const clamp = (bits: number) => Math.min(8, Math.max(0, bits));
 
 /** Returns a function that tests whether an address is in one of the blocks (addresses or CIDR blocks). */
 export function makeBlockMatcher(blocks: string[]): (address: string) => boolean {

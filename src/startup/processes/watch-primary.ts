@@ -3,7 +3,6 @@ import type { Ask } from '../../platform/limits/shared/limits-of-primary.js';
 export type PrimaryWatch = {
   /** Rejects at once while the primary process does not answer. A call that waits when it stops answering rejects, too. */
   ask: Ask;
-  stop(): void;
 };
 
 const INTERVAL_MS = 1_000;
@@ -76,6 +75,5 @@ export function watchPrimary({ ping, onChange }: Options): PrimaryWatch {
           .catch(reject);
       });
     },
-    stop,
   };
 }

@@ -38,6 +38,7 @@ function settingLike(name: string): string | undefined {
   return KNOWN.find((setting) => distance(folded, setting, limitOf(setting)) <= limitOf(setting));
 }
 
+// Our own: leven and fastest-levenshtein count two exchanged letters, the most frequent slip, as two errors, as many as in other words.
 /** Returns how many letters must be added, removed, replaced or exchanged with the next one; more than the limit if it is larger. */
 function distance(one: string, other: string, limit: number): number {
   if (Math.abs(one.length - other.length) > limit) return limit + 1;

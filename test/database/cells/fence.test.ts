@@ -82,7 +82,7 @@ describe.each(['arriving', 'moved', 'gone'])('a tenant whose state is %s', (stat
       [DEMO.couriers.TWO],
     );
     const keys = [rows[0]?.hash ?? '', 'unknown'].map(
-      (keyHash) => ({ kind: 'key', tenantId: TWO, keyHash, network: '192.0.2.1' }) as const,
+      (keyHash) => ({ kind: 'key', tenantId: TWO, keyHash, address: '192.0.2.1' }) as const,
     );
     const callers: Caller[] = [{ kind: 'system', tenantId: TWO }, ...keys];
     const read = (caller: Caller) =>

@@ -55,7 +55,7 @@ test.each([1, 2])(
         kind: 'key' as const,
         tenantId: DEMO.tenants.demo,
         keyHash: openSecrets(developmentConfig().secrets).lookupHash(DEMO.apiKeys.IEX, 'api_key'),
-        network: '192.0.2.1',
+        address: '192.0.2.1',
       },
       'a-request',
     );

@@ -76,7 +76,7 @@ test('the bodies of lines of one API key are read one at a time, beside those of
   let end = () => {};
   const running = new Promise<void>((resolve) => (end = resolve));
   const read = (keyHash: string) =>
-    limits.limitLines({ kind: 'key', tenantId: 't', keyHash, network: '192.0.2.1' }, 'read', () => {
+    limits.limitLines({ kind: 'key', tenantId: 't', keyHash, address: '192.0.2.1' }, 'read', () => {
       started.push(keyHash);
       return running;
     });

@@ -26,7 +26,6 @@ async function serve(connections: Connections): Promise<{ port: number; server: 
   const refused: string[] = [];
   limitConnections(server, {
     connections,
-    perClient: LIMIT,
     isExempt: () => false,
     onConnectionRefused: (network) => refused.push(network),
   });
@@ -69,6 +68,7 @@ test('a process keeps no more than the limit while the primary process has not a
   let answer: () => void = () => undefined;
   const answered = new Promise<void>((resolve) => (answer = resolve));
   const late: Connections = {
+    perClient: LIMIT,
     async take(address) {
       await answered;
       return own.take(address);

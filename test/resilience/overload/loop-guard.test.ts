@@ -4,7 +4,7 @@ import type { Caller } from '../../../src/platform/identity/callers.js';
 import { watchLoop, type LoopGuard } from '../../../src/platform/limits/overload/loop-guard.js';
 import { until } from '../../support/service/processes.js';
 
-const keyOf = (keyHash: string): Caller => ({ kind: 'key', tenantId: 't', keyHash, network: '192.0.2.1' });
+const keyOf = (keyHash: string): Caller => ({ kind: 'key', tenantId: 't', keyHash, address: '192.0.2.1' });
 
 /** Keeps the thread busy, in turns of the event loop that are longer than allowed. */
 async function saturate(isDone: () => boolean, arrive: () => void = () => undefined): Promise<void> {
@@ -22,31 +22,26 @@ test('while the thread cannot keep up, a flood is refused, light callers are ser
   const guard = watchLoop(() => (refused += 1));
   try {
     const startedMs = performance.now();
-    const ends = Array.from({ length: 300 }, () => guard.admit(keyOf('flood'), '10.0.0.1', true));
+    const ends = Array.from({ length: 300 }, () => guard.admit(keyOf('flood'), true));
     let callers = 0;
     const arrive = () => {
-      for (let n = 0; n < 20; n += 1) guard.admit(keyOf(`light ${(callers += 1)}`), '10.0.0.1', true)();
+      for (let n = 0; n < 20; n += 1) guard.admit(keyOf(`light ${(callers += 1)}`), true)();
     };
     await saturate(() => guard.limit() < 300, arrive);
     expect(guard.limit()).toBeLessThan(300);
     // A burst of two seconds is no overload.
     expect(performance.now() - startedMs).toBeGreaterThan(2_000);
-    expect(() => guard.admit(keyOf('flood'), '10.0.0.1', true)).toThrow(
-      expect.objectContaining({ code: 'overloaded' }),
-    );
-    ends.push(
-      guard.admit(keyOf('light'), '10.0.0.1', true),
-      guard.admit({ kind: 'system', tenantId: 't' }, '10.0.0.2', true),
-    );
+    expect(() => guard.admit(keyOf('flood'), true)).toThrow(expect.objectContaining({ code: 'overloaded' }));
+    ends.push(guard.admit(keyOf('light'), true), guard.admit({ kind: 'system', tenantId: 't' }, true));
     await saturate(() => guard.limit() === 64);
     expect(guard.limit()).toBe(64);
     for (const end of ends) end();
     // However late the event loop is, callers share what the limit leaves.
     ends.splice(0);
-    for (let n = 0; n < 64; n += 1) ends.push(guard.admit(keyOf('flood'), '10.0.0.1', true));
-    expect(() => guard.admit(keyOf('flood'), '10.0.0.1', true)).toThrow('overloaded');
-    for (let n = 0; n < 32; n += 1) ends.push(guard.admit(keyOf('other'), '10.0.0.1', true));
-    expect(() => guard.admit(keyOf('other'), '10.0.0.1', true)).toThrow('overloaded');
+    for (let n = 0; n < 64; n += 1) ends.push(guard.admit(keyOf('flood'), true));
+    expect(() => guard.admit(keyOf('flood'), true)).toThrow('overloaded');
+    for (let n = 0; n < 32; n += 1) ends.push(guard.admit(keyOf('other'), true));
+    expect(() => guard.admit(keyOf('other'), true)).toThrow('overloaded');
     expect(refused).toBe(3);
     for (const end of ends) end();
     await until(() => Promise.resolve(guard.limit() === Infinity));
@@ -61,7 +56,7 @@ test('a burst that arrives slowly, because the thread is busy, is admitted', asy
     const startedMs = performance.now();
     await saturate(
       () => performance.now() - startedMs > 4_000,
-      () => void guard.admit(keyOf('burst'), '10.0.0.1', true),
+      () => void guard.admit(keyOf('burst'), true),
     );
     expect(guard.limit()).toBe(Infinity);
   } finally {
@@ -74,7 +69,7 @@ describe('strangers, whose credential nobody has checked,', () => {
   async function countAdmitted(admit: (guard: LoopGuard, n: number) => unknown): Promise<number> {
     const guard = watchLoop();
     try {
-      const ends = Array.from({ length: 300 }, () => guard.admit(keyOf('flood'), '10.0.0.1', true));
+      const ends = Array.from({ length: 300 }, () => guard.admit(keyOf('flood'), true));
       await saturate(() => guard.limit() === 64, burst(guard));
       for (const end of ends) end();
       let admitted = 0;
@@ -87,7 +82,7 @@ describe('strangers, whose credential nobody has checked,', () => {
         }
       }
       // A user that has logged in has its share all the same.
-      guard.admit(keyOf('known'), '10.0.0.3', true);
+      guard.admit(keyOf('known'), true);
       return admitted;
     } finally {
       guard.stop();
@@ -97,10 +92,10 @@ describe('strangers, whose credential nobody has checked,', () => {
   const burst = (guard: LoopGuard) => {
     let callers = 0;
     return () => {
-      for (let n = 0; n < 20; n += 1) guard.admit(keyOf(`light ${(callers += 1)}`), '10.0.0.1', true)();
+      for (let n = 0; n < 20; n += 1) guard.admit(keyOf(`light ${(callers += 1)}`), true)();
     };
   };
-  const nobody: Caller = { kind: 'system', tenantId: 't' };
+  const nobodyAt = (address: string): Caller => ({ kind: 'system', tenantId: 't', address });
 
   test.each([
     ['IPv6 /64', (n: number) => `2001:db8::${n.toString(16)}`],
@@ -109,20 +104,18 @@ describe('strangers, whose credential nobody has checked,', () => {
   ])(
     'share what an %s may have, however many addresses they use',
     async (_, addressOf) => {
-      expect(await countAdmitted((guard, n) => guard.admit(nobody, addressOf(n), false))).toBe(64);
+      expect(await countAdmitted((guard, n) => guard.admit(nobodyAt(addressOf(n)), false))).toBe(64);
     },
     60_000,
   );
 
   test('share what a network may have, however many keys they invent', async () => {
-    expect(await countAdmitted((guard, n) => guard.admit(keyOf(`invented ${n}`), '10.0.0.1', false))).toBe(
-      64,
-    );
+    expect(await countAdmitted((guard, n) => guard.admit(keyOf(`invented ${n}`), false))).toBe(64);
   }, 60_000);
 
   test('have a bounded number of requests in progress, however many networks they use', async () => {
     const admitted = await countAdmitted((guard, n) =>
-      guard.admit(nobody, `2001:db8:${n.toString(16)}::1`, false),
+      guard.admit(nobodyAt(`2001:db8:${n.toString(16)}::1`), false),
     );
     expect(admitted).toBe(65);
   }, 60_000);

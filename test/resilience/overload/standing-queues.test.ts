@@ -16,7 +16,7 @@ const keyOf = (keyHash: string, tenantId = 't'): Caller => ({
   kind: 'key',
   tenantId,
   keyHash,
-  network: '192.0.2.1',
+  address: '192.0.2.1',
 });
 const code = (error: unknown) => String((error as { code?: unknown }).code);
 
@@ -220,7 +220,7 @@ describe('over HTTP', () => {
   }, 60_000);
 
   test('a flood of a courier gets 503 with Retry-After, while stations scan and log in', async () => {
-    const caller: Caller = { kind: 'key', tenantId: DEMO.tenants.demo, keyHash: '', network: '192.0.2.1' };
+    const caller: Caller = { kind: 'key', tenantId: DEMO.tenants.demo, keyHash: '', address: '192.0.2.1' };
     expect(() => service.db.connectionShares.assertMayWait(caller)).not.toThrow();
     const refused: Reply[] = [];
     let isStopped = false;

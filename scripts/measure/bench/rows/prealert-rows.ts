@@ -33,7 +33,7 @@ function submitStatements(config: Config): string[] {
     kind: 'key' as const,
     tenantId: DEMO.tenants.demo,
     keyHash: openSecrets(config.secrets).lookupHash(DEMO.apiKeys.IEX, 'api_key'),
-    network: '192.0.2.1',
+    address: '192.0.2.1',
   };
   const id = newId();
   const prealert = {

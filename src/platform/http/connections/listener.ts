@@ -57,13 +57,8 @@ export function makeListener({ config, timeouts = TIMEOUTS, limits, ...deps }: L
       if (socket instanceof Socket)
         limiter.endAfterReplies(socket, () => respondToParserError(error, socket, onSocketResponse));
     });
-    if (connections && perHolder !== undefined)
-      limitConnections(server, {
-        connections,
-        perClient: perHolder,
-        isExempt: forwarding.isTrusted,
-        onConnectionRefused,
-      });
+    if (connections)
+      limitConnections(server, { connections, isExempt: forwarding.isTrusted, onConnectionRefused });
     return server;
   };
 }

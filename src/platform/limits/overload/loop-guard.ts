@@ -15,7 +15,7 @@ export type LoopGuard = {
    * @param isKnown whether the credential has been checked; a key that nobody has checked may be invented
    * @throws ApiError overloaded if the caller has its share already
    */
-  admit(caller: Caller, address: string, isKnown: boolean): () => void;
+  admit(caller: Caller, isKnown: boolean): () => void;
   /** Infinite while the thread keeps up. */
   limit(): number;
   stop(): void;
@@ -86,7 +86,7 @@ export function watchLoop(onRefused: () => void = () => undefined): LoopGuard {
     }
   }
 
-  function flowOfStranger(address: string): string {
+  function flowOfStranger(address = ''): string {
     const flow = networksOf(address).block;
     return strangers.has(flow) || strangers.size < MAX_STRANGERS ? flow : OTHER_STRANGERS;
   }
@@ -94,9 +94,9 @@ export function watchLoop(onRefused: () => void = () => undefined): LoopGuard {
   const timer = setInterval(sample, SAMPLE_MS);
   timer.unref();
   return {
-    admit(caller, address, isKnown) {
-      const known = isKnown ? flowOf(caller) : undefined;
-      const flow = known ?? flowOfStranger(address);
+    admit(caller, isKnown) {
+      const known = flowOf(caller, isKnown);
+      const flow = known ?? flowOfStranger(caller.kind === 'user' ? undefined : caller.address);
       const own = inProgress.get(flow) ?? 0;
       arrivedLate += lateSinceMs === undefined ? 0 : 1;
       if (total >= limit && own > 0 && own >= limit / inProgress.size) {
@@ -112,8 +112,8 @@ export function watchLoop(onRefused: () => void = () => undefined): LoopGuard {
   };
 }
 
-/** Who shares the thread: each user and each API key. Undefined for a request without a credential, which its network stands for. */
-function flowOf(caller: Caller): string | undefined {
-  if (caller.kind === 'system') return undefined;
-  return `${caller.tenantId} ${caller.kind === 'user' ? caller.userId : caller.keyHash}`;
+/** Who shares the thread: each user and each API key. Undefined without a checked credential: then the client's network does. */
+function flowOf(caller: Caller, isKnown: boolean): string | undefined {
+  if (caller.kind === 'user') return `${caller.tenantId} ${caller.userId}`;
+  return caller.kind === 'key' && isKnown ? `${caller.tenantId} ${caller.keyHash}` : undefined;
 }

@@ -10,6 +10,8 @@ export type Amounts = {
   take(holder: Holder, amount: number): boolean;
   /** Gives back an amount that was taken. */
   give(holder: Holder, amount: number): void;
+  /** Returns what a holder has. */
+  heldBy(holder: Holder): number;
 };
 
 /** The share of an amount that leaves enough for other tenants, however many users and keys one tenant has. */
@@ -36,10 +38,12 @@ export function makeAmounts({ perHolder, perTenant = Infinity, total = Infinity 
       return isFree;
     },
     give: (holder, amount) => add(holder, -amount),
+    heldBy: ({ name }) => ofHolders.of(name),
   };
 }
 
-function makeSums() {
+/** Sums by name. What is not positive is forgotten. */
+export function makeSums() {
   const sums = new Map<string, number>();
   const of = (name: string) => sums.get(name) ?? 0;
   return {

@@ -26,7 +26,8 @@ export function makeKnownNetworks(): KnownNetworks {
   }
 
   function forget(at: number): void {
-    for (const login of at < 0 ? [] : logins.splice(at, 1)) count(login, -1);
+    const [login] = at < 0 ? [] : logins.splice(at, 1);
+    if (login) count(login, -1);
   }
 
   function forgetOld(): void {

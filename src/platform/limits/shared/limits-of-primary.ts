@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors/errors.js';
 import type { LimitCalls } from './limits-for-children.js';
-import { makeAmounts, type AmountLimits, type Holder } from './amounts.js';
+import { makeAmounts, makeSums, type AmountLimits, type Holder } from './amounts.js';
 import { makeOwnLimits, type Allotment, type SharedLimits } from './shared-limits.js';
 
 /** The calls as a channel sends them: each returns a promise. */
@@ -107,36 +107,20 @@ export function openLimitsOfPrimary(primary: RemoteLimits, ask: Ask = (call) => 
  */
 function makeSharedAllotment(name: string, limits: AmountLimits, primary: RemoteLimits, ask: Ask): Allotment {
   const own = makeAmounts(limits);
-  const granted = new Map<string, number>();
-  const held = new Map<string, number>();
-
-  function add(sums: Map<string, number>, holder: Holder, amount: number): void {
-    const sum = (sums.get(holder.name) ?? 0) + amount;
-    if (sum === 0) sums.delete(holder.name);
-    else sums.set(holder.name, sum);
-  }
-
-  function takeOwn(holder: Holder, amount: number): boolean {
-    const isTaken = own.take(holder, amount);
-    if (isTaken) add(held, holder, amount);
-    return isTaken;
-  }
+  const granted = makeSums();
 
   /** Gives back to the primary process what this one does not have. */
   function settle(holder: Holder): void {
-    const excess = (granted.get(holder.name) ?? 0) - (held.get(holder.name) ?? 0);
+    const excess = granted.of(holder.name) - own.heldBy(holder);
     if (excess <= 0) return;
-    add(granted, holder, -excess);
+    granted.add(holder.name, -excess);
     send(primary.give(name, holder, excess));
   }
 
   return {
     async take(holder, amount) {
-      const note = (isGranted: boolean) => {
-        if (isGranted) add(granted, holder, amount);
-      };
       const onLate = (isGranted: boolean) => {
-        note(isGranted);
+        if (isGranted) granted.add(holder.name, amount);
         settle(holder);
       };
       const isGranted = await orOwn(
@@ -144,14 +128,13 @@ function makeSharedAllotment(name: string, limits: AmountLimits, primary: Remote
         () => undefined,
       );
       if (isGranted === false) return false;
-      note(isGranted === true);
-      const isTaken = takeOwn(holder, amount);
+      if (isGranted) granted.add(holder.name, amount);
+      const isTaken = own.take(holder, amount);
       settle(holder);
       return isTaken;
     },
     give(holder, amount) {
       own.give(holder, amount);
-      add(held, holder, -amount);
       settle(holder);
     },
   };

@@ -82,7 +82,7 @@ describe('isolation of webhook tables', () => {
     if (name === 'tenant two itself') return system(two);
     if (name === 'key IEX') {
       const { api_key_hash: keyHash } = await alone.db.courier(IEX);
-      return { kind: 'key', tenantId: demo, keyHash: keyHash ?? '', network: '192.0.2.1' };
+      return { kind: 'key', tenantId: demo, keyHash: keyHash ?? '', address: '192.0.2.1' };
     }
     const tenantId = name.startsWith('two/') ? two : demo;
     const user = await alone.db.one('users', { tenant_id: tenantId, username: name.replace('two/', '') });
