@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { jestStatus } from './jest.mjs';
 import { prepare, root } from './prepare.mjs';
-import { repeatFailed } from './repeat-failed.mjs';
+import { repeatFailed } from './check/repeat-failed.mjs';
 
 const args = process.argv.slice(2);
 // Jest says nothing about a file that does not exist, if another one does.
@@ -27,7 +27,7 @@ async function repeat() {
     (await jestStatus(['--maxWorkers', '1', '--runTestsByPath', file], { TEST_REPEATED: '1' })) === 0;
   const { passed, failures } = await repeatFailed(record, { runAlone, write });
   // Of the installed packages' code, so it is imported after their installation.
-  const { compareFacts } = await import('../test/support/service/contract-facts.mjs');
+  const { compareFacts } = await import('../test/support/contract/contract-facts.mjs');
   const { faults } = compareFacts();
   write(faults.map((fault) => `${fault}\n`).join(''));
   const failed = failures.reduce((sum, { count }) => sum + count, faults.length);

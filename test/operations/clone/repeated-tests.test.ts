@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MOST_FILES, TIMES, repeatFailed } from '../../../scripts/repeat-failed.mjs';
+import { MOST_FILES, TIMES, repeatFailed } from '../../../scripts/check/repeat-failed.mjs';
 
 // A complete run repeats tests that failed beside others. See docs/decisions/0117-repeated-tests.md.
 

@@ -2,7 +2,7 @@
 // the result for scripts/test.mjs, which repeats tests that failed.
 import { writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { compareFacts } from './contract-facts.mjs';
+import { compareFacts } from '../contract/contract-facts.mjs';
 
 /** The result of the last complete run, as repeat-failed.mjs reads it. */
 const RECORD = 'coverage/run.json';

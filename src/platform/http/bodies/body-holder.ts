@@ -7,12 +7,12 @@ import { networksOf } from '../../values/network-address.js';
  * A request without a credential takes that of its block of networks.
  */
 export function holderOf({ caller, db, tenantId = '', clientAddress }: FastifyRequest): Holder {
-  const nameOf = () => {
-    if (caller?.kind === 'user') return caller.courierId ?? caller.userId;
-    // The account was checked before, so the courier is known.
-    return caller
-      ? (db?.connectionShares.courierOfKey(caller.keyHash) ?? caller.keyHash)
-      : networksOf(clientAddress).block;
-  };
-  return { name: `${tenantId} ${nameOf()}`, tenant: tenantId };
+  // Such a request may name any tenant.
+  if (!caller) return { name: networksOf(clientAddress).block, tenant: tenantId };
+  const name =
+    caller.kind === 'user'
+      ? (caller.courierId ?? caller.userId)
+      : // The account was checked before, so the courier is known.
+        (db?.connectionShares.courierOfKey(caller.keyHash) ?? caller.keyHash);
+  return { name: `${tenantId} ${name}`, tenant: tenantId };
 }
