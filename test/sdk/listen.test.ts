@@ -19,7 +19,8 @@ import { buildSdk } from './programs/build-sdk.js';
 
 // crossdock-listen: the events of the feed, posted to a program of the developer.
 
-const PROGRAM = join(projectRoot, 'sdk/typescript/dist/crossdock-listen.mjs');
+const sdk = join(projectRoot, 'sdk', 'typescript');
+const PROGRAM = join(sdk, 'dist', 'crossdock-listen.mjs');
 const SECRET = webhookSecret('l');
 
 const { api, db, service } = withService({ worker: true });
