@@ -39,13 +39,13 @@ async function holdAll(): Promise<void> {
       application_name: HOLDER,
     });
     client.on('error', () => undefined);
-    const refusal = await client.connect().then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (refusal instanceof pg.DatabaseError && refusal.code === '53300') return;
-    if (refusal) throw refusal;
-    held.push(client);
+    try {
+      await client.connect();
+      held.push(client);
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && error.code === '53300') return;
+      throw error;
+    }
   }
 }
 
@@ -54,7 +54,7 @@ async function release(count = held.length): Promise<void> {
   await Promise.all(held.splice(0, count).map((client) => client.end()));
   await until(async () => {
     const [row] = await server.query(
-      `select count(*)::int as left from pg_stat_activity where application_name = '${HOLDER}'`,
+      `select count(*)::int as left from pg_stat_activity where datname = 'used_up' and application_name = '${HOLDER}'`,
     );
     return Number(row?.['left']) <= held.length;
   });
