@@ -67,8 +67,12 @@ export type SecretConfig = {
 };
 
 export class ConfigError extends Error {
-  constructor(readonly faults: string[]) {
-    super(faults.join('\n'));
+  /** @param options with the `cause` if the fault is a failure of the database, which may pass by itself */
+  constructor(
+    readonly faults: string[],
+    options?: ErrorOptions,
+  ) {
+    super(faults.join('\n'), options);
   }
 }
 

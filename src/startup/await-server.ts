@@ -1,8 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { ConfigError } from '../config/config.js';
+import { ApiError } from '../platform/errors/errors.js';
 import { readVersion, withClient } from '../platform/db/connections/roles.js';
 import { writeAndRollBack } from '../platform/db/health.js';
-import { describeFailure, isRefusedLogin, meaningOfError, sqlStateOf } from '../platform/db/violations.js';
+import {
+  describeFailure,
+  isAway,
+  isRefusedLogin,
+  isRetryable,
+  meaningOfError,
+  sqlStateOf,
+} from '../platform/db/violations.js';
 
 const PAUSE_MS = 500;
 
@@ -14,35 +23,22 @@ const START_LIMIT_MS = 20_000;
 
 type Log = (line: string) => void;
 
-type Attempts = {
-  limitMs: number;
-  /** Whether the same work may succeed later. */
-  mayPass: (error: unknown, attempt: number) => boolean;
-  /** Called with the first error that may pass. */
-  onFirst?: (error: unknown) => void;
-};
-
-/** Repeats work until it succeeds. @throws the last error, if it will not pass or the time is over */
-async function repeat<Result>(work: () => Promise<Result>, { limitMs, mayPass, onFirst }: Attempts) {
-  const deadlineMs = performance.now() + limitMs;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!mayPass(error, attempt) || performance.now() > deadlineMs) throw error;
-      if (attempt === 1) onFirst?.(error);
-      await sleep(PAUSE_MS);
-    }
-  }
-}
-
 /**
  * Waits until a server that starts accepts connections. A wrong password, or a database that does not exist, ends the wait.
  *
  * @throws the last error if the server is not there in time
  */
 export async function awaitServer(url: string, limitMs: number): Promise<void> {
-  await repeat(() => readVersion(url), { limitMs, mayPass: mayStart });
+  const deadlineMs = performance.now() + limitMs;
+  for (;;) {
+    try {
+      await readVersion(url);
+      return;
+    } catch (error) {
+      if (!mayStart(error) || performance.now() > deadlineMs) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
 }
 
 /** A refused login (28) and a missing database (3D) may be temporary for a request, but not while a server starts. */
@@ -50,41 +46,68 @@ const mayStart = (error: unknown): boolean =>
   meaningOfError(error) === 'unavailable' && !/^(28|3D)/.test(sqlStateOf(error) ?? '');
 
 /**
- * Returns the server's version. Repeats a connection that fails because the server is away, and a login that is refused, because the
- * password of PostgreSQL, the pooler and the setting are not changed at the same moment.
+ * Runs a step of a start, and repeats it while its database fails in a way that may pass by itself.
  *
- * @param log called once, before the first repetition
- * @throws the last error, if there is still one after 20 seconds; at once if the first one will not pass, as with a missing database
+ * @param setting the one with the URL of the database
+ * @throws ConfigError, or the error of the step if it will not pass
  */
-export function awaitDatabase(setting: string, url: string, log: Log): Promise<number> {
-  return repeat(() => readVersion(url), {
-    limitMs: START_LIMIT_MS,
-    // After the refusal, pgbouncer lets the next ones wait for a connection to the server until they time out.
-    mayPass: (error, attempt) => attempt > 1 || mayStart(error) || isRefusedLogin(error),
-    onFirst: (error) => log(describeAttempt(setting, error)),
-  });
-}
+export type Repeat = <Result>(setting: string, step: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Waits until the database stores something. During a failover the address may lead to a standby.
+ * Returns what repeats the steps of one start. All of them together have 20 seconds from the first failure, so that a start never ends
+ * sooner because of an outage, in whichever step it begins.
  *
- * @param log called once, before the first repetition
- * @throws the last error if the database stores nothing for 20 seconds, because its disk is full or it is read-only
+ * @param log called before the first repetition, once per setting and reason
  */
-export async function awaitStorage(setting: string, url: string, log: Log): Promise<void> {
-  const probe = (client: pg.Client) => writeAndRollBack(client);
-  await repeat(() => withClient(url, probe), {
-    limitMs: START_LIMIT_MS,
-    mayPass: (error, attempt) => storesNothing(error) || (attempt > 1 && mayStart(error)),
-    onFirst: (error) => log(describeAttempt(setting, error)),
-  }).catch((error: unknown) => {
-    // A login without the right to create temporary tables cannot try.
-    if (storesNothing(error) || mayStart(error)) throw error;
-  });
+export function makeRepeat(log: Log): Repeat {
+  let deadlineMs: number | undefined;
+  const reported = new Set<string>();
+
+  return async function repeat(setting, step) {
+    for (;;) {
+      try {
+        return await step();
+      } catch (error) {
+        if (!mayPass(error)) throw error;
+        deadlineMs ??= performance.now() + START_LIMIT_MS;
+        const leftMs = deadlineMs - performance.now();
+        const reason = `${setting}: ${describeFailure(failureOf(error)).replace(/\.$/, '')}.`;
+        if (leftMs < 0)
+          throw error instanceof ConfigError ? error : new ConfigError([reason], { cause: error });
+        if (!reported.has(reason)) log(`${reason} Trying again for ${Math.ceil(leftMs / 1_000)} seconds.`);
+        reported.add(reason);
+        await sleep(PAUSE_MS);
+      }
+    }
+  };
+}
+
+/** Returns the failure of the database that a fault of a start describes. Any other fault is its own. */
+const failureOf = (error: unknown): unknown =>
+  error instanceof ConfigError && error.cause !== undefined ? error.cause : error;
+
+/**
+ * Returns whether a failed step may succeed later: the server is away or has no free connection, stores nothing, or refuses the login,
+ * because the password of PostgreSQL, the pooler and the setting are not changed at the same moment.
+ */
+export function mayPass(error: unknown): boolean {
+  const failure = failureOf(error);
+  if (failure instanceof ConfigError) return false;
+  if (failure instanceof ApiError) return isAway(failure);
+  return mayStart(failure) || isRefusedLogin(failure) || isRetryable(failure) || storesNothing(failure);
 }
 
 const storesNothing = (error: unknown): boolean =>
   ['read_only', 'unwritable'].includes(meaningOfError(error));
 
-const describeAttempt = (setting: string, error: unknown): string =>
-  `${setting}: ${describeFailure(error).replace(/\.$/, '')}. Trying again for ${START_LIMIT_MS / 1_000} seconds.`;
+/**
+ * Tries whether the database stores something. During a failover the address may lead to a standby.
+ *
+ * @throws the error if it does not, because its disk is full or it is read-only
+ */
+export async function assertStorage(url: string): Promise<void> {
+  await withClient(url, (client: pg.Client) => writeAndRollBack(client)).catch((error: unknown) => {
+    // A login without the right to create temporary tables cannot try.
+    if (mayPass(error)) throw error;
+  });
+}

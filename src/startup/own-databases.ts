@@ -4,6 +4,7 @@ import { ConfigError, type Config } from '../config/config.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { readDatabaseIdentity } from '../platform/db/connections/server-identity.js';
 import { describeFailure } from '../platform/db/violations.js';
+import type { Repeat } from './await-server.js';
 import { assertOwnDatabase } from './database-owner.js';
 
 /**
@@ -16,6 +17,7 @@ export async function assertOwnDatabases(
   config: Config,
   ownerUrl: string | undefined,
   log: (line: string) => void,
+  repeat: Repeat,
 ): Promise<void> {
   const urls: [setting: string, url: string | undefined][] = [
     ['DATABASE_OWNER_URL', ownerUrl],
@@ -26,9 +28,9 @@ export async function assertOwnDatabases(
   for (const [setting, url] of urls) {
     if (url === undefined || checked.has(url)) continue;
     checked.add(url);
-    await assertOwn(config, setting, url);
+    await repeat(setting, () => assertOwn(config, setting, url));
   }
-  await assertOneDatabase(config.databaseUrl, ownerUrl);
+  await repeat('DATABASE_URL', () => assertOneDatabase(config.databaseUrl, ownerUrl));
   await assertOwnReplica(config, log);
 }
 
@@ -54,7 +56,9 @@ export async function assertOwn(config: Config, setting: string, url: string): P
     refusesMaintenance: true,
     isOwn,
   }).catch((error: unknown) => {
-    throw error instanceof ConfigError ? error : new ConfigError([`${setting}: ${messageOf(error)}.`]);
+    throw error instanceof ConfigError
+      ? error
+      : new ConfigError([`${setting}: ${messageOf(error)}.`], { cause: error });
   });
 }
 
@@ -88,7 +92,7 @@ export const describeUnexamined = (setting: string, error: unknown): string =>
 export const refuseUnexamined =
   (setting: string) =>
   (error: unknown): never => {
-    throw new ConfigError([describeUnexamined(setting, error)]);
+    throw new ConfigError([describeUnexamined(setting, error)], { cause: error });
   };
 
 /** Without its last full stop, because a sentence follows. */

@@ -19,7 +19,7 @@ import {
   readDeployments,
   recordDeployment,
 } from './deployment.js';
-import { awaitDatabase, awaitStorage } from './await-server.js';
+import { assertStorage, makeRepeat, type Repeat } from './await-server.js';
 import { describeNewName, nameOf } from './database-owner.js';
 import { assertOwn, assertOwnDatabases, messageOf, refuseUnexamined } from './own-databases.js';
 import { assertSafe, assertSafeLogin } from './safe-database.js';
@@ -65,37 +65,43 @@ export async function prepareDatabase(
   loadDemo?: LoadDemo,
 ): Promise<PreparedDatabase> {
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
+  const repeat = makeRepeat(log);
   try {
     // Together, because each connection takes 20 ms.
     await Promise.all([
-      assertReachable('DATABASE_URL', config.databaseUrl, log),
-      assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl, log),
-      assertReachable('DATABASE_DIRECT_URL', config.databaseDirectUrl, log),
+      assertReachable('DATABASE_URL', config.databaseUrl, repeat),
+      assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl, repeat),
+      assertReachable('DATABASE_DIRECT_URL', config.databaseDirectUrl, repeat),
     ]);
-    await assertPoolerSettings(config, runsJobs);
+    await repeat('DATABASE_URL', () => assertPoolerSettings(config, runsJobs));
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
     // Before anything is written.
-    await assertOwnDatabases(config, ownerUrl, log);
+    await assertOwnDatabases(config, ownerUrl, log, repeat);
     // Nothing else can migrate the embedded server.
     const migrates = ownerUrl !== undefined && (config.migratesAtStart || embedded !== undefined);
-    if (migrates) await migrateAtStart(config, ownerUrl, log);
+    if (migrates) await repeat('DATABASE_OWNER_URL', () => migrateAtStart(config, ownerUrl, log));
     if (ownerUrl && loadDemo && config.appEnv === 'development')
-      await withClient(ownerUrl, (client) => loadDemo(client, openSecrets(config.secrets), log));
+      await repeat('DATABASE_OWNER_URL', () =>
+        withClient(ownerUrl, (client) => loadDemo(client, openSecrets(config.secrets), log)),
+      );
     const url = embedded
       ? await createServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
-    if (!migrates) await assertMigrated(url, ownerUrl);
+    if (!migrates) await repeat('DATABASE_URL', () => assertMigrated(url, ownerUrl));
     const [, role] = await allOrFaults([
-      assertSafe(config, 'DATABASE_URL', url)
-        .then(() => assertStores(url, log))
-        .then(() => recordUse(config, url, log)),
-      roleToAssume(config, 'DATABASE_URL', url),
+      repeat('DATABASE_URL', () => assertSafe(config, 'DATABASE_URL', url))
+        .then(() => repeat('DATABASE_URL', () => assertStores(url)))
+        .then(() => repeat('DATABASE_URL', () => recordUse(config, url, log))),
+      repeat('DATABASE_URL', () => roleToAssume(config, 'DATABASE_URL', url)),
     ]);
+    const { databaseDirectUrl: directUrl } = config;
     return {
       url,
       ...role,
       isBehindPooler: config.databasePooler !== undefined,
-      ...(config.databaseDirectUrl ? { direct: await openDirect(config, config.databaseDirectUrl) } : {}),
+      ...(directUrl
+        ? { direct: await repeat('DATABASE_DIRECT_URL', () => openDirect(config, directUrl)) }
+        : {}),
       stop: async () => embedded?.stop(),
     };
   } catch (error) {
@@ -116,7 +122,7 @@ export async function prepareCell(
 ): Promise<Pick<PreparedDatabase, 'url' | 'assumeRole'>> {
   const setting = `DATABASE_CELLS (${name})`;
   // A request that looks for its tenant waits for it, so nothing is repeated here.
-  await assertVersion(setting, () => readVersion(url));
+  await assertVersion(setting, url);
   await assertOwn(config, setting, url);
   await assertMigrated(url);
   const role = await roleToAssume(config, setting, url);
@@ -134,13 +140,13 @@ async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedSer
   }
 }
 
-async function assertReachable(setting: string, url: string | undefined, log: Log): Promise<void> {
-  if (url) await assertVersion(setting, () => awaitDatabase(setting, url, log));
+async function assertReachable(setting: string, url: string | undefined, repeat: Repeat): Promise<void> {
+  if (url) await repeat(setting, () => assertVersion(setting, url));
 }
 
-async function assertVersion(setting: string, read: () => Promise<number>): Promise<void> {
-  const version = await read().catch((error: unknown) => {
-    throw new ConfigError([`${setting}: ${messageOf(error)}`]);
+async function assertVersion(setting: string, url: string): Promise<void> {
+  const version = await readVersion(url).catch((error: unknown) => {
+    throw new ConfigError([`${setting}: ${messageOf(error)}`], { cause: error });
   });
   if (version < OLDEST_VERSION)
     throw new ConfigError([
@@ -161,7 +167,7 @@ async function allOrFaults<One, Other>(checks: [Promise<One>, Promise<Other>]): 
 async function migrateAtStart({ migrationWaitSeconds }: Config, ownerUrl: string, log: Log): Promise<void> {
   const options = { waitSeconds: migrationWaitSeconds, log };
   const applied = await migrate(ownerUrl, MIGRATIONS, options).catch((error: unknown) => {
-    throw new ConfigError([describeFailure(error)]);
+    throw new ConfigError([describeFailure(error)], { cause: error });
   });
   if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
 }
@@ -185,10 +191,10 @@ const NEW_TOKEN_KEYS =
 /**
  * A process that only reads would be ready until its first write.
  *
- * @throws ConfigError when the disk of the database is full, or the database is read-only, for longer than a failover takes
+ * @throws ConfigError when the disk of the database is full, or the database is read-only
  */
-async function assertStores(url: string, log: Log): Promise<void> {
-  await awaitStorage('DATABASE_URL', url, log).catch(refuseUnexamined('DATABASE_URL'));
+async function assertStores(url: string): Promise<void> {
+  await assertStorage(url).catch(refuseUnexamined('DATABASE_URL'));
 }
 
 /** For npm run doctor, which finds a database or a secret that two deployments share. Finds out whether a backup was restored. */
@@ -214,9 +220,9 @@ async function assertPoolerSettings(config: Config, runsJobs: boolean): Promise<
   const { databaseUrl: url, databaseOwnerUrl: ownerUrl, databaseDirectUrl: directUrl } = config;
   if (!url) return;
   const urls = { url, ownerUrl, directUrl, pooler: config.databasePooler, runsJobs };
-  const problems = await poolerProblems(urls).catch((error: unknown) => [
-    `DATABASE_URL: ${messageOf(error)}`,
-  ]);
+  const problems = await poolerProblems(urls).catch((error: unknown) => {
+    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}`], { cause: error });
+  });
   if (problems.length > 0) throw new ConfigError(problems);
 }
 

@@ -6,6 +6,7 @@ import { environment } from '../config/command-settings.js';
 import type { Connection } from '../platform/db/connections/pool.js';
 import type { serveMetrics, ServedMetrics } from '../platform/metrics/serve.js';
 import { announceProcess } from './announce-process.js';
+import { misspeltLines } from './shared-checks/misspelt-settings.js';
 import { startWarnings } from './shared-checks/start-warnings.js';
 import { prepareDatabase, type LoadDemo, type PreparedDatabase } from './prepare-database.js';
 
@@ -72,6 +73,8 @@ export async function runProcess(
   try {
     const unknown = describeArguments();
     if (unknown) throw new ConfigError([unknown]);
+    // First, because a misspelt name may be why the settings are refused.
+    for (const line of misspeltLines(environment())) print(line);
     const config = readConfig();
     const opening = Promise.resolve(open(config));
     const database = await prepareDatabase(config, print, runsJobs(config), loadDemo);

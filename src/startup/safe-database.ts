@@ -3,6 +3,7 @@ import { ConfigError, type Config } from '../config/config.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkLogin } from '../platform/db/login-check/check-login.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
+import { mayPass } from './await-server.js';
 import { describeUnexamined, refuseUnexamined } from './own-databases.js';
 import { findPublished } from './published-credentials.js';
 
@@ -17,19 +18,23 @@ const MAX_LINES = 20;
  */
 export async function assertSafe(config: Config, setting: string, url: string): Promise<void> {
   if (config.appEnv === 'development') return;
-  const [login, ...others] = await Promise.allSettled([
+  const checks = await Promise.allSettled([
     describeLogin(url),
     describePublished(config, url),
     describeDifferences(url),
     describeUnreadable(config, url),
   ]);
+  const [login] = checks;
+  const found = checks.flatMap((check) => (check.status === 'fulfilled' ? check.value : []));
+  const failures = checks.flatMap((check): unknown[] => (check.status === 'rejected' ? [check.reason] : []));
   // With wrong settings of the login, the others cannot read the database.
   const isWrong = login.status === 'fulfilled' && login.value.length > 0;
-  const faults = [login, ...others].flatMap((check) => {
-    if (check.status === 'fulfilled') return check.value;
-    return isWrong ? [] : [describeUnexamined(setting, check.reason)];
-  });
-  if (faults.length > 0) throw new ConfigError([...new Set(faults)]);
+  const unexamined = isWrong ? [] : failures.map((failure) => describeUnexamined(setting, failure));
+  const faults = [...new Set([...found, ...unexamined])];
+  if (faults.length === 0) return;
+  // What was found does not pass.
+  const mayAllPass = found.length === 0 && failures.every(mayPass);
+  throw new ConfigError(faults, mayAllPass ? { cause: failures[0] } : {});
 }
 
 const describePublished = (config: Config, url: string): Promise<string[]> =>

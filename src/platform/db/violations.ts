@@ -34,7 +34,7 @@ const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 
 const UNAVAILABLE_MESSAGES =
-  /timeout exceeded when trying to connect|connection terminated|connection error|not queryable|server closed the connection/i;
+  /timeout exceeded when trying to connect|timeout expired|connection terminated|connection error|not queryable|server closed the connection/i;
 // PostgreSQL gives these errors of the disk the codes of a missing right and of an internal error.
 const DISK_MESSAGES =
   /could not [^:]*: (Read-only file system|File too large|Disk quota exceeded|Stale file handle)/;

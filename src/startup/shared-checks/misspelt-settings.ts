@@ -5,6 +5,22 @@ import { SETTING_NAMES } from '../../config/settings.js';
 /** A variable, or a file of SECRETS_DIR, whose name is no setting and resembles one. */
 export type Misspelt = { name: string; setting: string; isFile: boolean };
 
+/**
+ * The variables that documents of ours tell an operator to export, and that are no settings. The shell of somebody who has followed such
+ * a page has them, and a command that is started there is not misspelt.
+ */
+export const EXPORTED_BY_DOCUMENTS = [
+  'ARCHIVE',
+  'BACKUP',
+  'BIN',
+  'CONFIG',
+  'CROSSDOCK_ENVIRONMENT',
+  'CROSSDOCK_VERSION',
+  'DATA',
+  'LOST',
+  'REMAINDER',
+];
+
 const KNOWN = [...new Set<string>([...SETTING_NAMES, ...SECRET_SETTINGS])];
 
 /** In a long name, two errors are less than another word. Other programs have OTEL_ variables whose names differ by two letters. */
@@ -14,7 +30,9 @@ const limitOf = (setting: string): number =>
 
 /** Returns the variables and files that a person has probably misspelt, so that the process works with a default. No values. */
 export function findMisspelt(env: NodeJS.ProcessEnv): Misspelt[] {
-  const variables = Object.keys(env).map((name) => ({ name, isFile: false }));
+  const variables = Object.keys(env)
+    .filter((name) => !EXPORTED_BY_DOCUMENTS.includes(name))
+    .map((name) => ({ name, isFile: false }));
   const files = filesIn(env['SECRETS_DIR']).map((name) => ({ name, isFile: true }));
   return [...variables, ...files].flatMap(({ name, isFile }) => {
     const setting = settingLike(name);
@@ -31,6 +49,12 @@ export const describeMisspelt = ({
   message: `${name} ${isFile ? 'in SECRETS_DIR ' : ''}is no setting, and is not used. It resembles ${setting}.`,
   remedy: `Correct the name, or remove the ${isFile ? 'file' : 'variable'}.`,
 });
+
+/** Returns one line per misspelt setting. */
+export const misspeltLines = (env: NodeJS.ProcessEnv): string[] =>
+  findMisspelt(env)
+    .map(describeMisspelt)
+    .map(({ message, remedy }) => `${message} ${remedy}`);
 
 function settingLike(name: string): string | undefined {
   if (KNOWN.includes(name)) return undefined;

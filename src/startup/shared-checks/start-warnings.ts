@@ -1,5 +1,4 @@
 import type { Config } from '../../config/config.js';
-import { describeMisspelt, findMisspelt } from './misspelt-settings.js';
 import { checkFolders } from './folders.js';
 import { checkTls } from './tls.js';
 import type { Finding } from './finding.js';
@@ -18,9 +17,7 @@ export async function startWarnings({ config, env, now, runsJobs }: Start): Prom
   const certificates = config.tls ? await checkTls({ config, now }) : [];
   // Monitoring says whether there is enough space.
   const folders = await checkFolders({ config, lowDiskBytes: 0, runsJobs });
-  const misspelt = findMisspelt(env).map(describeMisspelt);
   return [
-    ...misspelt.map(({ message, remedy }) => `${message} ${remedy}`),
     ...certificates.flatMap((finding) => lineOf(finding)),
     ...folders.flatMap((finding) => lineOf(finding)),
     ...(config.appEnv === 'development' ? [] : describeMissing(config, env)),

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
+import { SETTING_NAMES } from '../../../src/config/settings.js';
+import { EXPORTED_BY_DOCUMENTS, findMisspelt } from '../../../src/startup/shared-checks/misspelt-settings.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { KEYS } from '../../support/rehearsal/installation.js';
 import { ask } from '../../support/service/client.js';
@@ -100,6 +102,45 @@ test(
   },
   LIMIT_MS,
 );
+
+test(
+  'a refused start names the misspelt file that caused it, first',
+  async () => {
+    const { LOOKUP_KEY, ...others } = KEYS;
+    const folder = await makeFolder();
+    writeFileSync(join(folder, 'LOOKUPKEY'), LOOKUP_KEY);
+    const server = run('src/main.js', {
+      ...others,
+      APP_ENV: 'production',
+      DATABASE_URL: database.urls.DATABASE_URL,
+      SECRETS_DIR: folder,
+      TRUST_PROXY: '127.0.0.1',
+    });
+    expect(await server.ended).toMatchObject({ code: 1 });
+    expect(server.output().split('\n').filter(Boolean)).toEqual([
+      'LOOKUPKEY in SECRETS_DIR is no setting, and is not used. It resembles LOOKUP_KEY. Correct the name, or remove the file.',
+      expect.stringMatching(/^LOOKUP_KEY is required in production/),
+    ]);
+  },
+  LIMIT_MS,
+);
+
+test('the variables that the documents tell an operator to export are not misspelt settings', async () => {
+  const pages = ['docs', 'deploy'].flatMap((folder) =>
+    readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => readFileSync(join(projectRoot, folder, name), 'utf8')),
+  );
+  const exported = pages
+    .flatMap((page) => [...page.matchAll(/^\s*export ((?:[A-Z_]+=(?:'[^']*'|"[^"]*"|\S)* ?)+)/gm)])
+    .flatMap(([, assignments = '']) => [...assignments.matchAll(/(?:^| )([A-Z_]+)=/g)])
+    .flatMap(([, name = '']) => name);
+  const names = [...new Set(exported)].filter((name) => !SETTING_NAMES.includes(name)).toSorted();
+  expect(names).toEqual(EXPORTED_BY_DOCUMENTS);
+  expect(findMisspelt(Object.fromEntries(names.map((name) => [name, 'a'])))).toEqual([]);
+  // Another name is still named.
+  expect(findMisspelt({ HOTS: 'a' })).toEqual([{ name: 'HOTS', setting: 'HOST', isFile: false }]);
+});
 
 test(
   'settings that the env file leaves empty on purpose give no line',
