@@ -4509,6 +4509,19 @@ export interface components {
             fields_updated: number;
             package_id: components["schemas"]["Uuid"];
         };
+        /** @description The weights of an event with the source `intake` that has changed the weight of the package. `remarks` says the same in English. Null for all other events, and where a courier does not see the remarks. */
+        WeightChange: {
+            /**
+             * Format: double
+             * @description The weight in lb before the change.
+             */
+            previous_weight: number;
+            /**
+             * Format: double
+             * @description The weight in lb after the change.
+             */
+            weight: number;
+        } | null;
         PackageEvent: {
             event_id: components["schemas"]["Uuid"];
             /** @description The previous status; null for the first event, and for a later change of the receipt, which keeps the status. */
@@ -4527,6 +4540,7 @@ export interface components {
             location: string | null;
             /** @description Remark of staff, or what a later scan of the receipt has changed; null if there is none. Couriers do not see remarks from before the package was assigned to them. */
             remarks: string | null;
+            weight_change: components["schemas"]["WeightChange"];
             /** @description Name of the user who made the change. Staff only; null for a courier. */
             recorded_by: string | null;
         };
@@ -12634,6 +12648,7 @@ export interface operations {
                      *             "recorded_at": "2026-11-21 08:30:00",
                      *             "location": null,
                      *             "remarks": null,
+                     *             "weight_change": null,
                      *             "recorded_by": "Wanda Warehouse"
                      *           },
                      *           {
@@ -12645,6 +12660,7 @@ export interface operations {
                      *             "recorded_at": "2026-11-22 14:05:10",
                      *             "location": null,
                      *             "remarks": null,
+                     *             "weight_change": null,
                      *             "recorded_by": "Max Manager"
                      *           },
                      *           {
@@ -12656,6 +12672,7 @@ export interface operations {
                      *             "recorded_at": "2026-11-23 09:41:27",
                      *             "location": "Kingston, Norman Manley Airport",
                      *             "remarks": "Customs ask for the invoice.",
+                     *             "weight_change": null,
                      *             "recorded_by": "Wanda Warehouse"
                      *           }
                      *         ]

@@ -258,6 +258,14 @@ test('attempts follow with growing pauses, at most 30 s, never none', () => {
   expect(most).toEqual([1_000, 1_999, 3_998, 29_985, 29_985]);
 });
 
+test('an attempt waits as long as the service asks for, and for a part that is random', () => {
+  expect([1, 3, 6].map((failures) => delayAfter(failures, 0, 3_000))).toEqual([3_000, 3_000, 15_000]);
+  expect(Math.round(delayAfter(1, 0.999, 3_000))).toBe(3_500);
+  expect([delayAfter(1, 0, 3_600_000), Math.round(delayAfter(6, 0.999, 3_600_000))]).toEqual([
+    15_000, 29_985,
+  ]);
+});
+
 test('the counts tell own scans and corrections from those of others, who are named once', () => {
   const queue = [
     scanAt(1),

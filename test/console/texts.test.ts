@@ -14,9 +14,12 @@ import { hasPermission, type Permission } from '../../src/platform/access/permis
 import { bundle, codesOf, operationOf } from '../support/service/contract.js';
 
 const folder = join(projectRoot, 'console/src');
-const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('texts'))
-  .map((path) => readFileSync(join(folder, path), 'utf8'))
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }));
+const sources = files
+  .filter(({ path }) => !path.startsWith('texts'))
+  .map(({ text }) => text)
   .join('\n');
 
 describe('the texts', () => {
@@ -79,6 +82,38 @@ describe('a failure that the service tells the console', () => {
     const reasons = ScanReason['x-extensible-enum'];
     expect(reasons).toContain('already_received');
     expect(reasons.filter((reason) => reason !== null && !(`reason.${reason}` in en))).toEqual([]);
+  });
+});
+
+describe('an English text of the service', () => {
+  const FIELDS = ['message', 'remarks', 'explanation'];
+  /** Where the console reads one, and why. Nothing is read out of it: what a page needs of it is a field or a code of the response. */
+  const READERS = [
+    'find/find.tsx explanation: on a device in English only',
+    'find/find.tsx remarks: of people; or the text of a change that has no fields yet',
+    'queue/advice.ts message: on a device in English, and of reasons of a later version',
+    'queue/batches.ts message: passed to queue/advice.ts',
+    "queue/panel.tsx message: the console's own",
+    "queue/sender.ts message: the console's own",
+    'queue/store.ts message: of the browser',
+    'session/session.ts message: of the browser',
+    'texts/failures.ts message: on a device in English, and of codes of a later version',
+  ];
+
+  test('is shown only where the device is English or nothing else is known, and never read by a program', () => {
+    const used = files.flatMap(({ path, text }) => {
+      const code = text.replace(/\/\*[^]*?\*\/|\/\/.*|'[^'\n]*'/g, '');
+      return FIELDS.filter((field) => new RegExp(String.raw`\b${field}\b`).test(code)).map(
+        (field) => `${path} ${field}`,
+      );
+    });
+    expect(used.sort()).toEqual(READERS.map((reader) => reader.slice(0, reader.indexOf(':'))).sort());
+    const names = `(?:${FIELDS.join('|')})`;
+    const calls = 'match|matchAll|replace|replaceAll|split|includes|startsWith|endsWith|indexOf|slice';
+    const parsed = new RegExp(
+      String.raw`\.(?:exec|test)\((?:\w+\??\.)*${names}\b|\b${names}\??\.(?:${calls})\(`,
+    );
+    expect(files.filter(({ text }) => parsed.test(text)).map(({ path }) => path)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { PackageRecord, ScanResolution } from '../../../sdk/typescript/src/index.js';
+import type { PackageEvent, PackageRecord, ScanResolution } from '../../../sdk/typescript/src/index.js';
 import { GiveOwner } from '../owners/owner-dialog.js';
 import { PrintButton } from '../station/print-button.js';
 import { settings } from '../device/settings.js';
@@ -222,13 +222,11 @@ function Packages({ resolution, packages }: Found) {
   );
 }
 
-/** Says in the language of the device that an earlier scan has changed the weight. The service writes it in English. */
-function receiptText(remarks: string, user: string | null): string {
-  const [, before, after] = /from (\S+) lb to (\S+) lb/.exec(remarks) ?? [];
-  if (before === undefined || after === undefined) return remarks;
-  const values = { before: pounds(Number(before)), after: pounds(Number(after)), user: user ?? '–' };
-  return t('find.receiptChanged', values);
-}
+/** Says in the language of the device that an earlier scan has changed the weight. */
+const changeText = ({ previous_weight: before, weight: after }: Change, user: string | null): string =>
+  t('find.receiptChanged', { before: pounds(before), after: pounds(after), user: user ?? '–' });
+
+type Change = NonNullable<PackageEvent['weight_change']>;
 
 /** What happened to a package, the latest first. */
 export function PackageHistory({ packageId, canPrint }: { packageId: string; canPrint?: boolean }) {
@@ -245,17 +243,19 @@ export function PackageHistory({ packageId, canPrint }: { packageId: string; can
       <Content of={history}>
         {({ events }) => (
           <ol class="timeline">
-            {events.map(({ event_id, source, status, occurred_at, location, remarks, recorded_by }) => (
-              <li key={event_id}>
-                <StatusTag status={status} />
-                <span>{dateTime(occurred_at)}</span>
-                <span class="muted">
-                  {source === 'intake' && remarks
-                    ? receiptText(remarks, recorded_by)
-                    : [location, remarks].filter(Boolean).join(' · ')}
-                </span>
-              </li>
-            ))}
+            {events.map(
+              ({ event_id, status, occurred_at, location, remarks, weight_change, recorded_by }) => (
+                <li key={event_id}>
+                  <StatusTag status={status} />
+                  <span>{dateTime(occurred_at)}</span>
+                  <span class="muted">
+                    {weight_change
+                      ? changeText(weight_change, recorded_by)
+                      : [location, remarks].filter(Boolean).join(' · ')}
+                  </span>
+                </li>
+              ),
+            )}
           </ol>
         )}
       </Content>

@@ -2,11 +2,12 @@ import { signal } from '@preact/signals';
 import { settings } from '../device/settings.js';
 import { messageOf, session } from '../session/session.js';
 import { printOrQueue } from '../station/labels.js';
-import { dateTime, pounds, t, textOf } from '../texts/texts.js';
+import { pounds, t, textOf } from '../texts/texts.js';
 import { isBusyWithAnother, report } from '../station/report.js';
 import { outcome, show, showEarlier } from '../ui/outcome.js';
+import { adviceOf } from './advice.js';
 import { settledBy } from './attention.js';
-import { twoWeights, type Correction, type QueuedScan, type ScanResult, type TwoWeights } from './scans.js';
+import type { Correction, QueuedScan, ScanResult } from './scans.js';
 import { corrected, dismiss, onCorrected, onReviewed, onSettled, queue } from './store.js';
 import { verdictOf } from './verdict.js';
 
@@ -71,29 +72,6 @@ export async function printOrSay(packageId: string, subject = ''): Promise<void>
   } catch (error) {
     report('warn', t('word.noLabel'), messageOf(error), subject);
   }
-}
-
-/** Returns the text that says what to do. */
-export function adviceOf(scan: QueuedScan, result: ScanResult): string {
-  const { reason, message, errors, parcel } = result;
-  const weights = twoWeights(scan, result);
-  if (weights) return weightsText(weights, result);
-  // In English, the service explains what is wrong with each field.
-  if (reason === 'invalid' && settings.value.language === 'en') return message;
-  const fields = errors.map(({ field }) => field).join(', ') || '–';
-  return textOf('reason', reason ?? '', message, { manifest: parcel?.manifest_number ?? '', fields });
-}
-
-/** Names both weights, who has weighed the other one, and what is stored. */
-function weightsText({ own, other, stored }: TwoWeights, { other_receipt: receipt }: ScanResult): string {
-  return t('two.weights', {
-    own: pounds(own),
-    other: pounds(other),
-    stored: pounds(stored),
-    who: receipt
-      ? `${receipt.user_name ?? '–'}, ${receipt.station}, ${dateTime(receipt.scanned_at)}`
-      : t('two.somebody'),
-  });
 }
 
 /** Shows the answer as the big word, with the parcel. */

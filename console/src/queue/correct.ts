@@ -23,7 +23,10 @@ export async function correctScan(scan: QueuedScan, measures: Measures): Promise
 
 /** Returns the corrections of a user that can be sent: those of scans that were executed. */
 export function dueCorrections(owner: string): Correction[] {
-  const waiting = new Set(queue.value.map(({ scan_id }) => scan_id));
+  // A scan that only needs a person, such as one of two weights, was executed.
+  const waiting = new Set(
+    queue.value.flatMap(({ scan_id, state }) => (state === 'waiting' ? [scan_id] : [])),
+  );
   return corrections.value
     .filter((each) => each.owner === owner && isWaiting(each) && !waiting.has(each.scan_id))
     .map((each) => ({ ...each, package_id: each.package_id ?? packageOf(each.scan_id) }))

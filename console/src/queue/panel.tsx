@@ -5,7 +5,7 @@ import { pounds, t } from '../texts/texts.js';
 import { Dialog, Table, Tag } from '../ui/parts.js';
 import { single } from '../device/single.js';
 import { startCorrection } from '../station/correcting.js';
-import { adviceOf } from './answers.js';
+import { adviceOf } from './advice.js';
 import type { PageId } from '../pages.js';
 import { groupAttention, type AttentionGroup } from './attention.js';
 import { countQueue, isWaiting, type QueuedScan } from './scans.js';

@@ -43,10 +43,13 @@ export const BATCH_SIZE = 100;
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
 
-/** Returns how long to wait after failed attempts in a row. The jitter keeps stations apart after an outage. */
-export function delayAfter(failures: number, random: number): number {
+/**
+ * Returns how long to wait after failed attempts in a row. The jitter keeps stations apart after an outage.
+ * @param askedMs the pause that the service asks for with Retry-After. At most 15 s of it, so that no pause is longer than 30 s
+ */
+export function delayAfter(failures: number, random: number, askedMs = 0): number {
   const longestMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 1));
-  return longestMs / 2 + (random * longestMs) / 2;
+  return Math.max(longestMs / 2, Math.min(askedMs, LONGEST_DELAY_MS / 2)) + (random * longestMs) / 2;
 }
 
 /** Returns the text without the characters that the service refuses with the whole batch: NUL, and halves of a character. */

@@ -62,7 +62,8 @@ async function sendUntil(session: Session, stopped: AbortSignal): Promise<void> 
       if (isAborted(stopped)) return;
       failures += 1;
       sendError.value = { message: messageOf(error), isOffline: error instanceof ConnectionError };
-      await pause(delayAfter(failures, Math.random()), stopped);
+      const askedMs = error instanceof ApiError ? error.retryAfterMs : undefined;
+      await pause(delayAfter(failures, Math.random(), askedMs), stopped);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
+import { adviceOf } from './advice.js';
 import { isExecuted, type Correction, type QueuedScan, type ScanResult } from './scans.js';
 
 export type { Correction } from './scans.js';
@@ -151,10 +152,11 @@ async function storeExecuted(executed: Remaining[], labelOf: LabelOf): Promise<v
 
 /** Notes in the corrections of these scans what the service answered. */
 function correct(stores: Stores, answers: Settled[]): Promise<unknown>[] {
-  const results = new Map(answers.map(({ scan, result }) => [scan.scan_id, result]));
-  return corrections.value
-    .filter(({ scan_id }) => results.has(scan_id))
-    .map((each) => stores.corrections.put(withAnswer(each, results.get(each.scan_id))));
+  return answers.flatMap((answer) =>
+    corrections.value
+      .filter(({ scan_id }) => scan_id === answer.scan.scan_id)
+      .map((each) => stores.corrections.put(withAnswer(each, answer))),
+  );
 }
 
 const LONGEST_RECENT = 60;
@@ -172,11 +174,11 @@ async function keepRecent(answers: Settled[]): Promise<void> {
   );
 }
 
-function withAnswer(correction: Correction, result: ScanResult | undefined): Correction {
-  const packageId = result?.outcome === 'done' ? (result.parcel?.package_id ?? null) : null;
+function withAnswer(correction: Correction, { scan, result }: Settled): Correction {
+  const packageId = result.outcome === 'done' ? (result.parcel?.package_id ?? null) : null;
   return packageId
     ? { ...correction, package_id: packageId }
-    : { ...correction, failure: result?.message ?? '' };
+    : { ...correction, failure: adviceOf(scan, result) };
 }
 
 /** Stores a correction until the service has it, or what became of it. */
@@ -194,24 +196,33 @@ export async function removeCorrection({ scan_id }: Correction): Promise<void> {
 export async function settleCorrection(correction: Correction): Promise<void> {
   const { scan_id: id, correction_id: made } = correction;
   const answer = recent.value.find(({ scan }) => scan.scan_id === id);
-  await write(['corrections', 'recent'], async (stores) => {
+  await write(['corrections', 'recent', 'scans'], async (stores) => {
     const stored = await stores.corrections.get(id);
     const isLatest = stored?.correction_id === made;
     if (isLatest && correction.failure !== undefined) await stores.corrections.put(correction);
     else if (isLatest) await stores.corrections.delete(id);
-    if (answer && correction.failure === undefined) await stores.recent.put(corrected(answer, correction));
+    if (correction.failure !== undefined) return;
+    if (answer) await stores.recent.put(corrected(answer, correction));
+    const listed = await stores.scans.get(id);
+    // The list still names the weights of both scans, and what is stored now.
+    if (listed?.result) await stores.scans.put({ ...listed, result: withStored(listed.result, correction) });
   });
   notifyCorrected(correction);
   channel.postMessage({ correction } satisfies Message);
 }
 
 /** Returns the answer to a receive scan with the measures that the service has now. */
-export function corrected<Answer extends Settled>(answer: Answer, { measures }: Correction): Answer {
+export function corrected<Answer extends Settled>(answer: Answer, correction: Correction): Answer {
   const { scan, result } = answer;
-  const parcel = result.parcel && { ...result.parcel, weight: measures.weight };
+  const { measures } = correction;
   const request = result.outcome === 'done' ? { ...scan.request, ...measures } : scan.request;
-  return { ...answer, scan: { ...scan, request }, result: { ...result, parcel } };
+  return { ...answer, scan: { ...scan, request }, result: withStored(result, correction) };
 }
+
+const withStored = (result: ScanResult, { measures: { weight } }: Correction): ScanResult => ({
+  ...result,
+  parcel: result.parcel && { ...result.parcel, weight },
+});
 
 /** `answers` replace earlier ones. Of `news` the person does not know yet. `keep` and `remove` change the list of what needs a person. */
 type Reviewed = { remove: QueuedScan[]; keep: QueuedScan[]; answers: Answered[]; news: Settled[] };

@@ -4781,6 +4781,8 @@ export const PackageEventScalarFieldEnum = {
   source: 'source',
   location: 'location',
   remarks: 'remarks',
+  previousWeightLb: 'previousWeightLb',
+  weightLb: 'weightLb',
   place: 'place'
 } as const
 

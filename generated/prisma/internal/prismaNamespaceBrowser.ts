@@ -547,6 +547,8 @@ export const PackageEventScalarFieldEnum = {
   source: 'source',
   location: 'location',
   remarks: 'remarks',
+  previousWeightLb: 'previousWeightLb',
+  weightLb: 'weightLb',
   place: 'place'
 } as const
 

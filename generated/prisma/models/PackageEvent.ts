@@ -27,10 +27,14 @@ export type AggregatePackageEvent = {
 }
 
 export type PackageEventAvgAggregateOutputType = {
+  previousWeightLb: runtime.Decimal | null
+  weightLb: runtime.Decimal | null
   place: number | null
 }
 
 export type PackageEventSumAggregateOutputType = {
+  previousWeightLb: runtime.Decimal | null
+  weightLb: runtime.Decimal | null
   place: bigint | null
 }
 
@@ -47,6 +51,8 @@ export type PackageEventMinAggregateOutputType = {
   source: string | null
   location: string | null
   remarks: string | null
+  previousWeightLb: runtime.Decimal | null
+  weightLb: runtime.Decimal | null
   place: bigint | null
 }
 
@@ -63,6 +69,8 @@ export type PackageEventMaxAggregateOutputType = {
   source: string | null
   location: string | null
   remarks: string | null
+  previousWeightLb: runtime.Decimal | null
+  weightLb: runtime.Decimal | null
   place: bigint | null
 }
 
@@ -79,16 +87,22 @@ export type PackageEventCountAggregateOutputType = {
   source: number
   location: number
   remarks: number
+  previousWeightLb: number
+  weightLb: number
   place: number
   _all: number
 }
 
 
 export type PackageEventAvgAggregateInputType = {
+  previousWeightLb?: true
+  weightLb?: true
   place?: true
 }
 
 export type PackageEventSumAggregateInputType = {
+  previousWeightLb?: true
+  weightLb?: true
   place?: true
 }
 
@@ -105,6 +119,8 @@ export type PackageEventMinAggregateInputType = {
   source?: true
   location?: true
   remarks?: true
+  previousWeightLb?: true
+  weightLb?: true
   place?: true
 }
 
@@ -121,6 +137,8 @@ export type PackageEventMaxAggregateInputType = {
   source?: true
   location?: true
   remarks?: true
+  previousWeightLb?: true
+  weightLb?: true
   place?: true
 }
 
@@ -137,6 +155,8 @@ export type PackageEventCountAggregateInputType = {
   source?: true
   location?: true
   remarks?: true
+  previousWeightLb?: true
+  weightLb?: true
   place?: true
   _all?: true
 }
@@ -240,6 +260,8 @@ export type PackageEventGroupByOutputType = {
   source: string
   location: string | null
   remarks: string | null
+  previousWeightLb: runtime.Decimal | null
+  weightLb: runtime.Decimal | null
   place: bigint
   _count: PackageEventCountAggregateOutputType | null
   _avg: PackageEventAvgAggregateOutputType | null
@@ -279,6 +301,8 @@ export type PackageEventWhereInput = {
   source?: Prisma.StringFilter<"PackageEvent"> | string
   location?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
   remarks?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
+  previousWeightLb?: Prisma.DecimalNullableFilter<"PackageEvent"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: Prisma.DecimalNullableFilter<"PackageEvent"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: Prisma.BigIntFilter<"PackageEvent"> | bigint | number
   package?: Prisma.XOR<Prisma.PackageScalarRelationFilter, Prisma.PackageWhereInput>
 }
@@ -296,6 +320,8 @@ export type PackageEventOrderByWithRelationInput = {
   source?: Prisma.SortOrder
   location?: Prisma.SortOrderInput | Prisma.SortOrder
   remarks?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousWeightLb?: Prisma.SortOrderInput | Prisma.SortOrder
+  weightLb?: Prisma.SortOrderInput | Prisma.SortOrder
   place?: Prisma.SortOrder
   package?: Prisma.PackageOrderByWithRelationInput
 }
@@ -317,6 +343,8 @@ export type PackageEventWhereUniqueInput = Prisma.AtLeast<{
   source?: Prisma.StringFilter<"PackageEvent"> | string
   location?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
   remarks?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
+  previousWeightLb?: Prisma.DecimalNullableFilter<"PackageEvent"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: Prisma.DecimalNullableFilter<"PackageEvent"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: Prisma.BigIntFilter<"PackageEvent"> | bigint | number
   package?: Prisma.XOR<Prisma.PackageScalarRelationFilter, Prisma.PackageWhereInput>
 }, "tenantId_id">
@@ -334,6 +362,8 @@ export type PackageEventOrderByWithAggregationInput = {
   source?: Prisma.SortOrder
   location?: Prisma.SortOrderInput | Prisma.SortOrder
   remarks?: Prisma.SortOrderInput | Prisma.SortOrder
+  previousWeightLb?: Prisma.SortOrderInput | Prisma.SortOrder
+  weightLb?: Prisma.SortOrderInput | Prisma.SortOrder
   place?: Prisma.SortOrder
   _count?: Prisma.PackageEventCountOrderByAggregateInput
   _avg?: Prisma.PackageEventAvgOrderByAggregateInput
@@ -358,6 +388,8 @@ export type PackageEventScalarWhereWithAggregatesInput = {
   source?: Prisma.StringWithAggregatesFilter<"PackageEvent"> | string
   location?: Prisma.StringNullableWithAggregatesFilter<"PackageEvent"> | string | null
   remarks?: Prisma.StringNullableWithAggregatesFilter<"PackageEvent"> | string | null
+  previousWeightLb?: Prisma.DecimalNullableWithAggregatesFilter<"PackageEvent"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: Prisma.DecimalNullableWithAggregatesFilter<"PackageEvent"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: Prisma.BigIntWithAggregatesFilter<"PackageEvent"> | bigint | number
 }
 
@@ -372,6 +404,8 @@ export type PackageEventCreateInput = {
   source: string
   location?: string | null
   remarks?: string | null
+  previousWeightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: bigint | number
   package: Prisma.PackageCreateNestedOneWithoutEventsInput
 }
@@ -389,6 +423,8 @@ export type PackageEventUncheckedCreateInput = {
   source: string
   location?: string | null
   remarks?: string | null
+  previousWeightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: bigint | number
 }
 
@@ -403,6 +439,8 @@ export type PackageEventUpdateInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousWeightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   package?: Prisma.PackageUpdateOneRequiredWithoutEventsNestedInput
 }
@@ -420,6 +458,8 @@ export type PackageEventUncheckedUpdateInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousWeightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
@@ -436,6 +476,8 @@ export type PackageEventCreateManyInput = {
   source: string
   location?: string | null
   remarks?: string | null
+  previousWeightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: bigint | number
 }
 
@@ -450,6 +492,8 @@ export type PackageEventUpdateManyMutationInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousWeightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
@@ -466,6 +510,8 @@ export type PackageEventUncheckedUpdateManyInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousWeightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
@@ -497,10 +543,14 @@ export type PackageEventCountOrderByAggregateInput = {
   source?: Prisma.SortOrder
   location?: Prisma.SortOrder
   remarks?: Prisma.SortOrder
+  previousWeightLb?: Prisma.SortOrder
+  weightLb?: Prisma.SortOrder
   place?: Prisma.SortOrder
 }
 
 export type PackageEventAvgOrderByAggregateInput = {
+  previousWeightLb?: Prisma.SortOrder
+  weightLb?: Prisma.SortOrder
   place?: Prisma.SortOrder
 }
 
@@ -517,6 +567,8 @@ export type PackageEventMaxOrderByAggregateInput = {
   source?: Prisma.SortOrder
   location?: Prisma.SortOrder
   remarks?: Prisma.SortOrder
+  previousWeightLb?: Prisma.SortOrder
+  weightLb?: Prisma.SortOrder
   place?: Prisma.SortOrder
 }
 
@@ -533,10 +585,14 @@ export type PackageEventMinOrderByAggregateInput = {
   source?: Prisma.SortOrder
   location?: Prisma.SortOrder
   remarks?: Prisma.SortOrder
+  previousWeightLb?: Prisma.SortOrder
+  weightLb?: Prisma.SortOrder
   place?: Prisma.SortOrder
 }
 
 export type PackageEventSumOrderByAggregateInput = {
+  previousWeightLb?: Prisma.SortOrder
+  weightLb?: Prisma.SortOrder
   place?: Prisma.SortOrder
 }
 
@@ -593,6 +649,8 @@ export type PackageEventCreateWithoutPackageInput = {
   source: string
   location?: string | null
   remarks?: string | null
+  previousWeightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: bigint | number
 }
 
@@ -607,6 +665,8 @@ export type PackageEventUncheckedCreateWithoutPackageInput = {
   source: string
   location?: string | null
   remarks?: string | null
+  previousWeightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: bigint | number
 }
 
@@ -652,6 +712,8 @@ export type PackageEventScalarWhereInput = {
   source?: Prisma.StringFilter<"PackageEvent"> | string
   location?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
   remarks?: Prisma.StringNullableFilter<"PackageEvent"> | string | null
+  previousWeightLb?: Prisma.DecimalNullableFilter<"PackageEvent"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: Prisma.DecimalNullableFilter<"PackageEvent"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: Prisma.BigIntFilter<"PackageEvent"> | bigint | number
 }
 
@@ -666,6 +728,8 @@ export type PackageEventCreateManyPackageInput = {
   source: string
   location?: string | null
   remarks?: string | null
+  previousWeightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: bigint | number
 }
 
@@ -680,6 +744,8 @@ export type PackageEventUpdateWithoutPackageInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousWeightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
@@ -694,6 +760,8 @@ export type PackageEventUncheckedUpdateWithoutPackageInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousWeightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
@@ -708,6 +776,8 @@ export type PackageEventUncheckedUpdateManyWithoutPackageInput = {
   source?: Prisma.StringFieldUpdateOperationsInput | string
   location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  previousWeightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  weightLb?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   place?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
@@ -726,6 +796,8 @@ export type PackageEventSelect<ExtArgs extends runtime.Types.Extensions.Internal
   source?: boolean
   location?: boolean
   remarks?: boolean
+  previousWeightLb?: boolean
+  weightLb?: boolean
   place?: boolean
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["packageEvent"]>
@@ -743,6 +815,8 @@ export type PackageEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   source?: boolean
   location?: boolean
   remarks?: boolean
+  previousWeightLb?: boolean
+  weightLb?: boolean
   place?: boolean
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["packageEvent"]>
@@ -760,6 +834,8 @@ export type PackageEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   source?: boolean
   location?: boolean
   remarks?: boolean
+  previousWeightLb?: boolean
+  weightLb?: boolean
   place?: boolean
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["packageEvent"]>
@@ -777,10 +853,12 @@ export type PackageEventSelectScalar = {
   source?: boolean
   location?: boolean
   remarks?: boolean
+  previousWeightLb?: boolean
+  weightLb?: boolean
   place?: boolean
 }
 
-export type PackageEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "packageId" | "courierId" | "previousStatus" | "status" | "actorUserId" | "occurredAt" | "recordedAt" | "source" | "location" | "remarks" | "place", ExtArgs["result"]["packageEvent"]>
+export type PackageEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "packageId" | "courierId" | "previousStatus" | "status" | "actorUserId" | "occurredAt" | "recordedAt" | "source" | "location" | "remarks" | "previousWeightLb" | "weightLb" | "place", ExtArgs["result"]["packageEvent"]>
 export type PackageEventInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
 }
@@ -815,6 +893,11 @@ export type $PackageEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
     source: string
     location: string | null
     remarks: string | null
+    /**
+     * The weights before and after a change of the receipt. Null in all other events.
+     */
+    previousWeightLb: runtime.Decimal | null
+    weightLb: runtime.Decimal | null
     /**
      * Increases within a package's history, because it is assigned while the package's row is locked.
      */
@@ -1255,6 +1338,8 @@ export interface PackageEventFieldRefs {
   readonly source: Prisma.FieldRef<"PackageEvent", 'String'>
   readonly location: Prisma.FieldRef<"PackageEvent", 'String'>
   readonly remarks: Prisma.FieldRef<"PackageEvent", 'String'>
+  readonly previousWeightLb: Prisma.FieldRef<"PackageEvent", 'Decimal'>
+  readonly weightLb: Prisma.FieldRef<"PackageEvent", 'Decimal'>
   readonly place: Prisma.FieldRef<"PackageEvent", 'BigInt'>
 }
     

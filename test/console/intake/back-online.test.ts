@@ -53,3 +53,24 @@ describe('scans that wait are sent soon after the connection is back', () => {
       expect(await weightsOf(service(), code)).toEqual([1]);
     });
 });
+
+it('a busy service is asked again after the pause that it names, and then has the scan', async (page) => {
+  await receiveOffline(page, 'BACKONLINE3');
+  const attempts: number[] = [];
+  await page.route('**/api/ScanBatch.php', async (route) => {
+    attempts.push(Date.now());
+    if (attempts.length > 1) return route.continue();
+    const failure = { status: 'error', code: 'overloaded', message: 'The service is overloaded.' };
+    return route.fulfill({ status: 503, headers: { 'retry-after': '3' }, json: failure });
+  });
+  // The network is back without an event, which would end the pause.
+  await page.evaluate("addEventListener('online', (event) => event.stopImmediatePropagation(), true)");
+  await page.context().setOffline(false);
+  await page
+    .getByTestId('queue')
+    .filter({ hasText: /^Sent$/ })
+    .waitFor();
+  const [first = 0, second = 0] = attempts;
+  expect(second - first).toBeGreaterThanOrEqual(3_000);
+  expect(await weightsOf(service(), 'BACKONLINE3')).toEqual([1]);
+});

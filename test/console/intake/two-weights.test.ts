@@ -85,6 +85,66 @@ describe('a parcel that was weighed twice', () => {
       .waitFor();
   });
 
+  runs('is corrected from the list at once, which then names the new weight too', async () => {
+    const [early, late] = [await stationOf('warehouse'), await stationOf('manager')];
+    await early.context().setOffline(true);
+    await weigh(early, 'TWICEWEIGHED4', '9.5', /SAVED/);
+    await weigh(late, 'TWICEWEIGHED4', '3.3', /NO OWNER/);
+    await early.context().setOffline(false);
+    await outcomeOf(early).filter({ hasText: 'TWO WEIGHTS' }).waitFor();
+    await openList(early);
+    await attentionOf(early).getByRole('button', { name: 'Correct TWICEWEIGHED4' }).click();
+    await type(early, '5');
+    await early.keyboard.press('Enter');
+    await outcomeOf(early).filter({ hasText: 'CORRECTED' }).waitFor();
+    await early
+      .getByTestId('queue')
+      .filter({ hasText: /^Sent$/ })
+      .waitFor();
+    await attentionOf(early)
+      .getByText(/You weighed 9\.50 lb\. .+ weighed 3\.30 lb\. 5\.00 lb is stored\./)
+      .waitFor();
+    expect(await storedWeight('TWICEWEIGHED4')).toBe(5);
+  });
+
+  runs(
+    'is told in Spanish on a Spanish device, also in the history and of a correction that is too late',
+    async () => {
+      const [early, late] = [await stationOf('warehouse', 'es'), await stationOf('manager', 'es')];
+      await weigh(early, 'TWICEWEIGHED5', '3.3', /SIN DUEÑO/);
+      await late.context().setOffline(true);
+      await weigh(late, 'TWICEWEIGHED5', '3.3', /GUARDADO/);
+      await late.keyboard.press('F2');
+      await late.getByRole('dialog').waitFor();
+      await type(late, '6');
+      await late.keyboard.press('Enter');
+      await late.context().setOffline(false);
+      const failed = late.locator('.notices [role=alert]');
+      await failed.waitFor();
+      expect(await failed.innerText()).toMatch(/TWICEWEIGHED5.+ya se recibió/);
+
+      await early.context().setOffline(true);
+      await weigh(early, 'TWICEWEIGHED6', '9.5', /GUARDADO/);
+      await weigh(late, 'TWICEWEIGHED6', '3.3', /SIN DUEÑO/);
+      await early.context().setOffline(false);
+      await outcomeOf(early).filter({ hasText: 'DOS PESOS' }).waitFor();
+      // The wording of remarks may change.
+      await early.route('**/api/PackageEvents.php*', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({
+          response,
+          body: (await response.text()).replaceAll('from 3.3 lb to', '3.3 →'),
+        });
+      });
+      await early.getByRole('link', { name: 'Buscar' }).first().click();
+      await early.getByRole('heading', { level: 1, name: 'Buscar' }).waitFor();
+      await scan(early, 'TWICEWEIGHED6');
+      const history = early.locator('.timeline');
+      await history.getByText(/El peso cambió de 3[.,]30 lb a 9[.,]50 lb/).waitFor();
+      expect(await history.innerText()).not.toMatch(/weight|earlier|arrived/i);
+    },
+  );
+
   runs('is listed for a user whose weight does not count, in Spanish too', async () => {
     const [late, early] = [await stationOf('warehouse', 'es'), await stationOf('manager')];
     await weigh(early, 'TWICEWEIGHED2', '3.3', /NO OWNER/);

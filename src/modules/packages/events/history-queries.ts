@@ -28,18 +28,21 @@ export type HistoryRow = Pick<PackageEvent, 'id' | 'occurredAt' | 'recordedAt' |
   previousStatus: PackageStatus | null;
   status: PackageStatus;
   source: components['schemas']['PackageEvent']['source'];
+  weightChange: components['schemas']['WeightChange'];
   /** The name of the user. */
   recordedBy: string | null;
 };
 
 /**
- * Selects the events of a package. A courier does not see the names of staff, nor remarks made before the
+ * Selects the events of a package. A courier does not see the names of staff, nor remarks and weights from before the
  * package was assigned to it: they may concern other couriers.
  */
 export function findHistory(ctx: UserScope, packageId: string): Sql<HistoryRow> {
   const isForCourier = ctx.caller.courierId !== null;
   return once`select ${PACKAGE_EVENT},
       case when ${!isForCourier}::boolean or e.courier_id = p.courier_id then e.remarks end as remarks,
+      case when e.weight_lb is not null and (${!isForCourier}::boolean or e.courier_id = p.courier_id)
+        then jsonb_build_object('previous_weight', e.previous_weight_lb, 'weight', e.weight_lb) end as "weightChange",
       case when ${!isForCourier}::boolean then u.full_name end as "recordedBy"
     from packages p
     join package_events e on e.tenant_id = p.tenant_id and e.package_id = p.id

@@ -72,20 +72,24 @@ export const findPrealertContents = (
     join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and a.id = p.prealert_id
     where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
 
+/** Weights in lb, as decimal text, and a sentence that has both. */
+export type WeightChange = { before: string; after: string; remarks: string };
+
 /**
- * Appends to the history of a package that its receipt has changed. The status stays, so the event belongs to the intake, and the scans
+ * Appends to the history of a package that its receipt has changed the weight. The status stays, so the event belongs to the intake, and the scans
  * of the parcel are folded without it. It happened when the latest event did, so that it does not delay the events that follow.
  */
 export const appendReceiptEvent = (
   { tenantId, caller }: UserScope,
   packageId: string,
   eventId: string,
-  remarks: string,
+  { before, after, remarks }: WeightChange,
 ): Sql =>
   once`insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
-      occurred_at, recorded_at, source, remarks)
+      occurred_at, recorded_at, source, remarks, previous_weight_lb, weight_lb)
     select p.tenant_id, ${eventId}::uuid, p.id, p.courier_id, null, p.status, ${caller.userId}::uuid,
-      coalesce(latest.occurred_at, statement_timestamp()), statement_timestamp(), 'intake', ${remarks}
+      coalesce(latest.occurred_at, statement_timestamp()), statement_timestamp(), 'intake', ${remarks},
+      ${before}::numeric, ${after}::numeric
     from packages p
     left join lateral (select e.occurred_at from package_events e where e.tenant_id = p.tenant_id and e.package_id = p.id
       order by e.place desc limit 1) latest on true

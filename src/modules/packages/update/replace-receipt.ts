@@ -8,6 +8,7 @@ import {
   isWarehouseFixed,
   lockedPackage,
   type Editable,
+  type WeightChange,
 } from './queries.js';
 import { applyChanges } from './update.js';
 
@@ -48,12 +49,15 @@ export async function replaceReceipt(
     Object.fromEntries(changed.map((column) => [column, next[column]])),
   );
   if (changed.includes('weight_lb'))
-    tx.later(appendReceiptEvent(tx, packageId, newId(), explainChange(before.weight_lb, next.weight_lb)));
+    tx.later(appendReceiptEvent(tx, packageId, newId(), weightChangeOf(before.weight_lb, next.weight_lb)));
 }
 
 /** Couriers see it too. */
-const explainChange = (before: string, after: string): string =>
-  `The weight changed from ${Number(before)} lb to ${Number(after)} lb: an earlier scan of the receipt arrived later.`;
+const weightChangeOf = (before: string, after: string): WeightChange => ({
+  before,
+  after,
+  remarks: `The weight changed from ${Number(before)} lb to ${Number(after)} lb: an earlier scan of the receipt arrived later.`,
+});
 
 async function keepsWarehouse(
   tx: UserTx,

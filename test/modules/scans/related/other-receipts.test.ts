@@ -58,8 +58,34 @@ test('the history has the change of the weight, and the status and later scans a
   ]);
   expect(events[2]).toMatchObject({
     remarks: 'The weight changed from 3.3 lb to 9.5 lb: an earlier scan of the receipt arrived later.',
+    weight_change: { previous_weight: 3.3, weight: 9.5 },
     recorded_by: 'Demo Warehouse',
   });
+  expect(events.slice(0, 2).map(({ weight_change }) => weight_change)).toEqual([null, null]);
+});
+
+test('a courier sees the weights of a change since the package is its own, and none from before', async () => {
+  const [own, later] = [newNumber(), newNumber()];
+  const receiveTwice = async (number: string, assign?: (id: string) => Promise<unknown>) => {
+    const [first] = await sendAs('manager', 'Desk', receiptScan(number, 10, { weight: 3.3 }));
+    const { package_id } = receivedParcel(first);
+    await assign?.(package_id);
+    await sendAs('warehouse', 'Dock 1', receiptScan(number, 60, { weight: 9.5 }));
+    return package_id;
+  };
+  const toIex = (package_id: string) =>
+    api.as('admin').updatePackage({ package_id, user_code: 'IEX-1001' }).ok();
+  const changesOf = async (package_id: string, as: string) =>
+    (await api.as(as).listPackageEvents({ package_id }).ok()).data.events.flatMap(
+      ({ weight_change }) => weight_change ?? [],
+    );
+  const change = { previous_weight: 3.3, weight: 9.5 };
+  const ownId = await receiveTwice(own, toIex);
+  expect(await changesOf(ownId, 'iex')).toEqual([change]);
+  const laterId = await receiveTwice(later);
+  await toIex(laterId);
+  expect(await changesOf(laterId, 'iex')).toEqual([]);
+  expect(await changesOf(laterId, 'manager')).toEqual([change]);
 });
 
 test('a change of the receipt does not hide a hold that is scanned before it and arrives after it', async () => {
