@@ -141,6 +141,16 @@ export const MATRIX = {
     'end_all of a user':                 ['403 403 403 403 400', '403 403 403 403 400', '403 403 403 403 400', { admins: '200 200 404 404 400' }],
     'end an unknown session':            ['404 404 404 404 400', '404 404 404 404 400', '404 404 404 404 400'],
   },
+  listServiceTokens: {
+    'listServiceTokens of a courier':    ['200 200 404 404 400', S403,                  ALL],
+  },
+  manageServiceTokens: {
+    // for couriers, the courier of the caller is used whatever id they send
+    'create a service token':            ['200 200 404 404 400', S403,                  ALL],
+    'update a service token':            ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'rotate a service token':            ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'revoke a service token':            ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+  },
   getSecuritySettings: {
     'getSecuritySettings':               adminsOnly('200'),
   },
