@@ -9494,6 +9494,23 @@ export interface components {
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.courier.settings.PermissionDenied.staff_tokens": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `record_forbidden`: The record belongs to another courier.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -15420,7 +15437,7 @@ export interface operations {
             };
             400: components["responses"]["ListServiceTokens.400"];
             401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.courier.settings"];
+            403: components["responses"]["PermissionDenied.courier.settings.PermissionDenied.staff_tokens"];
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
@@ -15464,7 +15481,7 @@ export interface operations {
             };
             400: components["responses"]["ManageServiceTokens.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.courier.settings"];
+            403: components["responses"]["PermissionDenied.courier.settings.PermissionDenied.staff_tokens"];
             404: components["responses"]["CourierNotFound.ServiceTokenNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];

@@ -374,6 +374,7 @@ export const errorCatalogue = {
     "messages": {
       "default": "You need the permission {permission}. Ask an administrator of your instance.",
       "fields": "Nothing was changed. Leave out the fields named in errors, or ask the warehouse to change them.",
+      "staff_tokens": "You need the permission {permission} for the service tokens of the staff. Name a courier, or ask an administrator.",
       "loading_gate": "Nothing was changed. You need the permission {permission} for the fields named in errors. Ask a manager."
     }
   },
@@ -1477,7 +1478,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
   | [code: 'scope_missing', options: { variant?: 'default'; args: { scopes: string }; errors?: Entry[] } & Detail]
   | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings'; errors?: Entry[] } & Detail]
-  | [code: 'permission_denied', options: { variant?: 'default'; args: { permission: string }; errors?: Entry[] } & Detail]
+  | [code: 'permission_denied', options: { variant?: 'default' | 'staff_tokens'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields'; errors: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]
   | [code: 'record_forbidden', options: { variant: 'invoice'; errors?: Entry[] } & Detail]

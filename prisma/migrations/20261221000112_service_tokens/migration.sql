@@ -5,8 +5,8 @@ create table service_tokens (
   id uuid not null,
   courier_id uuid,
   name text not null check (length(name) between 1 and 100),
-  scopes text[] not null check (cardinality(scopes) > 0),
-  addresses text[] not null default '{}',
+  scopes text[],
+  addresses text[] default array[]::text[],
   token_hash text not null,
   digest_cipher text not null,
   hint text not null,
@@ -25,6 +25,10 @@ create table service_tokens (
   constraint service_tokens_tenant_id_fkey foreign key (tenant_id) references tenants (id) on delete cascade on update cascade,
   constraint service_tokens_tenant_id_courier_id_fkey foreign key (tenant_id, courier_id)
     references couriers (tenant_id, id) on delete cascade on update restrict,
+  constraint scopes_are_known check (scopes is not null and cardinality(scopes) > 0 and scopes <@ array['packages:read',
+    'prealerts:write', 'customers:write', 'webhooks:manage', 'bills:read', 'intake:write', 'manifests:write']),
+  constraint couriers_have_no_scope_of_staff check (courier_id is null or not scopes && array['intake:write', 'manifests:write']),
+  constraint addresses_are_listed check (addresses is not null),
   constraint previous_secret_is_whole check ((previous_hash is null) = (previous_ends_at is null)
     and (previous_hash is null) = (previous_digest_cipher is null) and (previous_hash is null) = (previous_hint is null))
 );

@@ -52,9 +52,4 @@ export function serviceTokenHandlers({ secrets }: Pick<Deps, 'secrets'>) {
 const replyWith = (message: string, { row, secret }: Managed): Reply =>
   reply(message, { token: secret, service_token: viewToken(row) });
 
-// The contract restricts the scopes that are stored.
-const viewToken = ({ id, scopes, ...row }: TokenRow): View => ({
-  token_id: id,
-  scopes: scopes as View['scopes'],
-  ...recordOf(row),
-});
+const viewToken = ({ id, ...row }: TokenRow): View => ({ token_id: id, ...recordOf(row) });

@@ -156,7 +156,7 @@ function ownerOf(caller: PersonCaller, courierId: string | undefined): string | 
 function assertMayManage({ role }: PersonCaller, owner: string | null): void {
   const permission = 'tenant:manage';
   if (owner === null && !hasPermission(role, permission))
-    throw new ApiError('permission_denied', { args: { permission } });
+    throw new ApiError('permission_denied', { variant: 'staff_tokens', args: { permission } });
 }
 
 async function lockOwn(tx: PersonTx, id: string): Promise<TokenRow> {

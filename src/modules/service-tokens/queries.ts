@@ -4,7 +4,9 @@ import type { ServiceToken } from '../../platform/db/models/types.js';
 import { limitTo } from '../../platform/db/pages.js';
 import type { SystemScope, UserScope } from '../../platform/db/scope.js';
 import { once, sql, type Sql } from '../../platform/db/statements.js';
-import type { TokenUse } from './last-use.js';
+import type { components } from '../../../generated/contract.js';
+import type { Use } from '../../platform/context/last-use.js';
+import type { TokenCaller } from '../../platform/identity/callers.js';
 
 const FIELDS = [
   'id',
@@ -23,7 +25,11 @@ const FIELDS = [
 ] as const;
 
 /** A token as lists show it. A previous secret is shown while it works. */
-export type TokenRow = Pick<ServiceToken, (typeof FIELDS)[number] | 'previousHint' | 'previousEndsAt'> & {
+export type TokenRow = Omit<
+  Pick<ServiceToken, (typeof FIELDS)[number] | 'previousHint' | 'previousEndsAt'>,
+  'scopes'
+> & {
+  scopes: components['schemas']['ServiceTokenScope'][];
   isActive: boolean;
 };
 
@@ -109,8 +115,11 @@ export const revokeToken = (ctx: UserScope, id: string): Sql =>
   once`update service_tokens t set revoked_at = now()
     where ${ownRows(ctx, 't')} and t.id = ${id}::uuid and t.revoked_at is null`;
 
+/** What is known of a token that was used. */
+export type Used = Pick<TokenCaller, 'tenantId' | 'tokenId' | 'address'>;
+
 /** Returns the tokens written. Skips locked rows, so that two servers that write the same tokens cannot deadlock. */
-export const writeLastUse = (ctx: SystemScope, uses: TokenUse[]): Sql<{ id: string }> => sql`
+export const writeLastUse = (ctx: SystemScope, uses: Use<Used>[]): Sql<{ id: string }> => sql`
   with locked as (
     select t.id, used.age, used.address from service_tokens t
     join unnest(${uses.map(({ id }) => id)}::uuid[], ${uses.map(({ ageS }) => ageS)}::float8[],
