@@ -331,7 +331,7 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/modules/service-tokens/manage-service-tokens.test.ts',
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
         titles: ['a token reads no API key, and changes webhook URLs'],
       },
     ],
@@ -343,7 +343,7 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: 'stored',
     tests: [
       {
-        file: 'test/modules/service-tokens/manage-service-tokens.test.ts',
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
         titles: ['a token reads no API key, and changes webhook URLs'],
       },
     ],

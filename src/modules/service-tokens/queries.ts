@@ -61,7 +61,7 @@ export const countTokens = (ctx: UserScope, wanted: Wanted): Sql<{ total: number
 export const tokenById = (ctx: UserScope, id: string): Sql<TokenRow> =>
   once`select ${SHOWN} from service_tokens t where ${ownRows(ctx, 't')} and t.id = ${id}::uuid`;
 
-/** The same, locked until the end of the transaction. */
+/** A token that is locked until the end of the transaction. */
 export const lockedToken = (ctx: UserScope, id: string): Sql<TokenRow> =>
   once`select ${SHOWN} from service_tokens t where ${ownRows(ctx, 't')} and t.id = ${id}::uuid for no key update`;
 
