@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
-import { makeTokenCalls, type TokenFields } from '../../support/builders/service-tokens.js';
+import { makeTokenCalls, type TokenFields } from './token-calls.js';
 import { withService } from '../../support/fixture/with-service.js';
 
 const { api, db } = withService();

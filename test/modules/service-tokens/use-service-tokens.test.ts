@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
-import { makeTokenCalls } from '../../support/builders/service-tokens.js';
+import { makeTokenCalls } from './token-calls.js';
 import { unchecked } from '../../support/fixture/sent.js';
 import { withService } from '../../support/fixture/with-service.js';
 

@@ -1,5 +1,5 @@
-import type { Api } from '../fixture/api.js';
-import { unchecked } from '../fixture/sent.js';
+import type { Api } from '../../support/fixture/api.js';
+import { unchecked } from '../../support/fixture/sent.js';
 
 /** Fields of a new service token. The others have values of their own. */
 export type TokenFields = {
