@@ -89,9 +89,9 @@ export function makeConnectionShares({
     const tenant = caller.tenantId;
     if (caller.kind === 'system') return { tenant, courier: undefined, key: `${tenant} system` };
     const courier =
-      caller.kind === 'user'
-        ? (caller.courierId ?? undefined)
-        : (keyOwners.get(caller.keyHash) ?? caller.keyHash);
+      caller.kind === 'key'
+        ? (keyOwners.get(caller.keyHash) ?? caller.keyHash)
+        : (caller.courierId ?? undefined);
     return { tenant, courier, key: courier ?? tenant };
   }
 
@@ -181,8 +181,8 @@ export function makeConnectionShares({
 }
 
 function ownerOf(caller: Caller): string {
-  if (caller.kind === 'user') return caller.userId;
-  return caller.kind === 'key' ? caller.keyHash : '';
+  if (caller.kind === 'system') return '';
+  return caller.kind === 'key' ? caller.keyHash : caller.userId;
 }
 
 /** Caches a number and refreshes it in the background. Until the first read it returns 2, the stricter assumption. */

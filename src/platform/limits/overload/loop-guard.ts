@@ -92,8 +92,8 @@ export function watchLoop(onRefused: () => void = () => undefined): LoopGuard {
   };
 }
 
-/** Who shares the thread: each user and API key, and each address of requests without a credential. */
+/** Who shares the thread: each user, service token and API key, and each address of requests without a credential. */
 function flowOf(caller: Caller, address: string): string {
-  if (caller.kind === 'user') return `${caller.tenantId} ${caller.userId}`;
-  return caller.kind === 'key' ? `${caller.tenantId} ${caller.keyHash}` : `${caller.tenantId} ${address}`;
+  if (caller.kind === 'system') return `${caller.tenantId} ${address}`;
+  return `${caller.tenantId} ${caller.kind === 'key' ? caller.keyHash : caller.userId}`;
 }
