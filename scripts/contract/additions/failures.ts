@@ -142,7 +142,7 @@ function examplesOf(
 ): Record<string, Example> {
   const examples: Record<string, Example> = {};
   for (const failure of failures) {
-    const value = failureBody(parts.source, failure, wordFor(parts, operation, status));
+    const value = failureBody(parts.source, failure, wordFor(parts, operation, status, failure.code));
     const example = { summary: value.message.replace(/\. .*$/s, '').replace(/\.?$/, '.'), value };
     const name = freeName(examples, failure);
     const isPlain = failure.errors === undefined && Object.keys(failure.args ?? {}).length === 0;
@@ -161,11 +161,13 @@ function freeName(examples: Record<string, Example>, { code, variant, errors }: 
   return name;
 }
 
-/** Returns `error` for server errors and for the 401 of a protected operation, otherwise `fail`. */
+/** Returns `error` for server errors and for a bearer token that is not accepted (401), otherwise `fail`. */
 function wordFor(
   { bundle }: Parts,
   { security = bundle.security }: Operation,
   status: number,
+  code: string,
 ): 'error' | 'fail' {
-  return status >= 500 || (status === 401 && credentialOf(security) === 'token') ? 'error' : 'fail';
+  const isOfBearer = credentialOf(security) === 'token' || code.startsWith('service_token');
+  return status >= 500 || (status === 401 && isOfBearer) ? 'error' : 'fail';
 }

@@ -85,8 +85,7 @@ function assertNotOverloaded(
   { guard }: HookDeps,
 ): void {
   db.connectionShares.assertMayWait(caller);
-  const isKnown = caller.kind !== 'key' || db.connectionShares.courierOfKey(caller.keyHash) !== undefined;
-  whenClosed(reply, guard.admit(caller, isKnown));
+  whenClosed(reply, guard.admit(caller, db.connectionShares.isKnown(caller)));
 }
 
 const systemCaller = ({ tenantId = '', clientAddress }: FastifyRequest) => ({

@@ -180,7 +180,9 @@ describe('docs/leaked-secrets.md', () => {
       encoding: 'utf8',
       env: { PATH: process.env['PATH'], APP_ENV: 'development', SECRETS_DIR: secrets },
     });
-    expect(again.stdout).toBe('API keys that now have the hash of this LOOKUP_KEY: 0.\n');
+    expect(again.stdout).toBe(
+      'API keys that now have the hash of this LOOKUP_KEY: 0.\nService tokens that now have the hash of this LOOKUP_KEY: 0.\n',
+    );
     const { rows } = await withClient(database.ownerUrl, (client) =>
       client.query<{ action: string }>(
         "select distinct action from audit_entries where action like 'tenant.%' order by 1",

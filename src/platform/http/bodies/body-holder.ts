@@ -8,7 +8,7 @@ import { networksOf } from '../../values/network-address.js';
  */
 export function holderOf({ caller, db, tenantId = '', clientAddress }: FastifyRequest): Holder {
   const nameOf = () => {
-    if (caller?.kind === 'user') return caller.courierId ?? caller.userId;
+    if (caller && caller.kind !== 'key') return caller.courierId ?? caller.userId;
     // The account was checked before, so the courier is known.
     return caller
       ? (db?.connectionShares.courierOfKey(caller.keyHash) ?? caller.keyHash)
