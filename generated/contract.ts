@@ -780,7 +780,7 @@ export interface paths {
          *     file_put_contents('packages.csv', $csv);
          *     ```
          *
-         *     **Dispatch.** `QueueDispatch.php` does the same. Generated clients have only this. With `action` `queue_dispatch`
+         *     **Dispatch.** `QueueDispatch.php` does the same. Generated clients and service tokens have only this. With `action` `queue_dispatch`
          *     no packages are listed. They are queued for synchronisation with
          *     their courier's system, which a background job then does. `package_ids` selects the packages. Ids that you
          *     cannot see are ignored without an error. Without `package_ids`, all packages that match the filters are
@@ -1787,7 +1787,7 @@ export interface paths {
         };
         /**
          * Compare received packages with bills
-         * @description For administrators and managers. For a period of at most 366 days, it checks every package received in the
+         * @description For administrators, managers and service tokens of the staff. For a period of at most 366 days, it checks every package received in the
          *     period, both days included. Each package is on a published bill, on a draft, or on no bill. The `exceptions`
          *     list the packages on no bill, and the packages whose bill no longer matches them. Each exception has its
          *     reasons. The newest come first. It also checks the bills themselves, see `checks`. All data comes from one
@@ -2517,7 +2517,7 @@ export interface paths {
         /**
          * List dispatches
          * @description For all roles. A *dispatch* is one `queue_dispatch` of `RetrievePackages.php`. Staff see all dispatches, a
-         *     courier those that its own users requested. The newest come first. `progress` shows the current state of its
+         *     courier those that its own users and service tokens requested. The newest come first. `progress` shows the current state of its
          *     packages. For the next page, send `meta.next_before` as `before`.
          *
          *     ```php
@@ -7265,7 +7265,7 @@ export interface components {
             requested_at: components["schemas"]["UtcDateTime"];
             /**
              * Format: uuid
-             * @description The user who requested the dispatch.
+             * @description The user or the service token that requested the dispatch.
              */
             requested_by: string;
             /** @description Number of packages that the ids or the filters selected. */
@@ -9716,6 +9716,7 @@ export interface components {
         };
         /**
          * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.customer_changes": {
@@ -9732,6 +9733,7 @@ export interface components {
         };
         /**
          * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.dispatched_packages": {
@@ -9748,6 +9750,7 @@ export interface components {
         };
         /**
          * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.service_tokens": {
@@ -9764,6 +9767,7 @@ export interface components {
         };
         /**
          * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.target_changes": {
@@ -9780,6 +9784,7 @@ export interface components {
         };
         /**
          * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.webhook_sends.QuotaExceeded.recovered_webhooks": {
@@ -9796,22 +9801,6 @@ export interface components {
         };
         /** @description There were too many requests. `Retry-After` says how long to wait. */
         RateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimitUsedUp"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
-         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         */
-        "RateLimited.QuotaExceeded.stored_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -10037,6 +10026,24 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.bills.read.PermissionDenied.billing.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -10281,6 +10288,24 @@ export interface components {
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
          *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.packages.read.TokenNotAccepted.dispatch": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.packages.read.or.intake.write": {
@@ -10336,6 +10361,23 @@ export interface components {
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.prealerts.write": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.webhooks.manage": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11755,7 +11797,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.prealerts.write"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11816,7 +11858,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11873,7 +11915,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11922,7 +11964,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11995,7 +12037,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.customers.write"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12200,7 +12242,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.customers.write"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12312,7 +12354,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied.user.manage"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12429,7 +12471,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12558,7 +12600,7 @@ export interface operations {
             404: components["responses"]["UserNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12597,7 +12639,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12629,7 +12671,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied.tenant.manage"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12675,7 +12717,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12753,7 +12795,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12791,7 +12833,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12837,7 +12879,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12885,7 +12927,7 @@ export interface operations {
             };
             400: components["responses"]["ListPackages.400.Replayable"];
             401: components["responses"]["ScopedTokenRejected"];
-            403: components["responses"]["ScopeMissing.packages.read"];
+            403: components["responses"]["ScopeMissing.packages.read.TokenNotAccepted.dispatch"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
@@ -12989,7 +13031,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.packages.read"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13084,7 +13126,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.packages.read"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13131,7 +13173,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber.package.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13220,7 +13262,7 @@ export interface operations {
             404: components["responses"]["PackageNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13267,7 +13309,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.128.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13326,7 +13368,7 @@ export interface operations {
             404: components["responses"]["PackageNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13408,7 +13450,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.package.receive"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13455,7 +13497,7 @@ export interface operations {
             409: components["responses"]["PrintIdReused.LabelQueueFull.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13520,7 +13562,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13578,7 +13620,7 @@ export interface operations {
             409: components["responses"]["LabelJobNotClaimed.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13653,7 +13695,7 @@ export interface operations {
             409: components["responses"]["PrintIdReused.LabelQueueFull.LabelJobOpen.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13700,7 +13742,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13747,7 +13789,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.10.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13903,7 +13945,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.customers.write"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13950,7 +13992,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14010,7 +14052,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14057,7 +14099,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14133,7 +14175,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.packages.read.or.manifests.write"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14243,7 +14285,7 @@ export interface operations {
             404: components["responses"]["ManifestNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14297,7 +14339,7 @@ export interface operations {
             404: components["responses"]["ManifestNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14411,7 +14453,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14530,7 +14572,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.bills.read.PermissionDenied.billing.view"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14694,7 +14736,7 @@ export interface operations {
             404: components["responses"]["BillNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14741,7 +14783,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14858,7 +14900,7 @@ export interface operations {
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15066,12 +15108,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["GetBillingReconciliation.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.billing.manage"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.bills.read.PermissionDenied.billing.manage"];
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15128,7 +15170,7 @@ export interface operations {
             404: components["responses"]["BillNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15167,7 +15209,7 @@ export interface operations {
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15214,7 +15256,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.256.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15304,7 +15346,7 @@ export interface operations {
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15416,7 +15458,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15470,7 +15512,7 @@ export interface operations {
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15575,7 +15617,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15622,7 +15664,7 @@ export interface operations {
             409: components["responses"]["WebhookSecretChanged.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15679,7 +15721,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15726,7 +15768,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15844,7 +15886,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied.courier.manage"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15891,7 +15933,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.DuplicateCourierCode.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15975,7 +16017,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.warehouse.view"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16022,7 +16064,7 @@ export interface operations {
             409: components["responses"]["DuplicateWarehouseName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16088,7 +16130,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.intake.write"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16135,7 +16177,7 @@ export interface operations {
             409: components["responses"]["DuplicateCarrierName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16296,7 +16338,7 @@ export interface operations {
             403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.webhook.view"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16424,7 +16466,7 @@ export interface operations {
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16475,8 +16517,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["QueueDispatch.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
@@ -16554,11 +16596,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListDispatches.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16674,7 +16716,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied.audit.view"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16712,7 +16754,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

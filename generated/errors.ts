@@ -366,7 +366,8 @@ export const errorCatalogue = {
     "messages": {
       "default": "Service tokens may not call this operation. Log in as a user.",
       "couriers_only": "This operation is for the service token of a courier. Use one, or the API key of the courier.",
-      "settings": "Nothing was changed. A service token may change only webhook URLs and their formats, and rotate the webhook secret."
+      "settings": "Nothing was changed. A service token may change only webhook URLs and their formats, and rotate the webhook secret.",
+      "dispatch": "Nothing was queued. A service token queues packages with QueueDispatch.php, which needs the scope webhooks:manage."
     }
   },
   "permission_denied": {
@@ -1477,7 +1478,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'token_invalid', options: { variant: 'key_sent'; errors?: Entry[] } & Detail]
   | [code: 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
   | [code: 'scope_missing', options: { variant?: 'default'; args: { scopes: string }; errors?: Entry[] } & Detail]
-  | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings'; errors?: Entry[] } & Detail]
+  | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'dispatch'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default' | 'staff_tokens'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields'; errors: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]

@@ -121,7 +121,9 @@ function nameOf(
   const listed = failures.filter(({ isListed }) => isListed);
   const isExact = failures.every(({ errors, isListed }) => !(errors && isListed));
   const [group] = Object.entries(groups).find(([, each]) => isSame(each, codes)) ?? [];
-  if (group && isExact) return group;
+  // A listed variant has other words than the group's.
+  const isPlain = listed.every(({ variant }) => variant === undefined);
+  if (group && isExact && isPlain) return group;
   if (!isExact || (status === 400 && failures.length > 1)) return `${pascal(operationId)}.${status}`;
   const named = listed.length > 0 ? listed : failures;
   return named.map(nameOfFailure).join('.');

@@ -124,8 +124,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'keys: requests with different keys never share a transaction',
     file: 'src/platform/context/shared-write.ts',
-    find: '`${tenantId} ${keyHash}`',
-    replace: "'any'",
+    find: '${caller.tenantId} ${caller.keyHash}',
+    replace: 'any',
     tests: [
       {
         file: 'test/modules/prealerts/combined-submissions.test.ts',
@@ -387,6 +387,30 @@ export const ACCESS: readonly SourceMutant[] = [
       {
         file: 'test/modules/service-tokens/manage-service-tokens.test.ts',
         titles: ['of 30 simultaneous creations', 'of 20 simultaneous creations'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: a shared transaction has one address',
+    file: 'src/platform/context/shared-write.ts',
+    find: "caller.kind === 'token' ? ` ${caller.address}` : ''",
+    replace: "''",
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-guards.test.ts',
+        titles: ['pre-alerts of one token share no transaction'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: a scope that reads queues nothing',
+    file: 'src/modules/packages/handlers.ts',
+    find: "if (ctx.caller.kind === 'token') throw",
+    replace: 'if (Math.random() > 2) throw',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-guards.test.ts',
+        titles: ['packages:read does not queue packages'],
       },
     ],
   },
