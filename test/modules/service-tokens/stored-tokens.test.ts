@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
+import { doneSince } from '../../../src/commands/restore-report/queries.js';
 import { countOtherHashes, countUnopened, rehashLookups } from '../../../src/modules/tenants/rehash.js';
 import { openSecrets, type Secrets } from '../../../src/platform/access/secrets.js';
+import { makeContext } from '../../../src/platform/context/request-context.js';
 import { developmentConfig } from '../../support/staging/development.js';
 import { unchecked } from '../../support/fixture/sent.js';
 import { withService } from '../../support/fixture/with-service.js';
@@ -38,4 +40,20 @@ test('a new LOOKUP_KEY ends both secrets of a token, and rehash makes both valid
   expect(await hashes()).toEqual(before);
   for (const token of [created.token, rotated.token]) await packages(token).ok();
   expect(lines).toEqual([]);
+});
+
+test('the report after a restore attributes what a token has done to its courier', async () => {
+  const { data } = await api
+    .as('iex')
+    .manageServiceTokens({ action: 'create', name: 'reported', scopes: ['prealerts:write'] })
+    .ok();
+  const since = new Date(Date.now() - 60_000);
+  const created = await api
+    .withToken(data.token ?? '')
+    .submitPrealert({ UserCode: 'IEX-1001', TrackingNumber: 'REPORTED-1' })
+    .created();
+  const ctx = makeContext(service().db, { kind: 'system', tenantId: DEMO.tenants.demo }, 'report');
+  const [rows] = await ctx.read([doneSince(ctx, since)]);
+  const own = rows.filter(({ kind, id }) => kind === 'change' && id === created.data.prealert_id);
+  expect(own.map(({ courierId }) => courierId)).toEqual([DEMO.couriers.IEX]);
 });

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { digestOf, newServiceToken } from '../../../src/platform/access/service-tokens.js';
 import type { TokenCaller } from '../../../src/platform/identity/callers.js';
 import { makeTokenCalls } from './token-calls.js';
 import { unchecked } from '../../support/fixture/sent.js';
+import { until } from '../../support/service/processes.js';
 import { withService } from '../../support/fixture/with-service.js';
 
 const { api, db, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
@@ -60,3 +62,31 @@ test('a token of the staff reads the reconciliation with bills:read, and one of 
   await (await read('admin')).ok();
   await (await read('iex')).refused(403, 'permission_denied');
 });
+
+test('invented tokens take no turn of the reports of the courier that they claim', async () => {
+  const client = await service().owner.connect();
+  const claims = { tokenId: randomUUID(), courierId: DEMO.couriers.IEX };
+  try {
+    await client.query('begin');
+    await client.query('lock table service_tokens in access exclusive mode');
+    const invented = Array.from({ length: 60 }, () =>
+      api.withToken(newServiceToken(claims)).exportPackagesCsv({}).answer(),
+    );
+    await until(async () => (await countOfLocked()) > 0);
+    expect((await service().call('exportPackagesCsv', { as: 'iex' })).status).toBe(200);
+    await client.query('rollback');
+    const statuses = new Set((await Promise.all(invented)).map(({ status }) => status));
+    expect([...statuses].every((status) => status === 401 || status === 503)).toBe(true);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+}, 60_000);
+
+/** Returns how many statements wait for a lock. */
+async function countOfLocked(): Promise<number> {
+  const rows = await db.query(
+    "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  );
+  return rows.length;
+}

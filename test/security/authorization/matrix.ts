@@ -59,8 +59,8 @@ const forEverybody = (statuses: Statuses): Row => [
   { disabled: statuses, keys: statuses, unauthenticated: statuses },
 ];
 
-/** A service token changes webhook URLs only. */
-const URLS_ONLY: Row[3] = {
+/** For what no scope permits: settings but webhook URLs, and dispatches by the operation that lists packages. */
+const NO_TOKENS: Row[3] = {
   'courier tokens': '403 403 403 403 400',
   'staff tokens': '403 403 403 403 400',
 };
@@ -175,8 +175,8 @@ export const MATRIX = {
   listPackages: {
     'listPackages of a courier':     [ALL,                   ALL,                   ALL],
     'listPackages as a file':        [ALL,                   ALL,                   ALL],
-    'queue_dispatch of packages':        [ALL,                   ALL,                   ALL],
-    'queue_dispatch of a courier':       [ALL,                   ALL,                   ALL],
+    'queue_dispatch of packages':        [ALL,                   ALL,                   ALL, NO_TOKENS],
+    'queue_dispatch of a courier':       [ALL,                   ALL,                   ALL, NO_TOKENS],
     'listPackages of a carrier':     [ALL,                   ALL,                   ALL],
   },
   resolveScan: {
@@ -337,10 +337,10 @@ export const MATRIX = {
   },
   // the API keys are last, because they invalidate the demo keys that earlier cases need
   updateCourierSettings: {
-    'updateCourierSettings of a profile': ['200 200 404 404 400', S403,                 ALL, URLS_ONLY],
-    'updateCourierSettings of a logo':   ['200 200 404 404 400', S403,                  ALL, URLS_ONLY],
+    'updateCourierSettings of a profile': ['200 200 404 404 400', S403,                 ALL, NO_TOKENS],
+    'updateCourierSettings of a logo':   ['200 200 404 404 400', S403,                  ALL, NO_TOKENS],
     'updateCourierSettings of a secret': ['200 200 404 404 400', S403,                  ALL],
-    'updateCourierSettings of a key':    ['200 200 404 404 400', S403,                  ALL, URLS_ONLY],
+    'updateCourierSettings of a key':    ['200 200 404 404 400', S403,                  ALL, NO_TOKENS],
   },
   regenerateApiKey: {
     'regenerateApiKey':                  ['200 200 404 404 400', S403,                  ALL],
