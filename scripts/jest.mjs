@@ -1,5 +1,6 @@
-// Starts jest with the flags that all runs need, and ends with its exit status.
+// Starts jest with the flags that all runs need.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { root } from './prepare.mjs';
 
@@ -10,7 +11,13 @@ const V8_FLAGS = [
   ...(parseInt(process.versions.v8, 10) < 12 ? ['--interrupt-budget=400000'] : []),
 ];
 
-export function runJest(args, env = {}) {
+/** Ends this process with the exit status of jest. */
+export async function runJest(args, env = {}) {
+  process.exit(await jestStatus(args, env));
+}
+
+/** Returns the exit status of jest; 1 if a signal ended it. */
+export async function jestStatus(args, env = {}) {
   const jest = join(root, 'node_modules/jest/bin/jest.js');
   const flags = ['--experimental-vm-modules', '--no-warnings', ...V8_FLAGS];
   const child = spawn(process.execPath, [...flags, jest, ...args], {
@@ -18,5 +25,6 @@ export function runJest(args, env = {}) {
     stdio: 'inherit',
     env: { ...process.env, ...env },
   });
-  child.on('exit', (code) => process.exit(code ?? 1));
+  const [code] = await once(child, 'exit');
+  return code ?? 1;
 }

@@ -1,8 +1,9 @@
 // npm test: everything that a fresh clone needs, then the whole suite. Arguments go to jest.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { runJest } from './jest.mjs';
+import { jestStatus } from './jest.mjs';
 import { prepare, root } from './prepare.mjs';
+import { repeatFailed } from './check/repeat-failed.mjs';
 
 const args = process.argv.slice(2);
 // Jest says nothing about a file that does not exist, if another one does.
@@ -12,4 +13,24 @@ if (missing.length > 0) {
   process.exit(1);
 }
 prepare({ installsHooks: true });
-runJest(args);
+const RECORD = join(root, 'coverage', 'run.json');
+rmSync(RECORD, { force: true });
+const status = await jestStatus(args);
+// Only a complete run has a record.
+process.exitCode = status !== 0 && existsSync(RECORD) ? await repeat() : status;
+
+/** Returns the exit status of the run with its repetitions. */
+async function repeat() {
+  const write = (text) => process.stdout.write(text);
+  const record = JSON.parse(readFileSync(RECORD, 'utf8'));
+  const runAlone = async (file) =>
+    (await jestStatus(['--maxWorkers', '1', '--runTestsByPath', file], { TEST_REPEATED: '1' })) === 0;
+  const { passed, failures } = await repeatFailed(record, { runAlone, write });
+  // Of the installed packages' code, so it is imported after their installation.
+  const { compareFacts } = await import('../test/support/contract/contract-facts.mjs');
+  const { faults } = compareFacts();
+  write(faults.map((fault) => `${fault}\n`).join(''));
+  const failed = failures.reduce((sum, { count }) => sum + count, faults.length);
+  write(`${passed} passed, ${failed} failed\n`);
+  return failed > 0 ? 1 : 0;
+}

@@ -3,6 +3,49 @@ import type { Mutant } from '../mutant.js';
 /** Guards against attacks that were found in reviews of the running service. */
 export const ATTACKS: readonly Mutant[] = [
   {
+    name: 'logins: a network that calls at many tenants has one turn of a block',
+    file: 'src/platform/limits/queues/block-turns.ts',
+    find: 'if (turns % 2 === 0) return undefined;',
+    replace: 'if (turns % 2 < 2) return undefined;',
+    tests: [
+      {
+        file: 'test/resilience/bulk/turns-of-callers.test.ts',
+        titles: ['because another network logs in at many tenants'],
+      },
+    ],
+  },
+  {
+    name: 'bodies: a network has the space of strangers once',
+    file: 'src/platform/http/bodies/body-holder.ts',
+    find: 'name: networksOf(clientAddress).block,',
+    replace: 'name: `${tenantId} ${networksOf(clientAddress).block}`,',
+    tests: [
+      {
+        file: 'test/security/bounds/stranger-bodies.test.ts',
+        titles: ['that space once, however many tenants it names'],
+      },
+    ],
+  },
+  {
+    name: 'bodies: a chunked body that cannot be large takes no space of strangers',
+    file: 'src/platform/http/bodies/body-limits.ts',
+    find: ': !operation || bodyBytesOf(operation) > LARGE_BODY_BYTES;',
+    replace: ': true;',
+    tests: [{ file: 'test/security/bounds/stranger-bodies.test.ts', titles: ['a login of unknown length'] }],
+  },
+  {
+    name: 'logins: attempts on a locked name around a known network leave it what it has',
+    file: 'src/platform/limits/login-limiter.ts',
+    find: '        { tenantId, address, name: username.toLowerCase() },\n        await isKnown(tenantId, address),',
+    replace: '        { tenantId, address, name: username.toLowerCase() },',
+    tests: [
+      {
+        file: 'test/modules/auth/login-budgets.test.ts',
+        titles: ['from around a known network do not use up what it has'],
+      },
+    ],
+  },
+  {
     name: 'packages: a courier cannot change the measurements of the warehouse',
     file: 'src/modules/packages/update/update.ts',
     find: '      assertPermitted(caller, before, requested);\n',

@@ -76,8 +76,11 @@ export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY, limits = mak
       await failures.assertLeft({ tenantId, address }, await isKnown(tenantId, address));
     },
     countFailure: (tenantId, address) => failures.count({ tenantId, address }),
-    assertMayTryName: (tenantId, username, address) =>
-      lockedAttempts.assertLeft({ tenantId, address, name: username.toLowerCase() }),
+    assertMayTryName: async (tenantId, username, address) =>
+      lockedAttempts.assertLeft(
+        { tenantId, address, name: username.toLowerCase() },
+        await isKnown(tenantId, address),
+      ),
     countLocked: (tenantId, username, address) =>
       lockedAttempts.count({ tenantId, address, name: username.toLowerCase() }),
     noteLogin: (tenant, user, address) =>

@@ -106,6 +106,21 @@ test('of 80 attempts of an address on a locked name, 30 cost a transaction; othe
   expect(await attempt('somebody', '192.0.2.1')).toBe(401);
 });
 
+test('attempts on a locked name from around a known network do not use up what it has', async () => {
+  const limiter = makeLoginLimiter(1);
+  const [known, unknown] = [ofLine(200), ofLine(100)];
+  limiter.noteLogin('tenant', 'user', known);
+  for (let n = 0; n < 150; n += 1) await limiter.countLocked('tenant', 'manager', ofLine(n % 6));
+  await limiter.assertMayTryName('tenant', 'manager', known);
+  await expect(limiter.assertMayTryName('tenant', 'manager', unknown)).rejects.toMatchObject({
+    detail: { limit: { policy: 'locked-name-attempts-per-address-56', quota: 150 } },
+  });
+  for (let n = 0; n < 30; n += 1) await limiter.countLocked('tenant', 'manager', known);
+  await expect(limiter.assertMayTryName('tenant', 'manager', known)).rejects.toMatchObject({
+    detail: { limit: { policy: 'locked-name-attempts-per-address' } },
+  });
+});
+
 test('only a login makes a network known, and only for its tenant', async () => {
   const limits = makeOwnLimits();
   const limiter = makeLoginLimiter(1, limits);

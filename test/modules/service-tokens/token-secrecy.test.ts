@@ -63,9 +63,8 @@ test('the secrets of tokens are in no log, trace, metric, audit entry or row, wh
   const courier = await logIn(replica.url, 'iex');
   const admin = await logIn(replica.url, 'admin');
   const send = async (headers: Record<string, string>, body: object) => {
-    const { text } = await ask(replica.url, {
-      ...{ method: 'POST', path: '/api/ServiceTokens.php', headers, body },
-    });
+    const question = { method: 'POST', path: '/api/ServiceTokens.php', headers, body };
+    const { text } = await ask(replica.url, question);
     return (JSON.parse(text) as { data: { token: string; service_token: { token_id: string } } }).data;
   };
   const own = { ...bearer(courier), 'idempotency-key': 'create-once' };

@@ -182,5 +182,5 @@ test('200 concurrent uses: none that is sent after the reply to the revocation i
   expect(done.filter(({ sentAfter }) => sentAfter).map(({ status }) => status)).toEqual(
     Array<number>(100).fill(401),
   );
-  expect(done.some(({ sentAfter, status }) => !sentAfter && status === 200)).toBe(true);
+  expect(done.filter(({ sentAfter, status }) => !sentAfter && status === 200)).not.toEqual([]);
 });

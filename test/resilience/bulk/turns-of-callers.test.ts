@@ -127,6 +127,35 @@ test('the staff of a tenant take turns with another tenant, and make room for it
   expect((await ended).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(25);
 });
 
+test('a login from a new network is not late because another network logs in at many tenants', async () => {
+  const limiter = makeLoginLimiter(1);
+  const order: string[] = [];
+  let isOver = false;
+  const attempt = (tenant: string, address: string): Promise<void> =>
+    limiter.withLimit(
+      tenant,
+      'manager',
+      async () => {
+        order.push(address);
+        await turn();
+      },
+      address,
+    );
+  /** One login after the other, as a program sends that waits for each response. */
+  async function flood(tenant: string): Promise<void> {
+    while (!isOver) await attempt(tenant, '203.0.113.9').catch(() => undefined);
+  }
+  const floods = Array.from({ length: 15 }, (_, n) => flood(`tenant ${n}`));
+  for (let count = 0; count < 40; count += 1) await turn();
+  for (const network of ['192.0.2.7', '198.51.100.7', '198.18.0.7']) {
+    order.length = 0;
+    await attempt('victim', network);
+    expect(order.indexOf(network)).toBeLessThan(3);
+  }
+  isOver = true;
+  await Promise.all(floods);
+});
+
 test.each(['uploads', 'reports'])('long %s of a tenant leave one place to other tenants', async (kind) => {
   const limits = bulkLimits();
   const ends: (() => void)[] = [];

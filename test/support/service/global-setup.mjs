@@ -16,7 +16,8 @@ import { keepCluster, keyOfTemplates, restoreCluster } from '../jest/kept-cluste
 export default async function globalSetup() {
   const config = readConfig({ APP_ENV: 'development', ...process.env });
   const observations = join(projectRoot, 'coverage', 'contract');
-  rmSync(observations, { recursive: true, force: true });
+  // A repetition adds to what the run has observed.
+  if (process.env.TEST_REPEATED !== '1') rmSync(observations, { recursive: true, force: true });
   mkdirSync(observations, { recursive: true });
   // `npm run mutants` provides a server and templates for many runs.
   if (process.env.TEST_DATABASE_PREFIX) return;

@@ -7,12 +7,12 @@ import { networksOf } from '../../values/network-address.js';
  * A request without a credential takes that of its block of networks.
  */
 export function holderOf({ caller, db, tenantId = '', clientAddress }: FastifyRequest): Holder {
-  const nameOf = () => {
-    if (caller && caller.kind !== 'key') return caller.courierId ?? caller.userId;
-    // The account was checked before, so the courier is known.
-    return caller
+  // Such a request may name any tenant.
+  if (!caller) return { name: networksOf(clientAddress).block, tenant: tenantId };
+  // The account was checked before, so the courier of a key is known, and what a service token claims is right.
+  const name =
+    caller.kind === 'key'
       ? (db?.connectionShares.courierOfKey(caller.keyHash) ?? caller.keyHash)
-      : networksOf(clientAddress).block;
-  };
-  return { name: `${tenantId} ${nameOf()}`, tenant: tenantId };
+      : (caller.courierId ?? caller.userId);
+  return { name: `${tenantId} ${name}`, tenant: tenantId };
 }

@@ -46,9 +46,11 @@ export async function admitBeforeLargeBody(request: FastifyRequest): Promise<voi
     await request.context?.assertAdmitted();
 }
 
-/** Returns whether a body is large. A chunked body counts as large, because its size is unknown. */
-export const isLarge = ({ headers }: FastifyRequest): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE_BODY_BYTES;
+/** Returns whether a body is large. The size of a chunked body is unknown, so it counts as large if its operation takes large ones. */
+export const isLarge = ({ headers, operation }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] === undefined
+    ? Number(headers['content-length'] ?? 0) > LARGE_BODY_BYTES
+    : !operation || bodyBytesOf(operation) > LARGE_BODY_BYTES;
 
 const hasLines = ({ headers }: FastifyRequest): boolean =>
   headers['content-type']?.trimStart().toLowerCase().startsWith(NDJSON) === true;

@@ -1,6 +1,7 @@
 // Our own: p-queue and bottleneck have neither round-robin between keys nor a bounded queue that drops a task of the key with most tasks.
 import { ApiError } from '../../errors/errors.js';
 import type { Networks } from '../../values/network-address.js';
+import { makeBlockTurns } from './block-turns.js';
 import { findReplaced, type Owner, type WaitingCall as Call } from './replaced-call.js';
 import { makeNestedTurns, type Place } from './nested-turns.js';
 import { makeTurns, type Turns } from './turns.js';
@@ -50,7 +51,7 @@ export type KeyedLimiterOptions = {
 };
 
 type Waiter = { owner: Owner; start(): void };
-type Queue = Turns<Waiter> & Pick<Owner, 'tenant' | 'key'>;
+type Queue = Turns<Waiter> & Pick<Owner, 'tenant' | 'key'> & { strangersBlock: string | undefined };
 
 /**
  * Limits the concurrency of expensive work in one process: at most `concurrency` calls in total and one per key, with a
@@ -66,9 +67,8 @@ export function makeKeyedLimiter({
   retryAfterSeconds,
 }: KeyedLimiterOptions): KeyedLimiter {
   const running = new Map<string, Owner>();
-  const queues = makeNestedTurns<Queue>((place) =>
-    Object.assign(makeTurns<Waiter>(), { tenant: place[1] ?? '', key: place.at(-1) ?? '' }),
-  );
+  const queues = makeNestedTurns<Queue>((place) => Object.assign(makeTurns<Waiter>(), partsOf(place)));
+  const blocks = makeBlockTurns();
   // Without work that has given way, which cannot be rejected.
   const calls = new Set<Call>();
   const overloaded = () => new ApiError('overloaded', { retryAfterSeconds });
@@ -77,12 +77,17 @@ export function makeKeyedLimiter({
 
   function startNext(): void {
     if (running.size === concurrency) return;
+    const isReady = ({ tenant, key }: Queue) => !running.has(key) && countOf(tenant) < perTenant;
+    const waiting = queues.queues().filter((queue) => queue.strangersBlock !== undefined && isReady(queue));
+    const due = blocks.due(waiting.map(({ strangersBlock }) => strangersBlock ?? ''));
     const next = queues.takeNext(
-      ({ tenant, key }) => !running.has(key) && countOf(tenant) < perTenant,
+      (queue) => isReady(queue) && (due === undefined || [undefined, due].includes(queue.strangersBlock)),
       (queue) => queue.takeFirst(),
     );
     if (!next) return;
-    running.set(next.owner.key, next.owner);
+    const { owner } = next;
+    running.set(owner.key, owner);
+    if (owner.group === 'others') blocks.note(owner.block);
     next.start();
   }
 
@@ -179,3 +184,9 @@ const placeOf = ({ group, tenant, block, line, network, key }: Owner): Place => 
   network,
   key,
 ];
+
+const partsOf = ([group, tenant = '', block, ...rest]: Place) => ({
+  tenant,
+  key: rest.at(-1) ?? '',
+  strangersBlock: group === 'others' ? block : undefined,
+});

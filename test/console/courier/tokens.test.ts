@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import { findingsOf } from '../support/console/browser.js';
-import { consoleSuite } from '../support/console/suite.js';
+import { findingsOf } from '../../support/console/browser.js';
+import { consoleSuite } from '../../support/console/suite.js';
 
 // The service tokens of a courier.
 
