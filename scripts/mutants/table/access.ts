@@ -403,6 +403,18 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'service tokens: an invented one takes no turn of the courier that it claims',
+    file: 'src/platform/http/request-hooks.ts',
+    find: 'if (isUncheckedToken(request.context.caller, db)) await request.context.assertAdmitted();',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-guards.test.ts',
+        titles: ['invented tokens take no turn of the reports'],
+      },
+    ],
+  },
+  {
     name: 'service tokens: a scope that reads queues nothing',
     file: 'src/modules/packages/handlers.ts',
     find: "if (ctx.caller.kind === 'token') throw",

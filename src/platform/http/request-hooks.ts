@@ -74,7 +74,7 @@ export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
     // After the rate limit, because a refusal makes the error handler check the account.
     assertPermitted(request.caller, operation);
     if (isUncheckedToken(request.context.caller, db)) await request.context.assertAdmitted();
-    else await admitBeforeLargeBody(request);
+    await admitBeforeLargeBody(request);
   };
 }
 
