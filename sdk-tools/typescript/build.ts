@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
 import { projectRoot } from '../../src/config/project-root.js';
@@ -66,6 +66,18 @@ async function buildIfStale(): Promise<void> {
     target: 'es2022',
     logLevel: 'silent',
   });
+  // One file that needs only Node.js, also without this package.
+  await bundle({
+    entryPoints: [join(output, 'listen', 'crossdock-listen.js')],
+    outfile: join(output, 'crossdock-listen.mjs'),
+    bundle: true,
+    banner: { js: '#!/usr/bin/env node' },
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'silent',
+  });
+  await chmod(join(output, 'crossdock-listen.mjs'), 0o755);
   await writeFile(stamp, inputs);
 }
 

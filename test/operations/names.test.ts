@@ -167,7 +167,7 @@ describe('documents, comments and the contract contain only names that exist', (
     const named =
       /(?<![\w/.@-])(?:\.{1,2}\/)*((?:[\w@.-]+\/)*[\w.-]*\w\.(?:ts|mjs|js|sql|md|yaml|json|jsonl|prisma|toml|sh))(?![\w/])/g;
     const exists = (name: string) => {
-      const source = name.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+      const source = name.replace(/^dist\//, '').replace(/\.m?js$/, '.ts');
       return isFile(name) || isFile(source) || NO_FILES.has(name);
     };
     expect(missing(named, exists)).toEqual([]);
