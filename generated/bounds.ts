@@ -37,6 +37,15 @@ export const QUOTAS = {
     "unit": "webhooks",
     "reason": "each is stored for 30 days"
   },
+  "service_tokens": {
+    "what": "New service tokens",
+    "limit": 100,
+    "period": "day",
+    "per": "caller",
+    "policy": "service-tokens",
+    "unit": "tokens",
+    "reason": "each is stored for 90 days after its end"
+  },
   "dispatched_packages": {
     "what": "Packages that a dispatch queues",
     "limit": 300000,
@@ -243,6 +252,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "query": "read"
   },
   "manageSessions": {
+    "application/json": "record"
+  },
+  "listServiceTokens": {
+    "query": "read"
+  },
+  "manageServiceTokens": {
     "application/json": "record"
   },
   "getSecuritySettings": {

@@ -12,7 +12,8 @@ export interface paths {
         put?: never;
         /**
          * Submit a pre-alert
-         * @description For a courier's own system, with the courier's API key. A bearer token is not accepted and returns 401.
+         * @description For a courier's own system, with the courier's API key, or with a service token of the courier that has the scope
+         *     `prealerts:write`. The access token of a user is not accepted and returns 401.
          *     Announces one parcel for a customer of the courier. The user code must be that of an active customer, exactly
          *     as registered. `/api/Prealert.php` and `/api/Prealert` are the same operation.
          *
@@ -74,7 +75,8 @@ export interface paths {
         put?: never;
         /**
          * Submit a pre-alert (path without the suffix)
-         * @description For a courier's own system, with the courier's API key. A bearer token is not accepted and returns 401.
+         * @description For a courier's own system, with the courier's API key, or with a service token of the courier that has the scope
+         *     `prealerts:write`. The access token of a user is not accepted and returns 401.
          *     Announces one parcel for a customer of the courier. The user code must be that of an active customer, exactly
          *     as registered. `/api/Prealert.php` and `/api/Prealert` are the same operation.
          *
@@ -778,7 +780,7 @@ export interface paths {
          *     file_put_contents('packages.csv', $csv);
          *     ```
          *
-         *     **Dispatch.** `QueueDispatch.php` does the same. Generated clients have only this. With `action` `queue_dispatch`
+         *     **Dispatch.** `QueueDispatch.php` does the same. Generated clients and service tokens have only this. With `action` `queue_dispatch`
          *     no packages are listed. They are queued for synchronisation with
          *     their courier's system, which a background job then does. `package_ids` selects the packages. Ids that you
          *     cannot see are ignored without an error. Without `package_ids`, all packages that match the filters are
@@ -1785,7 +1787,7 @@ export interface paths {
         };
         /**
          * Compare received packages with bills
-         * @description For administrators and managers. For a period of at most 366 days, it checks every package received in the
+         * @description For administrators, managers and service tokens of the staff. For a period of at most 366 days, it checks every package received in the
          *     period, both days included. Each package is on a published bill, on a draft, or on no bill. The `exceptions`
          *     list the packages on no bill, and the packages whose bill no longer matches them. Each exception has its
          *     reasons. The newest come first. It also checks the bills themselves, see `checks`. All data comes from one
@@ -1944,7 +1946,7 @@ export interface paths {
          * @description For couriers, who read their own settings, and for administrators and managers, who name the courier with
          *     `id`. For a courier, `id` is ignored. Fields that are not set are `null`.
          *
-         *     The response contains the API key and the token in plain text: do not log it.
+         *     The response contains the API key and the token in plain text: do not log it. For a service token, both are null.
          *
          *     `curl -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/CourierSettingsAPI.php`
          */
@@ -1982,6 +1984,9 @@ export interface paths {
          *
          *     `RegenerateApiKey.php`, `RotateWebhookSecret.php` and `UploadLogo.php` do the following three changes with one
          *     media type each. Generated clients have only these.
+         *
+         *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package` and their
+         *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`.
          *
          *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
          *     `multipart/form-data` or `application/json`. The response contains the new key. The old key stops working
@@ -2039,6 +2044,47 @@ export interface paths {
          *     `curl -X POST -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/RegenerateApiKey.php`
          */
         post: operations["regenerateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ServiceTokens.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List service tokens
+         * @description For couriers, who list their own tokens, and for administrators and managers, who name the courier with `courier_id`.
+         *     Without `courier_id`, administrators get the tokens of the staff. Newest first. The secret of a token is never shown
+         *     again: `hint` has its last characters.
+         *
+         *     `curl -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/ServiceTokens.php`
+         */
+        get: operations["listServiceTokens"];
+        put?: never;
+        /**
+         * Create, change, rotate or revoke a service token
+         * @description For couriers, for their own tokens, for administrators and managers, for the tokens of a courier, and for
+         *     administrators, for the tokens of the staff. `action` selects the operation.
+         *
+         *     - `create` makes a token. The response contains it once, in `token`: it begins with `cdk_`, and the last six of its
+         *       characters are a checksum (CRC-32), so that secret scanners find it. A courier and the staff can have 20
+         *       active tokens each. A courier, or a user of the staff, can create 100 tokens per day. Above that the response is 429 `quota_exceeded`.
+         *     - `update` changes the name, the scopes, the addresses or the expiry. What is omitted stays.
+         *     - `rotate` makes a new secret, which `token` of the response contains. The old one also works for `overlap_hours`, 24
+         *       by default. If you rotate again, the oldest secret stops working immediately.
+         *     - `revoke` ends the token with all of its secrets immediately, on every server of the instance. If it has ended already,
+         *       nothing changes.
+         *
+         *     A request with an expired, replaced or revoked token returns 401. From an address that is not in its list it returns 403
+         *     `address_not_allowed`, and without the scope 403 `scope_missing`.
+         */
+        post: operations["manageServiceTokens"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2471,7 +2517,7 @@ export interface paths {
         /**
          * List dispatches
          * @description For all roles. A *dispatch* is one `queue_dispatch` of `RetrievePackages.php`. Staff see all dispatches, a
-         *     courier those that its own users requested. The newest come first. `progress` shows the current state of its
+         *     courier those that its own users and service tokens requested. The newest come first. `progress` shows the current state of its
          *     packages. For the next page, send `meta.next_before` as `before`.
          *
          *     ```php
@@ -2992,9 +3038,16 @@ export interface components {
          *     | 401 | `token_missing` | The request has no bearer token. |
          *     | 401 | `token_invalid` | The bearer token is malformed, or not a token of this instance. |
          *     | 401 | `token_expired` | The bearer token is older than 8 hours. |
+         *     | 401 | `service_token_invalid` | The service token is damaged, or not a token of this instance. |
+         *     | 401 | `service_token_expired` | The service token has expired. |
+         *     | 401 | `service_token_replaced` | The service token was rotated, and the overlap is over. |
+         *     | 401 | `service_token_revoked` | The service token was revoked. |
          *     | 401 | `session_ended` | The session of the token was ended, or was not used for too long. |
          *     | 403 | `key_invalid` | The API key is unknown or deactivated, or belongs to another instance. |
          *     | 403 | `account_disabled` | The user or its courier is disabled. |
+         *     | 403 | `address_not_allowed` | The service token may not be used from this address. |
+         *     | 403 | `scope_missing` | The service token does not have a scope that the operation requires. |
+         *     | 403 | `token_not_accepted` | The operation, or what the request asks of it, is not for service tokens. |
          *     | 403 | `permission_denied` | The role of the user does not have the permission, or may not change a field named in `errors`. |
          *     | 403 | `record_forbidden` | The record belongs to another courier. |
          *     | 403 | `https_required` | The request was not sent over HTTPS. |
@@ -3014,6 +3067,7 @@ export interface components {
          *     | 404 | `logo_not_found` | The logo does not exist, or the courier has a newer one. |
          *     | 404 | `delivery_not_found` | The delivery does not exist, or belongs to another courier. |
          *     | 404 | `user_not_found` | The user does not exist. |
+         *     | 404 | `service_token_not_found` | The service token does not exist. For couriers also if it belongs to another courier. |
          *     | 404 | `session_not_found` | The user has no such session. |
          *     | 404 | `bill_not_found` | The bill does not exist. For couriers also if it is a draft, or belongs to another courier. |
          *     | 404 | `adjustment_not_found` | The adjustment does not exist. Lines for packages and air freight cannot be removed. |
@@ -3025,6 +3079,9 @@ export interface components {
          *     | 409 | `rename_unfinished` | Pre-alerts of another customer still get their new user code. |
          *     | 409 | `webhook_secret_changed` | The named webhook secret is not the previous one. |
          *     | 409 | `duplicate_username` | Another user has this user name. |
+         *     | 409 | `duplicate_token_name` | Another active service token of the owner has this name. |
+         *     | 409 | `too_many_tokens` | The owner has the most active service tokens that are allowed. |
+         *     | 409 | `service_token_ended` | The service token was revoked, so it cannot be changed. |
          *     | 409 | `duplicate_courier_code` | Another courier has this code. |
          *     | 409 | `duplicate_warehouse_name` | Another warehouse has this name. |
          *     | 409 | `duplicate_carrier_name` | Another carrier has this name. |
@@ -3046,7 +3103,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -6424,6 +6481,121 @@ export interface components {
              */
             courier_id?: string;
         };
+        /**
+         * @description What a token may do. `intake:write` and `manifests:write` are only for tokens of the staff.
+         * @enum {string}
+         */
+        ServiceTokenScope: "packages:read" | "prealerts:write" | "customers:write" | "webhooks:manage" | "bills:read" | "intake:write" | "manifests:write";
+        /** @description A named credential of a machine, without its secret. */
+        ServiceToken: {
+            token_id: components["schemas"]["Uuid"];
+            /**
+             * Format: uuid
+             * @description The courier that the token belongs to; null for a token of the staff.
+             */
+            courier_id: string | null;
+            /** @description The name. It is unique among the active tokens of the owner. */
+            name: string;
+            /** @description What the token may do. */
+            scopes: components["schemas"]["ServiceTokenScope"][];
+            /** @description The addresses and networks that the token may be used from. Empty if it may be used from any. */
+            addresses: string[];
+            /** @description Whether the token is neither expired nor revoked. */
+            is_active: boolean;
+            /** @description The last characters of the token, to compare it with what your system has. */
+            hint: string;
+            /** @description The last characters of the secret before the last rotation; null if that does not work any more. */
+            previous_hint: string | null;
+            /** @description Until when the secret before the last rotation works; null if there is none that works. */
+            previous_ends_at: components["schemas"]["NullableUtcDateTime"];
+            /**
+             * Format: uuid
+             * @description The user who created the token.
+             */
+            created_by: string;
+            created_at: components["schemas"]["UtcDateTime"];
+            /** @description When the secret was last rotated; null if never. */
+            rotated_at: components["schemas"]["NullableUtcDateTime"];
+            expires_at: components["schemas"]["UtcDateTime"];
+            /** @description Time of the last accepted request. Updated at most once per minute. Null if there was none. */
+            last_used_at: components["schemas"]["NullableUtcDateTime"];
+            /** @description The address that it was last used from; null if it was never used. */
+            last_used_address: string | null;
+            /** @description When the token was revoked; null if it was not. */
+            revoked_at: components["schemas"]["NullableUtcDateTime"];
+        };
+        ListServiceTokensResult: components["schemas"]["Success"] & {
+            /** @description The tokens of this page. */
+            data: components["schemas"]["ServiceToken"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        /** @description Makes a token. */
+        CreateServiceTokenAction: {
+            /**
+             * @description Always `create`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "create";
+            /**
+             * Format: uuid
+             * @description For staff, the courier that the token is for. If omitted, it is for the staff, for which you need the permission `tenant:manage`. For a courier it is ignored.
+             */
+            courier_id?: string;
+            /** @description A name that says what uses the token. It must be unique among the active tokens of the owner. */
+            name: string;
+            /** @description What the token may do. Give it no more than the machine needs. */
+            scopes: components["schemas"]["ServiceTokenScope"][];
+            /** @description The only addresses and networks that the token may be used from. If empty or omitted, any. */
+            addresses?: string[];
+            /** @description Days from now until the token expires, at most two years. Default of a new token: 365. */
+            expires_in_days?: number;
+        };
+        /** @description Changes a token that is not revoked. What is omitted stays. */
+        UpdateServiceTokenAction: {
+            /**
+             * @description Always `update`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "update";
+            token_id: components["schemas"]["Uuid"];
+            /** @description A name that says what uses the token. It must be unique among the active tokens of the owner. */
+            name?: string;
+            /** @description What the token may do. Give it no more than the machine needs. */
+            scopes?: components["schemas"]["ServiceTokenScope"][];
+            /** @description The only addresses and networks that the token may be used from. If empty or omitted, any. */
+            addresses?: string[];
+            /** @description Days from now until the token expires, at most two years. Default of a new token: 365. */
+            expires_in_days?: number;
+        };
+        /** @description Makes a new secret. */
+        RotateServiceTokenAction: {
+            /**
+             * @description Always `rotate`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "rotate";
+            token_id: components["schemas"]["Uuid"];
+            /** @description Hours in which the old secret also works. 0 ends it at once. Default: 24. */
+            overlap_hours?: number;
+        };
+        /** @description Ends a token at once. */
+        RevokeServiceTokenAction: {
+            /**
+             * @description Always `revoke`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "revoke";
+            token_id: components["schemas"]["Uuid"];
+        };
+        /** @description An action on service tokens. */
+        ServiceTokenAction: components["schemas"]["CreateServiceTokenAction"] | components["schemas"]["UpdateServiceTokenAction"] | components["schemas"]["RotateServiceTokenAction"] | components["schemas"]["RevokeServiceTokenAction"];
+        ManageServiceTokensResult: components["schemas"]["Success"] & {
+            data: {
+                /** @description The token, after `create` and `rotate`. Store it as a secret now: it is not shown again. Null after other actions. */
+                token: string | null;
+                service_token: components["schemas"]["ServiceToken"];
+            };
+        };
         PreviousSecretSelection: {
             /**
              * Format: uuid
@@ -7093,7 +7265,7 @@ export interface components {
             requested_at: components["schemas"]["UtcDateTime"];
             /**
              * Format: uuid
-             * @description The user who requested the dispatch.
+             * @description The user or the service token that requested the dispatch.
              */
             requested_by: string;
             /** @description Number of packages that the ids or the filters selected. */
@@ -7103,7 +7275,7 @@ export interface components {
             progress: components["schemas"]["DispatchProgress"];
         };
         /**
-         * @description A user, a courier's system with its API key, or the service itself.
+         * @description A user, a system with an API key or a service token, or the service itself.
          * @enum {string}
          */
         AuditActorKind: "user" | "api_key" | "system";
@@ -7114,10 +7286,10 @@ export interface components {
             actor_kind: components["schemas"]["AuditActorKind"];
             /**
              * Format: uuid
-             * @description The user, or the courier that owns the API key; null for the service itself.
+             * @description The user, the courier that owns the API key, or the service token (`token_id`); null for the service itself.
              */
             actor_id: string | null;
-            /** @description The current user name or courier code; null for the service itself. */
+            /** @description The current user name, courier code or name of the service token; null for the service itself. */
             actor_name: string | null;
             /**
              * @description The action, for example `manifest.created`. We may add new ones.
@@ -7555,6 +7727,21 @@ export interface components {
         };
     };
     responses: {
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        AccountDisabled: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The bill does not exist. For couriers also if it is a draft, or belongs to another courier. */
         BillNotFound: {
             headers: {
@@ -7806,6 +7993,22 @@ export interface components {
         };
         /**
          * @description - `courier_not_found`: The courier does not exist.
+         *     - `service_token_not_found`: The service token does not exist. For couriers also if it belongs to another courier.
+         */
+        "CourierNotFound.ServiceTokenNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `courier_not_found`: The courier does not exist.
          *     - `user_not_found`: The user does not exist.
          */
         "CourierNotFound.UserNotFound.Replayable": {
@@ -8040,6 +8243,26 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /**
+         * @description - `duplicate_token_name`: Another active service token of the owner has this name.
+         *     - `too_many_tokens`: The owner has the most active service tokens that are allowed.
+         *     - `service_token_ended`: The service token was revoked, so it cannot be changed.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "DuplicateTokenName.TooManyTokens.ServiceTokenEnded.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The courier already has a pre-alert with this tracking number, or another package has it. */
         DuplicateTrackingNumber: {
             headers: {
@@ -8229,6 +8452,7 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         Forbidden: {
@@ -8439,8 +8663,15 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The request has no API key. */
-        KeyMissing: {
+        /**
+         * @description - `key_invalid`: The API key is unknown or deactivated, or belongs to another instance.
+         *     - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "KeyInvalid.ScopeMissing.prealerts.write.TokenNotAccepted.couriers_only": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8455,10 +8686,13 @@ export interface components {
             };
         };
         /**
-         * @description - `key_invalid`: The API key is unknown or deactivated, or belongs to another instance.
-         *     - `https_required`: The request was not sent over HTTPS.
+         * @description - `key_missing`: The request has no API key.
+         *     - `service_token_invalid`: The service token is damaged, or not a token of this instance.
+         *     - `service_token_expired`: The service token has expired.
+         *     - `service_token_replaced`: The service token was rotated, and the overlap is over.
+         *     - `service_token_revoked`: The service token was revoked.
          */
-        KeyRejected: {
+        KeyMissing: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8718,6 +8952,22 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "ListServiceTokens.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "ListSessions.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -8920,6 +9170,25 @@ export interface components {
          *     - `packages_not_assignable`: At least one package cannot be added to the manifest, or removed from it. `errors` names each.
          */
         "ManageManifest.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ManageServiceTokens.400.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -9158,6 +9427,7 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -9174,6 +9444,7 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -9190,39 +9461,7 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
-         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
-         *     - `https_required`: The request was not sent over HTTPS.
-         */
-        "PermissionDenied.billing.view": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `account_disabled`: The user or its courier is disabled.
-         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
-         *     - `record_forbidden`: The record belongs to another courier.
-         *     - `https_required`: The request was not sent over HTTPS.
-         */
-        "PermissionDenied.billing.view.RecordForbidden.invoice": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -9239,6 +9478,7 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -9255,6 +9495,7 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -9271,10 +9512,11 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
-        "PermissionDenied.customer.add": {
+        "PermissionDenied.courier.settings.PermissionDenied.staff_tokens": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9287,22 +9529,7 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
-         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
-         *     - `https_required`: The request was not sent over HTTPS.
-         */
-        "PermissionDenied.customer.edit": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `record_forbidden`: The record belongs to another courier.
          *     - `https_required`: The request was not sent over HTTPS.
@@ -9321,54 +9548,7 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
-         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
-         *     - `https_required`: The request was not sent over HTTPS.
-         */
-        "PermissionDenied.manifest.create": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `account_disabled`: The user or its courier is disabled.
-         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
-         *     - `https_required`: The request was not sent over HTTPS.
-         */
-        "PermissionDenied.manifest.edit.PermissionDenied.loading_gate": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `account_disabled`: The user or its courier is disabled.
-         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
-         *     - `https_required`: The request was not sent over HTTPS.
-         */
-        "PermissionDenied.package.receive": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -9385,6 +9565,7 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -9401,6 +9582,7 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -9417,58 +9599,11 @@ export interface components {
         };
         /**
          * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "PermissionDenied.warehouse.manage": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `account_disabled`: The user or its courier is disabled.
-         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
-         *     - `https_required`: The request was not sent over HTTPS.
-         */
-        "PermissionDenied.warehouse.view": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `account_disabled`: The user or its courier is disabled.
-         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
-         *     - `https_required`: The request was not sent over HTTPS.
-         */
-        "PermissionDenied.webhook.manage": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `account_disabled`: The user or its courier is disabled.
-         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
-         *     - `https_required`: The request was not sent over HTTPS.
-         */
-        "PermissionDenied.webhook.view": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9581,6 +9716,7 @@ export interface components {
         };
         /**
          * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.customer_changes": {
@@ -9597,6 +9733,7 @@ export interface components {
         };
         /**
          * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.dispatched_packages": {
@@ -9613,6 +9750,24 @@ export interface components {
         };
         /**
          * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.service_tokens": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.target_changes": {
@@ -9629,6 +9784,7 @@ export interface components {
         };
         /**
          * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.webhook_sends.QuotaExceeded.recovered_webhooks": {
@@ -9657,22 +9813,6 @@ export interface components {
             };
         };
         /**
-         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
-         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         */
-        "RateLimited.QuotaExceeded.stored_bytes": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimitUsedUp"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
          *     - `malformed_json`: The body is not well-formed JSON.
@@ -9684,22 +9824,6 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `account_disabled`: The user or its courier is disabled.
-         *     - `record_forbidden`: The record belongs to another courier.
-         *     - `https_required`: The request was not sent over HTTPS.
-         */
-        RecordForbidden: {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -9911,6 +10035,454 @@ export interface components {
             };
         };
         /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.bills.read.PermissionDenied.billing.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.bills.read.PermissionDenied.billing.view": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `record_forbidden`: The record belongs to another courier.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.bills.read.PermissionDenied.billing.view.RecordForbidden.invoice": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.customers.write": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.customers.write.PermissionDenied.customer.add": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.customers.write.PermissionDenied.customer.edit": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.intake.write": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.intake.write.PermissionDenied.package.receive": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.intake.write.PermissionDenied.warehouse.view": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.intake.write.or.manifests.write.PermissionDenied.package.receive": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.manifests.write.PermissionDenied.manifest.create": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.manifests.write.PermissionDenied.manifest.edit.PermissionDenied.loading_gate": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.packages.read": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `record_forbidden`: The record belongs to another courier.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.packages.read.RecordForbidden": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.packages.read.TokenNotAccepted.dispatch": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.packages.read.or.intake.write": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.packages.read.or.manifests.write": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.packages.read.or.webhooks.manage.PermissionDenied.webhook.view": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.prealerts.write": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.webhooks.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.webhooks.manage.PermissionDenied.courier.settings": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.webhooks.manage.PermissionDenied.webhook.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.webhooks.manage.PermissionDenied.webhook.view": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.webhooks.manage.TokenNotAccepted.settings.PermissionDenied.courier.settings": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `token_missing`: The request has no bearer token.
+         *     - `token_invalid`: The bearer token is malformed, or not a token of this instance.
+         *     - `token_expired`: The bearer token is older than 8 hours.
+         *     - `service_token_invalid`: The service token is damaged, or not a token of this instance.
+         *     - `service_token_expired`: The service token has expired.
+         *     - `service_token_replaced`: The service token was rotated, and the overlap is over.
+         *     - `service_token_revoked`: The service token was revoked.
+         *     - `session_ended`: The session of the token was ended, or was not used for too long.
+         */
+        ScopedTokenRejected: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
@@ -10056,6 +10628,7 @@ export interface components {
          * @description - `token_missing`: The request has no bearer token.
          *     - `token_invalid`: The bearer token is malformed, or not a token of this instance.
          *     - `token_expired`: The bearer token is older than 8 hours.
+         *     - `service_token_invalid`: The service token is damaged, or not a token of this instance.
          *     - `session_ended`: The session of the token was ended, or was not used for too long.
          */
         TokenRejected: {
@@ -10959,7 +11532,7 @@ export interface operations {
             };
             400: components["responses"]["SubmitPrealert.400.Replayable"];
             401: components["responses"]["KeyMissing"];
-            403: components["responses"]["KeyRejected"];
+            403: components["responses"]["KeyInvalid.ScopeMissing.prealerts.write.TokenNotAccepted.couriers_only"];
             405: components["responses"]["MethodNotAllowed.POST.WithKey"];
             408: components["responses"]["RequestTimeout.WithKey"];
             409: components["responses"]["SubmitPrealert.409.Replayable"];
@@ -11101,7 +11674,7 @@ export interface operations {
             };
             400: components["responses"]["SubmitPrealertWithoutSuffix.400.Replayable"];
             401: components["responses"]["KeyMissing"];
-            403: components["responses"]["KeyRejected"];
+            403: components["responses"]["KeyInvalid.ScopeMissing.prealerts.write.TokenNotAccepted.couriers_only"];
             405: components["responses"]["MethodNotAllowed.POST.WithKey"];
             408: components["responses"]["RequestTimeout.WithKey"];
             409: components["responses"]["SubmitPrealertWithoutSuffix.409.Replayable"];
@@ -11220,11 +11793,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListPrealerts.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.prealerts.write"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11277,15 +11850,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["ReplacePrealert.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.prealerts.write"];
             404: components["responses"]["PrealertNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["DuplicateTrackingNumber"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11334,15 +11907,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["CreatePrealert.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.prealerts.write"];
             404: components["responses"]["CourierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["DuplicateTrackingNumber.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11384,14 +11957,14 @@ export interface operations {
                 };
             };
             400: components["responses"]["DeletePrealert.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.prealerts.write"];
             404: components["responses"]["PrealertNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11460,11 +12033,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListCustomers.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11496,8 +12069,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["UpdateCustomer.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.customer.edit"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write.PermissionDenied.customer.edit"];
             404: components["responses"]["CustomerNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
@@ -11553,8 +12126,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["CreateCustomer.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.customer.add"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write.PermissionDenied.customer.add"];
             404: components["responses"]["CourierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
@@ -11609,8 +12182,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["DeleteCustomer.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.customer.edit"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write.PermissionDenied.customer.edit"];
             404: components["responses"]["CustomerNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.PUT.POST.DELETE"];
             408: components["responses"]["RequestTimeout"];
@@ -11665,11 +12238,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["SearchCustomers.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11702,7 +12275,7 @@ export interface operations {
             };
             400: components["responses"]["Login.400"];
             401: components["responses"]["CredentialsInvalid.CodeInvalid"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["AccountDisabled"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.4.KiB"];
@@ -11781,7 +12354,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied.user.manage"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11898,7 +12471,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12027,7 +12600,7 @@ export interface operations {
             404: components["responses"]["UserNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12066,7 +12639,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12098,7 +12671,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied.tenant.manage"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12144,7 +12717,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12214,15 +12787,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["ReceivePackage.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.package.receive"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.package.receive"];
             404: components["responses"]["CourierNotFound.WarehouseNotFound.CarrierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12254,13 +12827,13 @@ export interface operations {
                 };
             };
             400: components["responses"]["ResolveScan.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read.or.intake.write"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12299,14 +12872,14 @@ export interface operations {
                 };
             };
             400: components["responses"]["SendScans.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.package.receive"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.package.receive"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12353,8 +12926,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListPackages.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read.TokenNotAccepted.dispatch"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
@@ -12454,11 +13027,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ExportPackagesCsv.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12549,11 +13122,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ExportPackagesXlsx.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12600,7 +13173,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber.package.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12684,12 +13257,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListPackageEvents.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["RecordForbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read.RecordForbidden"];
             404: components["responses"]["PackageNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12728,15 +13301,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["RecordPackageEvent.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.package.receive"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.package.receive"];
             404: components["responses"]["PackageNotFound.several.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.128.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12790,12 +13363,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["GetPackageLabel.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.package.receive"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.package.receive"];
             404: components["responses"]["PackageNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12873,11 +13446,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListLabelJobs.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.package.receive"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.package.receive"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12916,15 +13489,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["CreateLabelJobs.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.package.receive"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.package.receive"];
             404: components["responses"]["PackageNotFound.several.Replayable"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["PrintIdReused.LabelQueueFull.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12982,14 +13555,14 @@ export interface operations {
                 };
             };
             400: components["responses"]["ClaimLabelJobs.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.package.receive"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.package.receive"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13039,15 +13612,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["ReportLabelJob.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.package.receive"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.package.receive"];
             404: components["responses"]["LabelJobNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["LabelJobNotClaimed.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13114,15 +13687,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["ReprintLabelJob.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.package.receive"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.package.receive"];
             404: components["responses"]["LabelJobNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["PrintIdReused.LabelQueueFull.LabelJobOpen.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13169,7 +13742,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13208,15 +13781,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["UploadPrealerts.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.prealerts.write"];
             404: components["responses"]["CourierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.10.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13255,8 +13828,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["UploadCustomers.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.customer.add"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write.PermissionDenied.customer.add"];
             404: components["responses"]["CourierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
@@ -13368,11 +13941,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListCustomerSyncs.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13411,15 +13984,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["SyncCustomers.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.customer.add"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write.PermissionDenied.customer.add"];
             404: components["responses"]["CourierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13471,15 +14044,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["CreateManifest.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.manifest.create"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.manifests.write.PermissionDenied.manifest.create"];
             404: components["responses"]["WarehouseNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13518,15 +14091,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["ManageManifest.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.manifest.edit.PermissionDenied.loading_gate"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.manifests.write.PermissionDenied.manifest.edit.PermissionDenied.loading_gate"];
             404: components["responses"]["PackageNotFound.several.ManifestNotFound.WarehouseNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13598,11 +14171,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListManifests.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read.or.manifests.write"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13707,12 +14280,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["GetManifest.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read.or.manifests.write"];
             404: components["responses"]["ManifestNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13761,12 +14334,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["GetManifestLoading.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.package.receive"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.or.manifests.write.PermissionDenied.package.receive"];
             404: components["responses"]["ManifestNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13873,14 +14446,14 @@ export interface operations {
                 };
             };
             400: components["responses"]["PreviewCourierInvoice.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.billing.view.RecordForbidden.invoice"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.bills.read.PermissionDenied.billing.view.RecordForbidden.invoice"];
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13995,11 +14568,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListCourierBills.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.billing.view"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.bills.read.PermissionDenied.billing.view"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14158,12 +14731,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["GetCourierBill.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.billing.view"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.bills.read.PermissionDenied.billing.view"];
             404: components["responses"]["BillNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14210,7 +14783,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14322,12 +14895,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["GetCourierStatement.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.billing.view"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.bills.read.PermissionDenied.billing.view"];
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14535,12 +15108,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["GetBillingReconciliation.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.billing.manage"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.bills.read.PermissionDenied.billing.manage"];
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14592,12 +15165,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["DownloadCourierBill.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.billing.view"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.bills.read.PermissionDenied.billing.view"];
             404: components["responses"]["BillNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14636,7 +15209,7 @@ export interface operations {
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14683,7 +15256,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.256.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14768,12 +15341,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["GetCourierSettings.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.courier.settings"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.courier.settings"];
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14820,8 +15393,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["UpdateCourierSettings.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.courier.settings"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.TokenNotAccepted.settings.PermissionDenied.courier.settings"];
             404: components["responses"]["CourierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
@@ -14885,7 +15458,108 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listServiceTokens: {
+        parameters: {
+            query?: {
+                /**
+                 * @description For staff, the courier. If omitted, the staff's own tokens, for which you need the permission `tenant:manage`. For a courier it is ignored.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description `true` for tokens that work, `false` for expired and revoked ones, which are kept for 90 days.
+                 * @example true
+                 */
+                is_active?: boolean;
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Tokens per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of tokens. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListServiceTokensResult"];
+                };
+            };
+            400: components["responses"]["ListServiceTokens.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings.PermissionDenied.staff_tokens"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageServiceTokens: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServiceTokenAction"];
+            };
+        };
+        responses: {
+            /** @description The action was executed. `data.token` contains the secret of a new or rotated token. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManageServiceTokensResult"];
+                };
+            };
+            400: components["responses"]["ManageServiceTokens.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings.PermissionDenied.staff_tokens"];
+            404: components["responses"]["CourierNotFound.ServiceTokenNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["DuplicateTokenName.TooManyTokens.ServiceTokenEnded.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["QuotaExceeded.service_tokens"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14935,15 +15609,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["RotateWebhookSecret.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.courier.settings"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.courier.settings"];
             404: components["responses"]["CourierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14982,15 +15656,15 @@ export interface operations {
                 };
             };
             400: components["responses"]["EndPreviousWebhookSecret.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.courier.settings"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.courier.settings"];
             404: components["responses"]["CourierNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["WebhookSecretChanged.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15047,7 +15721,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15094,7 +15768,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15212,7 +15886,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied.courier.manage"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15259,7 +15933,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.DuplicateCourierCode.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15339,11 +16013,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListWarehouses.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.warehouse.view"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.PermissionDenied.warehouse.view"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15390,7 +16064,7 @@ export interface operations {
             409: components["responses"]["DuplicateWarehouseName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15452,11 +16126,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListCarriers.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15503,7 +16177,7 @@ export interface operations {
             409: components["responses"]["DuplicateCarrierName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15660,11 +16334,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListWebhookDeliveries.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.webhook.view"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.webhook.view"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15703,8 +16377,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["ManageWebhookDeliveries.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.webhook.manage"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.webhook.manage"];
             404: components["responses"]["CourierNotFound.DeliveryNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
@@ -15787,12 +16461,12 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListEvents.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.webhook.view"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read.or.webhooks.manage.PermissionDenied.webhook.view"];
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15843,8 +16517,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["QueueDispatch.400.Replayable"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
@@ -15922,11 +16596,11 @@ export interface operations {
                 };
             };
             400: components["responses"]["ListDispatches.400"];
-            401: components["responses"]["TokenRejected"];
-            403: components["responses"]["Forbidden"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15936,7 +16610,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only changes by this user, or by the system of this courier with its API key.
+                 * @description Only changes by this user, by the system of this courier with its API key, or by this service token.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01
                  */
                 actor_id?: components["schemas"]["Uuid"];
@@ -16042,7 +16716,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied.audit.view"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16080,7 +16754,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -306,6 +306,30 @@ export const errorCatalogue = {
       "default": "The access token has expired. Log in again."
     }
   },
+  "service_token_invalid": {
+    "status": 401,
+    "messages": {
+      "default": "The service token is not valid on this instance. Copy it completely, or create a new one."
+    }
+  },
+  "service_token_expired": {
+    "status": 401,
+    "messages": {
+      "default": "The service token has expired. Extend it with the action update, or create a new one."
+    }
+  },
+  "service_token_replaced": {
+    "status": 401,
+    "messages": {
+      "default": "This secret of the service token was replaced. Use the new one, or rotate the token again."
+    }
+  },
+  "service_token_revoked": {
+    "status": 401,
+    "messages": {
+      "default": "The service token was revoked. Create a new one if you still need it."
+    }
+  },
   "session_ended": {
     "status": 401,
     "messages": {
@@ -325,11 +349,33 @@ export const errorCatalogue = {
       "default": "The account is disabled. Ask an administrator to enable it."
     }
   },
+  "address_not_allowed": {
+    "status": 403,
+    "messages": {
+      "default": "The service token may not be used from this address. Change its addresses, or use a listed one."
+    }
+  },
+  "scope_missing": {
+    "status": 403,
+    "messages": {
+      "default": "The service token needs the scope {scopes}. Add it to the token, or use another one."
+    }
+  },
+  "token_not_accepted": {
+    "status": 403,
+    "messages": {
+      "default": "Service tokens may not call this operation. Log in as a user.",
+      "couriers_only": "This operation is for the service token of a courier. Use one, or the API key of the courier.",
+      "settings": "Nothing was changed. A service token may change only webhook URLs and their formats, and rotate the webhook secret.",
+      "dispatch": "Nothing was queued. A service token queues packages with QueueDispatch.php, which needs the scope webhooks:manage."
+    }
+  },
   "permission_denied": {
     "status": 403,
     "messages": {
       "default": "You need the permission {permission}. Ask an administrator of your instance.",
       "fields": "Nothing was changed. Leave out the fields named in errors, or ask the warehouse to change them.",
+      "staff_tokens": "You need the permission {permission} for the service tokens of the staff. Name a courier, or ask an administrator.",
       "loading_gate": "Nothing was changed. You need the permission {permission} for the fields named in errors. Ask a manager."
     }
   },
@@ -445,6 +491,12 @@ export const errorCatalogue = {
       "default": "User not found. Check user_id."
     }
   },
+  "service_token_not_found": {
+    "status": 404,
+    "messages": {
+      "default": "Service token not found. Check token_id."
+    }
+  },
   "session_not_found": {
     "status": 404,
     "messages": {
@@ -512,6 +564,24 @@ export const errorCatalogue = {
     "status": 409,
     "messages": {
       "default": "Another user has this user name. Choose another one."
+    }
+  },
+  "duplicate_token_name": {
+    "status": 409,
+    "messages": {
+      "default": "Another active service token has this name. Choose another name."
+    }
+  },
+  "too_many_tokens": {
+    "status": 409,
+    "messages": {
+      "default": "There are already {limit} active service tokens. Revoke one that is no longer used."
+    }
+  },
+  "service_token_ended": {
+    "status": 409,
+    "messages": {
+      "default": "The service token was revoked, and cannot be changed. Create a new one."
     }
   },
   "duplicate_courier_code": {
@@ -613,6 +683,7 @@ export const errorCatalogue = {
       "webhook_sends": "Nothing was sent. The limit for a courier is {limit} tests and redeliveries per hour. Wait as many seconds as Retry-After says.",
       "recovered_webhooks": "Nothing was sent. The limit for a courier is {limit} recovered webhooks per day. Wait as many seconds as Retry-After says, or read the missed events from the event feed.",
       "dispatched_packages": "Nothing was queued. The limit is {limit} dispatched packages per day. Select fewer packages, or wait as many seconds as Retry-After says.",
+      "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
       "stored_bytes": "Nothing was executed. The responses stored for your Idempotency-Keys have reached the limit of {limit} bytes per day. Wait as many seconds as Retry-After says."
     }
   },
@@ -861,6 +932,14 @@ export const fieldCatalogue = {
   "different": {
     "code": "invalid",
     "message": "{field} must be the same as {other}, or be left out."
+  },
+  "network": {
+    "code": "invalid",
+    "message": "{field} must be an IPv4 or IPv6 address, or a network such as 203.0.113.0/24."
+  },
+  "staff_scope": {
+    "code": "invalid",
+    "message": "{field} is a scope of the staff. A token of a courier cannot have it."
   },
   "couriers_only": {
     "code": "conflict",
@@ -1312,9 +1391,15 @@ export type PlainCode =
   | 'token_missing'
   | 'token_invalid'
   | 'token_expired'
+  | 'service_token_invalid'
+  | 'service_token_expired'
+  | 'service_token_replaced'
+  | 'service_token_revoked'
   | 'session_ended'
   | 'key_invalid'
   | 'account_disabled'
+  | 'address_not_allowed'
+  | 'token_not_accepted'
   | 'record_forbidden'
   | 'https_required'
   | 'password_change_required'
@@ -1333,6 +1418,7 @@ export type PlainCode =
   | 'logo_not_found'
   | 'delivery_not_found'
   | 'user_not_found'
+  | 'service_token_not_found'
   | 'session_not_found'
   | 'bill_not_found'
   | 'adjustment_not_found'
@@ -1343,6 +1429,8 @@ export type PlainCode =
   | 'rename_unfinished'
   | 'webhook_secret_changed'
   | 'duplicate_username'
+  | 'duplicate_token_name'
+  | 'service_token_ended'
   | 'duplicate_courier_code'
   | 'duplicate_warehouse_name'
   | 'duplicate_carrier_name'
@@ -1384,12 +1472,14 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_too_large', options: { variant: 'adjustment'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
-  | [code: 'too_many_payments' | 'bill_too_long', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'too_many_payments' | 'bill_too_long' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'key_missing', options: { variant: 'token_sent' | 'key_as_token'; errors?: Entry[] } & Detail]
   | [code: 'token_missing', options: { variant: 'key_sent' | 'no_scheme'; errors?: Entry[] } & Detail]
   | [code: 'token_invalid', options: { variant: 'key_sent'; errors?: Entry[] } & Detail]
   | [code: 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
-  | [code: 'permission_denied', options: { variant?: 'default'; args: { permission: string }; errors?: Entry[] } & Detail]
+  | [code: 'scope_missing', options: { variant?: 'default'; args: { scopes: string }; errors?: Entry[] } & Detail]
+  | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'dispatch'; errors?: Entry[] } & Detail]
+  | [code: 'permission_denied', options: { variant?: 'default' | 'staff_tokens'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields'; errors: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]
   | [code: 'record_forbidden', options: { variant: 'invoice'; errors?: Entry[] } & Detail]
@@ -1404,7 +1494,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'stored_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'service_tokens' | 'stored_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 
@@ -1446,6 +1536,8 @@ export type FieldProblem =
     | 'invalid_date_time'
     | 'in_the_future'
     | 'zero'
+    | 'network'
+    | 'staff_scope'
     | 'couriers_only'
     | 'no_action'
     | 'no_parameters'

@@ -120,6 +120,10 @@ export type Handlers = {
   updateCourierSettings: Handler<'updateCourierSettings'>;
   /** Replace a courier's API key */
   regenerateApiKey: Handler<'regenerateApiKey'>;
+  /** List service tokens */
+  listServiceTokens: Handler<'listServiceTokens'>;
+  /** Create, change, rotate or revoke a service token */
+  manageServiceTokens: Handler<'manageServiceTokens'>;
   /** Replace a courier's webhook secret */
   rotateWebhookSecret: Handler<'rotateWebhookSecret'>;
   /** End a courier's previous webhook secret */

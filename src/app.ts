@@ -33,9 +33,16 @@ import { sliceReplies } from './platform/http/documents/sliced-replies.js';
 import { openTenants } from './platform/http/tenant-by-host.js';
 import type { RequestMetrics } from './platform/metrics/requests.js';
 import type { Tracer } from './platform/tracing/span.js';
+import { openTokenUse } from './modules/service-tokens/last-use.js';
 import { openLastSeen, type LastSeen } from './modules/sessions/last-seen.js';
 
-export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets; lastSeen: LastSeen };
+export type App = {
+  server: FastifyInstance;
+  tokens: Tokens;
+  secrets: Secrets;
+  lastSeen: LastSeen;
+  tokenUse: ReturnType<typeof openTokenUse>;
+};
 
 export type AppOptions = {
   config: Config;
@@ -84,8 +91,10 @@ export async function createApp({
   sliceReplies(server, unread);
   serveWhileClosing(server, readiness);
   const lastSeen = openLastSeen((error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
-  reportActivity(server, lastSeen.record);
+  const tokenUse = openTokenUse((error) => server.log.warn({ err: error }, 'cannot update last_used_at'));
+  reportActivity(server, { user: lastSeen.record, token: tokenUse.record });
   server.addHook('onClose', lastSeen.stop);
+  server.addHook('onClose', tokenUse.stop);
   const pressure = watchPressure(db.connectionShares);
   server.addHook('onClose', async () => pressure.stop());
   const guard = watchLoop(metrics?.loopRefused);
@@ -133,5 +142,5 @@ export async function createApp({
     },
     documents,
   );
-  return { server, tokens, secrets, lastSeen };
+  return { server, tokens, secrets, lastSeen, tokenUse };
 }

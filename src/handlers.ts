@@ -24,6 +24,7 @@ import { scanHandlers } from './modules/scans/handlers.js';
 import { manifestLoadingHandlers } from './modules/scans/loading/handlers.js';
 import { securityHandlers } from './modules/security/handlers.js';
 import { serviceHandlers } from './modules/service/handlers.js';
+import { serviceTokenHandlers } from './modules/service-tokens/handlers.js';
 import { sessionHandlers } from './modules/sessions/handlers.js';
 import { userHandlers } from './modules/users/handlers.js';
 import { warehouseHandlers } from './modules/warehouses/handlers.js';
@@ -37,6 +38,7 @@ export function makeHandlers(deps: Deps) {
     ...accountHandlers(deps),
     ...passwordResetHandlers(deps),
     ...sessionHandlers(),
+    ...serviceTokenHandlers(deps),
     ...securityHandlers(),
     ...userHandlers(deps),
     ...prealertHandlers(),

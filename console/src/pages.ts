@@ -10,6 +10,7 @@ export type PageId =
   | 'parcels'
   | 'announce'
   | 'webhooks'
+  | 'tokens'
   | 'bills';
 
 type Role = 'admin' | 'manager' | 'warehouse' | 'courier';
@@ -37,6 +38,7 @@ export const PAGES: PageInfo[] = [
   { id: 'parcels', title: 'parcels.title', roles: COURIER, operations: ['listPackages', 'listPackageEvents'] },
   { id: 'announce', title: 'announce.title', roles: COURIER, operations: ['createPrealert', 'listPrealerts', 'searchCustomers'] },
   { id: 'webhooks', title: 'webhooks.title', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'listWebhookDeliveries', 'manageWebhookDeliveries'] },
+  { id: 'tokens', title: 'tokens.title', roles: COURIER, operations: ['listServiceTokens', 'manageServiceTokens'] },
   { id: 'bills', title: 'bills.title', roles: COURIER, operations: ['listCourierBills', 'downloadCourierBill'] },
 ];
 

@@ -4,6 +4,7 @@ import type { FunctionComponent } from 'preact';
 import { AnnouncePage } from './courier/announce.js';
 import { BillsPage } from './courier/bills.js';
 import { ParcelsPage } from './courier/parcels.js';
+import { TokensPage } from './courier/tokens.js';
 import { WebhooksPage } from './courier/webhooks.js';
 import { endLoading } from './device/loading.js';
 import { settings } from './device/settings.js';
@@ -50,6 +51,7 @@ const VIEWS: Record<PageId, FunctionComponent> = {
   parcels: ParcelsPage,
   announce: AnnouncePage,
   webhooks: WebhooksPage,
+  tokens: TokensPage,
   bills: BillsPage,
 };
 

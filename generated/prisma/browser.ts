@@ -48,6 +48,11 @@ export type PreauthToken = Prisma.PreauthTokenModel
  */
 export type Session = Prisma.SessionModel
 /**
+ * Model ServiceToken
+ * A named credential of a machine: of a courier, or of the staff if it has none.
+ */
+export type ServiceToken = Prisma.ServiceTokenModel
+/**
  * Model KnownNetwork
  * A network that a user has logged in from: an IPv4 address or an IPv6 /64.
  */

@@ -21,6 +21,7 @@ export type Operation = {
   deprecated?: boolean;
   security?: Requirement[];
   'x-permission'?: string;
+  'x-scopes'?: string[];
   parameters?: Parameter[];
   requestBody?: RequestBody;
   responses: Record<string, Response>;

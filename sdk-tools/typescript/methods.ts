@@ -93,7 +93,7 @@ function describe(contract: Contract, method: string, operation: Operation): Des
     id,
     typeName: id.charAt(0).toUpperCase() + id.slice(1),
     doc: docOf(operation),
-    credential: schemes.length === 0 ? 'none' : schemes.includes('bearerAuth') ? 'token' : 'key',
+    credential: schemes.length === 0 ? 'none' : schemes.includes('apiKeyHeader') ? 'key' : 'token',
     inputs: [
       ...(parameters.some((each) => each.in === 'path') ? (['path'] as const) : []),
       ...(parameters.some((each) => each.in === 'query') ? (['query'] as const) : []),

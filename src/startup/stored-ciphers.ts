@@ -5,8 +5,10 @@ import {
   SECRET_COLUMNS,
   type SecretColumn,
   type StoredSecret,
-  selectApiKeys,
-  type StoredApiKey,
+  LOOKUP_COLUMNS,
+  selectLookups,
+  type LookupColumn,
+  type StoredLookup,
 } from '../modules/tenants/secret-columns.js';
 import { decryptIfPossible, openSecrets, type Secrets } from '../platform/access/secrets.js';
 import { commandLine } from '../config/commands.js';
@@ -17,7 +19,7 @@ import { forEachTenant } from './doctor/scope/tenants.js';
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** API keys per tenant whose hash is compared. */
+/** API keys, and service tokens, per tenant whose hash is compared. */
 const SAMPLED_KEYS = 5;
 
 type Sample = { tenantId: string; column: SecretColumn; stored: StoredSecret };
@@ -40,8 +42,12 @@ export async function findUnreadable(config: Config, url: string): Promise<strin
   const samples = await forEachTenant({ config, url }, async (ctx): Promise<Sample[]> => {
     if (DEMO_TENANTS.includes(ctx.tenantId)) return [];
     const rows = await ctx.read(SECRET_COLUMNS.map((column) => sampleSecrets(ctx, column)));
-    const [keys] = await ctx.read([selectApiKeys(ctx, { after: FIRST_ID, limit: SAMPLED_KEYS })]);
-    isMatching.push(...keys.flatMap((key) => hasLookupHash(secrets, ctx.tenantId, key)));
+    const range = { after: FIRST_ID, limit: SAMPLED_KEYS };
+    const lookups = await ctx.read(LOOKUP_COLUMNS.map((column) => selectLookups(ctx, column, range)));
+    for (const [index, column] of LOOKUP_COLUMNS.entries())
+      isMatching.push(
+        ...(lookups[index] ?? []).flatMap((stored) => hasLookupHash(secrets, ctx.tenantId, column, stored)),
+      );
     return SECRET_COLUMNS.flatMap((column, index) =>
       (rows[index] ?? []).map((stored) => ({ tenantId: ctx.tenantId, column, stored })),
     );
@@ -59,11 +65,16 @@ export async function findUnreadable(config: Config, url: string): Promise<strin
   return isOtherLookupKey ? [...unreadable, OTHER_LOOKUP_KEY] : unreadable;
 }
 
-/** Returns whether the stored hash is that of the key under this LOOKUP_KEY; nothing if the key cannot be decrypted. */
-function hasLookupHash(secrets: Secrets, tenantId: string, { id, cipher, hash }: StoredApiKey): boolean[] {
+/** Returns whether the stored hash is that of the credential under this LOOKUP_KEY; nothing if that cannot be decrypted. */
+function hasLookupHash(
+  secrets: Secrets,
+  tenantId: string,
+  { field, purpose }: LookupColumn,
+  { id, cipher, hash }: StoredLookup,
+): boolean[] {
   if (cipher === null) return [];
-  const key = decryptIfPossible(secrets, cipher, { tenantId, rowId: id, field: 'api_key' });
-  return key === undefined ? [] : [secrets.lookupHash(key, 'api_key') === hash];
+  const key = decryptIfPossible(secrets, cipher, { tenantId, rowId: id, field });
+  return key === undefined ? [] : [secrets.lookupHash(key, purpose) === hash];
 }
 
 /**

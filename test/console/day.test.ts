@@ -157,6 +157,7 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
           'My parcels',
           'Announce',
           'Webhooks',
+          'Service tokens',
           'Bills',
         ]);
         await noScrollSideways(page, width);
@@ -193,7 +194,7 @@ describe('every page', () => {
       'manifests/no-such-manifest',
       'no-such-page',
     ],
-    iex: ['parcels', 'announce', 'webhooks', 'bills'],
+    iex: ['parcels', 'announce', 'webhooks', 'tokens', 'bills'],
   };
 
   for (const [user, width, colorScheme, locale] of [

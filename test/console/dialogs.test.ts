@@ -8,6 +8,7 @@ import { DEMO } from '../../fixtures/demo/seed.js';
 import { newNumber } from '../support/builders/parcels.js';
 import { findingsOf, outcomeOf, scan, type } from '../support/console/browser.js';
 import { consoleSuite } from '../support/console/suite.js';
+import { serviceTokenOf } from '../support/service/principals.js';
 import { makeFolder, removeFolders } from '../support/service/processes.js';
 
 // Without an outbox, the service has no mail and refuses to reset a password.
@@ -42,6 +43,11 @@ const endSessions = (userId: string) =>
 const beginParcel: Opening = async (page) => {
   await scan(page, newNumber());
   await outcomeOf(page).waitFor();
+};
+
+const newToken: Opening = async (page) => {
+  await goTo(page, 'tokens');
+  await click(page, 'New token');
 };
 
 /** The dialogs that need a session: the file that has each, its user, and how it is opened. */
@@ -144,6 +150,29 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
     async (page) => {
       await goTo(page, 'webhooks');
       await click(page, /(Change|Set) the address/);
+    },
+  ],
+  ['a new service token', 'courier/tokens.tsx', 'iex', newToken],
+  [
+    'the secret of a service token',
+    'courier/tokens.tsx',
+    'iex',
+    async (page) => {
+      await newToken(page);
+      await page.getByRole('textbox', { name: 'Name' }).fill(newNumber());
+      await page.getByLabel('Read packages').check();
+      await click(page, 'Create');
+      await page.getByTestId('token-secret').waitFor();
+    },
+  ],
+  [
+    'the end of a service token',
+    'courier/tokens.tsx',
+    'iex',
+    async (page) => {
+      await serviceTokenOf(service(), 'iex', ['packages:read'], newNumber());
+      await goTo(page, 'tokens');
+      await click(page, /^Revoke/);
     },
   ],
 ];

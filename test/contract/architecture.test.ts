@@ -232,6 +232,7 @@ const REVIEWED_LOCKS: Record<string, string> = {
   'src/modules/packages/dispatch/queue-syncs.ts': 'joins ids, and checks the locked row',
   'src/modules/packages/intake/prealert-queries.ts': 'joins a package whose parcel is locked',
   'src/modules/password-reset/queries.ts': 'locks both tables',
+  'src/modules/service-tokens/queries.ts': 'joins the sent rows',
   'src/modules/sessions/queries.ts': 'joins the sent rows',
   'src/modules/webhooks/delivery/claim-queries.ts':
     'skips locked rows, and joins by columns that never change',

@@ -16,6 +16,9 @@ let shared: Service;
 beforeAll(async () => {
   shared = await startService();
   await insertCouriers(shared.owner);
+  const token = { action: 'create', name: 'active', scopes: ['packages:read'] };
+  for (const owner of [{}, { courier_id: DEMO.couriers.IEX }])
+    await shared.call('manageServiceTokens', { as: 'admin', body: { ...token, ...owner } });
 });
 
 afterAll(async () => {

@@ -82,6 +82,11 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listSessions user_id': { isNoFilter: 'selects the user whose sessions are listed' },
   'listSessions is_active': { isNoFilter: 'selects active or ended sessions: sessions.test.ts' },
 
+  'listServiceTokens courier_id': { isNoFilter: 'selects the owner whose tokens are listed' },
+  'listServiceTokens is_active': {
+    isNoFilter: 'selects active or ended tokens: manage-service-tokens.test.ts',
+  },
+
   'listCustomers action': { isNoFilter: 'returns the branches instead of customers' },
   'listCustomers search': () => contains('an', 'user_code', 'first_name', 'last_name'),
   'listCustomers branch': () => equals('branch', 'Montego Bay'),

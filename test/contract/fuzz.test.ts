@@ -10,6 +10,7 @@ import { requestsOf, describeRequest, type CourierScope } from './fuzz/requests.
 import { operationIds } from '../support/service/contract.js';
 import { insertDispatch, insertLabelJob, insertLog } from '../support/builders/deliveries.js';
 import { rounds } from '../support/harness/effort.js';
+import { serviceTokenOf } from '../support/service/principals.js';
 import { startService, type Service } from '../support/service/service.js';
 import { insertUsers } from '../support/builders/users.js';
 
@@ -84,7 +85,8 @@ const runs = new Map<OperationId, Promise<void>>();
 beforeAll(async () => {
   // Several operations are fuzzed in parallel, and staff of one tenant get 80 % of the pool.
   service = await startService({ poolSize: 30 });
-  client = makeFuzzClient(service);
+  client = await makeFuzzClient(service);
+  for (const as of ['iex', 'hrb', 'two/two', 'admin']) await serviceTokenOf(service, as, ['packages:read']);
   await insertUsers(service.owner, 40);
   // manifests that can be deleted
   for (let count = 0; count < 40; count += 1) await service.call('createManifest', { as: 'admin', body: {} });

@@ -21,7 +21,7 @@ let courierScopes: CourierScope[];
 
 beforeAll(async () => {
   service = await startService();
-  client = makeFuzzClient(service);
+  client = await makeFuzzClient(service);
   await insertUsers(service.owner, 40);
   courierScopes = await makeCourierScopes(service.owner);
 });

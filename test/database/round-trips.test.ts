@@ -4,6 +4,7 @@ import { DEMO } from '../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../support/builders/parcels.js';
 import { startCountingProxy, type CountingProxy, type Sent } from '../support/harness/counting-proxy.js';
 import { deviceScan } from '../support/scans/device-scans.js';
+import { serviceTokenOf } from '../support/service/principals.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 
 /** More calls than PostgreSQL's generic plan needs, and enough that one is not disturbed by the service's own statements. */
@@ -12,12 +13,17 @@ const CALLS = 8;
 let proxy: CountingProxy;
 let service: Service;
 let parcels: ReturnType<typeof makeParcels>;
+let tokens: { courier: string; staff: string };
 
 beforeAll(async () => {
   proxy = await startCountingProxy();
   // One connection, so that each statement is prepared once.
   service = await startService({ through: proxy.through, poolSize: 1 });
   parcels = makeParcels(service);
+  tokens = {
+    courier: await serviceTokenOf(service, 'iex', ['prealerts:write']),
+    staff: await serviceTokenOf(service, 'admin', ['intake:write']),
+  };
 });
 
 afterAll(async () => {
@@ -61,6 +67,15 @@ const BUDGETS: [name: string, roundTrips: number, operation: OperationId, make: 
     async () => keyed({ UserCode: CUSTOMERS.IEX, TrackingNumber: newNumber() }),
   ],
   [
+    'submits a pre-alert with a service token',
+    1,
+    'submitPrealert',
+    async () => ({
+      token: tokens.courier,
+      body: { UserCode: CUSTOMERS.IEX, TrackingNumber: newNumber() },
+    }),
+  ],
+  [
     'creates a pre-alert',
     3,
     'createPrealert',
@@ -95,6 +110,15 @@ const BUDGETS: [name: string, roundTrips: number, operation: OperationId, make: 
     3,
     'receivePackage',
     async () => staff({ tracking_number: newNumber(), weight: 1, user_code: CUSTOMERS.IEX }),
+  ],
+  [
+    'receives a package with a service token',
+    3,
+    'receivePackage',
+    async () => ({
+      token: tokens.staff,
+      body: { tracking_number: newNumber(), weight: 1, user_code: CUSTOMERS.IEX },
+    }),
   ],
   [
     // The snapshot that finds a stored response has a message of its own for its commit.

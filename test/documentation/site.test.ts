@@ -164,7 +164,7 @@ describe('the samples for the terminal work when they are pasted', () => {
   const STATUSES: Record<string, number[]> = {
     'quick-start': [200, 200, 200, 201, 200],
     // The preauth_token is a placeholder.
-    authentication: [201, 200, 200, 401],
+    authentication: [201, 200, 200, 200, 200, 200, 401],
     'bulk-prealerts': [200],
     scanning: [200],
     // The function, and a call without a function.

@@ -231,6 +231,11 @@ test('a request keeps its network in the scope of the tenant, in which logins ru
 describe('connection shares', () => {
   const system = (tenantId: string) => ({ kind: 'system' as const, tenantId });
   const key = (keyHash: string) => ({ kind: 'key' as const, tenantId: 't', keyHash, address: '192.0.2.1' });
+  /** A service token, which claims a courier. */
+  const token = (keyHash: string, courierId: string | null, address = '192.0.2.1') => ({
+    ...{ kind: 'token' as const, tenantId: 't', tokenId: keyHash, userId: keyHash, keyHash, courierId },
+    ...{ role: 'courier' as const, scopes: [], address },
+  });
   const makeShares = (size: number) => {
     const shares = makeConnectionShares({ size, countTenants: () => Promise.resolve(1), isAway });
     for (const name of ['a', 'b', 'c']) shares.recordKeyOwner(name, name);
@@ -289,21 +294,44 @@ describe('connection shares', () => {
     expect(order).toHaveLength(54);
   });
 
-  test('400 keys that nobody has checked have one share, and their networks take turns', async () => {
+  // The owners of the keys and tokens 'a', 'b' and 'c' are checked.
+  test.each([
+    ['keys', (name: string, address: string) => ({ ...key(name), address })],
+    ["service tokens that claim to be a courier's", (name: string, at: string) => token(name, 'a', at)],
+    ["service tokens that claim to be the staff's", (name: string, at: string) => token(name, null, at)],
+  ])(
+    '400 %s, which nobody has checked, have one share, and their networks take turns',
+    async (_, stranger) => {
+      const shares = makeShares(POOL);
+      await shares.run(system('t'), () => Promise.resolve());
+      const { order, ends, work } = open();
+      const running = times(400, (n) =>
+        shares.run(stranger(`invented ${n}`, '203.0.113.1'), work('invented')),
+      );
+      running.push(shares.run(stranger('unchecked', '198.51.100.7'), work('unchecked')));
+      // The known courier has a share of its own: also its service tokens.
+      running.push(shares.run(key('a'), work('a')), shares.run(token('a', 'a'), work('a')));
+      await Promise.resolve();
+      const share = Math.max(1, Math.floor(POOL * 0.4));
+      expect(order).toEqual([...Array<string>(share).fill('invented'), 'a', 'a']);
+      await endInOrder(running, ends);
+      expect(order.indexOf('unchecked')).toBeLessThan(2 * share + 4);
+    },
+  );
+
+  test('a checked service token shares the connections of its courier, and one of the staff those of its tenant', async () => {
     const shares = makeShares(POOL);
     await shares.run(system('t'), () => Promise.resolve());
+    shares.recordKeyOwner('of staff', null);
     const { order, ends, work } = open();
-    const running = times(400, (n) =>
-      shares.run({ ...key(`invented ${n}`), address: '203.0.113.1' }, work('invented')),
-    );
-    running.push(shares.run({ ...key('unchecked'), address: '198.51.100.7' }, work('unchecked')));
-    running.push(shares.run(key('a'), work('a')));
+    const running = [
+      ...times(4, () => shares.run(key('a'), work('key'))),
+      shares.run(token('a', 'a'), work('token')),
+      ...times(5, () => shares.run(token('of staff', null), work('staff'))),
+    ];
     await Promise.resolve();
-    // The known courier has a share of its own.
-    const share = Math.max(1, Math.floor(POOL * 0.4));
-    expect(order).toEqual([...Array<string>(share).fill('invented'), 'a']);
+    expect(order).toEqual([...Array<string>(4).fill('key'), ...Array<string>(5).fill('staff')]);
     await endInOrder(running, ends);
-    expect(order.indexOf('unchecked')).toBeLessThan(2 * share + 3);
   });
 
   test('requests without a credential take turns by network', async () => {

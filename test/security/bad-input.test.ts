@@ -1253,6 +1253,12 @@ describe('mass assignment', () => {
     'manageSessions logout': 'acts on the caller and ends its token: sessions.test.ts',
     'manageSessions end': 'stores nothing of the request: sessions.test.ts',
     'manageSessions end_all': 'ends tokens: sessions.test.ts',
+    'manageServiceTokens create':
+      'the response has the row without its secret: manage-service-tokens.test.ts',
+    'manageServiceTokens update':
+      'the response has the row without its secret: manage-service-tokens.test.ts',
+    'manageServiceTokens rotate': 'stores nothing of the request: manage-service-tokens.test.ts',
+    'manageServiceTokens revoke': 'stores nothing of the request: manage-service-tokens.test.ts',
     updateSecuritySettings: 'would lock the other callers out: security-settings.test.ts',
     previewCourierInvoice: 'reads',
     regenerateApiKey: 'stores nothing of the request: plain-operations.test.ts',

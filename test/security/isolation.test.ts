@@ -49,6 +49,8 @@ const READABLE: Partial<Record<Principal, string[]>> = {
   warehouse: ['IEX', 'HRB', 'demo', 'demo-nobody'],
   iex: ['IEX', 'demo'],
   hrb: ['HRB', 'demo'],
+  'token IEX': ['IEX', 'demo'],
+  'token staff': ['IEX', 'HRB', 'demo', 'demo-nobody'],
   'two/admin': ['TWO', 'TWX', 'two', 'two-nobody'],
   'two/two': ['TWO', 'two'],
 };
@@ -72,8 +74,8 @@ const comparable = ({ body }: Reply) =>
 const LIST_READERS: readonly Principal[] = ['admin', 'iex'];
 
 const EXTENT = isWholeMatrix
-  ? ['13 principals, for 5 kinds of id', 'each principal that reaches rows, for 4 kinds of id']
-  : ['up to 13 principals, for up to 5 kinds of id', 'a principal of each scope, for up to 2 kinds of id'];
+  ? ['15 principals, for 5 kinds of id', 'each principal that reaches rows, for 4 kinds of id']
+  : ['up to 15 principals, for up to 5 kinds of id', 'a principal of each scope, for up to 2 kinds of id'];
 
 const LAYERS: [string, ServiceOptions][] = [
   ['both layers', {}],

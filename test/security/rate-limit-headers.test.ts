@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../fixtures/demo/seed.js';
+import { newServiceToken, readServiceToken } from '../../src/platform/access/service-tokens.js';
 import { describeOperation, operationIds } from '../support/service/contract.js';
+import { serviceTokenOf } from '../support/service/principals.js';
 import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
 
 const PER_MINUTE = 5;
@@ -165,6 +167,23 @@ describe('with a configured request limit', () => {
     expect([refused.status, refused.body['code']]).toEqual([429, 'rate_limited']);
     const { remaining, seconds } = usageOf(refused, 'requests');
     expect([remaining, String(seconds)]).toEqual([0, refused.headers.get('retry-after')]);
+  });
+
+  test('each service token has the limit of its own, which nobody who only knows its id can use up', async () => {
+    const tokens = [
+      await serviceTokenOf(service, 'hrb', ['packages:read']),
+      await serviceTokenOf(service, 'admin', ['packages:read']),
+    ];
+    const remaining = async (token: string | undefined) =>
+      usageOf(await service.call('listPackages', { token: token ?? '' }), 'requests').remaining;
+    const [own] = tokens;
+    const claims = readServiceToken(own ?? '');
+    if (!claims) throw new Error('The token is damaged.');
+    for (let n = 0; n < PER_MINUTE; n += 1)
+      expect((await service.call('listPackages', { token: newServiceToken(claims) })).status).toBe(401);
+    expect(await remaining(own)).toBe(PER_MINUTE - 1);
+    expect(await remaining(own)).toBe(PER_MINUTE - 2);
+    expect(await remaining(tokens[1])).toBe(PER_MINUTE - 1);
   });
 
   test('a request without a valid credential is not counted, and has no headers', async () => {

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { whileInactive } from '../support/harness/inactive-courier.js';
 import { makeResponseValidator } from '../support/contract/response-validator.js';
 import { DEMO } from '../../fixtures/demo/seed.js';
+import { newServiceToken } from '../../src/platform/access/service-tokens.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import {
   bodyShapes,
@@ -16,7 +18,8 @@ import {
 import { BOUNDARY, MULTIPART_TYPE } from '../support/service/forms.js';
 import { exampleMessages, failureFaults } from '../support/failures/failure-check.js';
 import { observe } from '../support/service/observations.js';
-import { startService, type Call, type Service } from '../support/service/service.js';
+import { serviceTokenOf } from '../support/service/principals.js';
+import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
 import { sendRaw, talk, type RawReply } from '../support/service/wire.js';
 
 // Failures that all operations have in common. Those of single operations (404, 409, 422) are in their own
@@ -235,6 +238,35 @@ test('the next wrong API key after three hundred gets 429 too_many_attempts', as
       const reply = await guess(id);
       expect([id, reply.status, reply.body['code']]).toEqual([id, 429, 'too_many_attempts']);
     }
+  } finally {
+    await strict.stop();
+  }
+});
+
+test('the next wrong service token of an address after three hundred gets 429 too_many_attempts, in every operation', async () => {
+  const strict = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
+  const guess = (id: OperationId, address = '192.0.2.1') => {
+    const token = newServiceToken({ tokenId: randomUUID(), courierId: DEMO.couriers.IEX });
+    return strict.call(id, { token, headers: { 'x-forwarded-for': address } });
+  };
+  const coded = ({ status, body }: Reply) => `${status} ${String(body['code'])}`;
+  try {
+    const ids = operationIds.filter((id) => operationOf(id).credential !== 'none');
+    expect(ids.filter((id) => !declaringCode(429, 'too_many_attempts').includes(id))).toEqual([]);
+    for (let round = 0; round < 300; round += 50)
+      await Promise.all(
+        Array.from({ length: 50 }, (_, n) => guess(ids[(round + n) % ids.length] ?? 'listPackages')),
+      );
+    const codes = await Promise.all(ids.map(async (id) => `${id} ${coded(await guess(id))}`));
+    expect(codes).toEqual(ids.map((id) => `${id} 429 too_many_attempts`));
+    expect(coded(await guess('listPackages', '198.51.100.1'))).toBe('401 service_token_invalid');
+    // A damaged token counts too, and a right one is not limited.
+    const other = { 'x-forwarded-for': '192.0.2.1' };
+    expect(coded(await strict.call('listPackages', { token: 'cdk_x', headers: other }))).toBe(
+      '429 too_many_attempts',
+    );
+    const token = await serviceTokenOf(strict, 'iex', ['packages:read']);
+    expect((await strict.call('listPackages', { token, headers: other })).status).toBe(200);
   } finally {
     await strict.stop();
   }

@@ -148,6 +148,8 @@ const GENERATED = new RegExp(
       'invoice_number',
       'password',
       'webhook_previous_secret_id',
+      'token',
+      'hint',
     ],
   ].join('|')})":"[^"]*"`,
   'g',

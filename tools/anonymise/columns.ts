@@ -17,6 +17,7 @@ export type Decision =
   | 'email'
   | 'url'
   | 'network'
+  | 'networks'
   | 'hash'
   | 'houseNumber'
   | 'manifestNumber'
@@ -51,6 +52,14 @@ const INVENTORY: Record<string, Table> = {
     code: 'started_by end_reason',
     network: 'address',
     text: 'user_agent',
+  },
+  'public.service_tokens': {
+    keep: 'tenant_id id courier_id scopes previous_ends_at rotated_at expires_at created_by created_at last_used_at revoked_at',
+    text: 'name hint previous_hint',
+    networks: 'addresses',
+    network: 'last_used_address',
+    hash: 'token_hash previous_hash',
+    secret: 'digest_cipher previous_digest_cipher',
   },
   'public.known_networks': { keep: 'tenant_id user_id last_seen_at', network: 'network' },
   'public.security_settings': { keep: 'tenant_id require_two_factor idle_timeout_minutes updated_at' },

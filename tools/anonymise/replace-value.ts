@@ -37,6 +37,8 @@ export function replaceValue(
     case 'json':
       // PostgreSQL has written it.
       return JSON.stringify(replaceJson(JSON.parse(value) as Json, replacements));
+    case 'networks':
+      return `{${networksIn(value).map(replacements.network).join(',')}}`;
     case 'host':
       return value === '*' ? value : `${replacements.lowerText(value)}.${tools.hostSuffix}`;
     case 'logo':
@@ -49,6 +51,13 @@ export function replaceValue(
       return replacements[decision](value);
   }
 }
+
+/** The addresses of an array of addresses and CIDR blocks. */
+const networksIn = (value: string): string[] =>
+  value
+    .slice(1, -1)
+    .split(',')
+    .flatMap((block) => (block === '' ? [] : [block.replace(/\/\d+$/, '')]));
 
 /** The logo of the demo data, by the columns of courier_logos. */
 const LOGO: Record<string, string> = {

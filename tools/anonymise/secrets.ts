@@ -43,6 +43,9 @@ function newSecret(
     case 'webhook_secret':
     case 'webhook_previous_secret':
       return `whsec_${random.toString('base64')}`;
+    case 'service_token':
+    case 'previous_service_token':
+      return random.toString('hex');
     case 'totp_secret':
     case 'totp_pending_secret':
       return totpSecret;

@@ -11,6 +11,7 @@ const PATHS: Record<PageId, string> = {
   parcels: 'M12 3 4 7v10l8 4 8-4V7zM4 7l8 4 8-4M12 11v10',
   announce: 'M12 5v14M5 12h14',
   webhooks: 'M5 12h5l2-6 3 12 2-6h3',
+  tokens: 'M14.5 14a4.5 4.5 0 1 0-4-2.5L4 18v3h3l1-1v-2h2l2-2.5a4.5 4.5 0 0 0 2.5.5M16 8.5v.01',
   bills: 'M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6',
 };
 

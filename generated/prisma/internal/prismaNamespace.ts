@@ -403,6 +403,7 @@ export const ModelName = {
   BackupCode: 'BackupCode',
   PreauthToken: 'PreauthToken',
   Session: 'Session',
+  ServiceToken: 'ServiceToken',
   KnownNetwork: 'KnownNetwork',
   SecuritySettings: 'SecuritySettings',
   AccountMail: 'AccountMail',
@@ -464,7 +465,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -909,6 +910,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SessionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    ServiceToken: {
+      payload: Prisma.$ServiceTokenPayload<ExtArgs>
+      fields: Prisma.ServiceTokenFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ServiceTokenFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceTokenPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ServiceTokenFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceTokenPayload>
+        }
+        findFirst: {
+          args: Prisma.ServiceTokenFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceTokenPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ServiceTokenFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceTokenPayload>
+        }
+        findMany: {
+          args: Prisma.ServiceTokenFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceTokenPayload>[]
+        }
+        create: {
+          args: Prisma.ServiceTokenCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceTokenPayload>
+        }
+        createMany: {
+          args: Prisma.ServiceTokenCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ServiceTokenCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceTokenPayload>[]
+        }
+        delete: {
+          args: Prisma.ServiceTokenDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceTokenPayload>
+        }
+        update: {
+          args: Prisma.ServiceTokenUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceTokenPayload>
+        }
+        deleteMany: {
+          args: Prisma.ServiceTokenDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ServiceTokenUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ServiceTokenUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceTokenPayload>[]
+        }
+        upsert: {
+          args: Prisma.ServiceTokenUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceTokenPayload>
+        }
+        aggregate: {
+          args: Prisma.ServiceTokenAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateServiceToken>
+        }
+        groupBy: {
+          args: Prisma.ServiceTokenGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ServiceTokenGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ServiceTokenCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ServiceTokenCountAggregateOutputType> | number
         }
       }
     }
@@ -4437,6 +4512,32 @@ export const SessionScalarFieldEnum = {
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
 
 
+export const ServiceTokenScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  name: 'name',
+  scopes: 'scopes',
+  addresses: 'addresses',
+  tokenHash: 'tokenHash',
+  digestCipher: 'digestCipher',
+  hint: 'hint',
+  previousHash: 'previousHash',
+  previousDigestCipher: 'previousDigestCipher',
+  previousHint: 'previousHint',
+  previousEndsAt: 'previousEndsAt',
+  rotatedAt: 'rotatedAt',
+  expiresAt: 'expiresAt',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt',
+  lastUsedAddress: 'lastUsedAddress',
+  revokedAt: 'revokedAt'
+} as const
+
+export type ServiceTokenScalarFieldEnum = (typeof ServiceTokenScalarFieldEnum)[keyof typeof ServiceTokenScalarFieldEnum]
+
+
 export const KnownNetworkScalarFieldEnum = {
   tenantId: 'tenantId',
   userId: 'userId',
@@ -5474,6 +5575,7 @@ export type GlobalOmitConfig = {
   backupCode?: Prisma.BackupCodeOmit
   preauthToken?: Prisma.PreauthTokenOmit
   session?: Prisma.SessionOmit
+  serviceToken?: Prisma.ServiceTokenOmit
   knownNetwork?: Prisma.KnownNetworkOmit
   securitySettings?: Prisma.SecuritySettingsOmit
   accountMail?: Prisma.AccountMailOmit

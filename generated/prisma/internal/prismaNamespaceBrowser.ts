@@ -57,6 +57,7 @@ export const ModelName = {
   BackupCode: 'BackupCode',
   PreauthToken: 'PreauthToken',
   Session: 'Session',
+  ServiceToken: 'ServiceToken',
   KnownNetwork: 'KnownNetwork',
   SecuritySettings: 'SecuritySettings',
   AccountMail: 'AccountMail',
@@ -201,6 +202,32 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const ServiceTokenScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  name: 'name',
+  scopes: 'scopes',
+  addresses: 'addresses',
+  tokenHash: 'tokenHash',
+  digestCipher: 'digestCipher',
+  hint: 'hint',
+  previousHash: 'previousHash',
+  previousDigestCipher: 'previousDigestCipher',
+  previousHint: 'previousHint',
+  previousEndsAt: 'previousEndsAt',
+  rotatedAt: 'rotatedAt',
+  expiresAt: 'expiresAt',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt',
+  lastUsedAddress: 'lastUsedAddress',
+  revokedAt: 'revokedAt'
+} as const
+
+export type ServiceTokenScalarFieldEnum = (typeof ServiceTokenScalarFieldEnum)[keyof typeof ServiceTokenScalarFieldEnum]
 
 
 export const KnownNetworkScalarFieldEnum = {

@@ -406,6 +406,7 @@ export type CourierWhereInput = {
   prealerts?: Prisma.PrealertListRelationFilter
   flags?: Prisma.PrealertFlagListRelationFilter
   renames?: Prisma.PrealertRenameListRelationFilter
+  tokens?: Prisma.ServiceTokenListRelationFilter
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
@@ -450,6 +451,7 @@ export type CourierOrderByWithRelationInput = {
   prealerts?: Prisma.PrealertOrderByRelationAggregateInput
   flags?: Prisma.PrealertFlagOrderByRelationAggregateInput
   renames?: Prisma.PrealertRenameOrderByRelationAggregateInput
+  tokens?: Prisma.ServiceTokenOrderByRelationAggregateInput
   packages?: Prisma.PackageOrderByRelationAggregateInput
   rateTiers?: Prisma.RateTierOrderByRelationAggregateInput
   bills?: Prisma.BillOrderByRelationAggregateInput
@@ -500,6 +502,7 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   prealerts?: Prisma.PrealertListRelationFilter
   flags?: Prisma.PrealertFlagListRelationFilter
   renames?: Prisma.PrealertRenameListRelationFilter
+  tokens?: Prisma.ServiceTokenListRelationFilter
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
@@ -613,6 +616,7 @@ export type CourierCreateInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -656,6 +660,7 @@ export type CourierUncheckedCreateInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -699,6 +704,7 @@ export type CourierUpdateInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -742,6 +748,7 @@ export type CourierUncheckedUpdateInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1037,6 +1044,22 @@ export type CourierUpdateOneWithoutUsersNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutUsersInput, Prisma.CourierUpdateWithoutUsersInput>, Prisma.CourierUncheckedUpdateWithoutUsersInput>
 }
 
+export type CourierCreateNestedOneWithoutTokensInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutTokensInput, Prisma.CourierUncheckedCreateWithoutTokensInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutTokensInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneWithoutTokensNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutTokensInput, Prisma.CourierUncheckedCreateWithoutTokensInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutTokensInput
+  upsert?: Prisma.CourierUpsertWithoutTokensInput
+  disconnect?: Prisma.CourierWhereInput | boolean
+  delete?: Prisma.CourierWhereInput | boolean
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutTokensInput, Prisma.CourierUpdateWithoutTokensInput>, Prisma.CourierUncheckedUpdateWithoutTokensInput>
+}
+
 export type DecimalFieldUpdateOperationsInput = {
   set?: runtime.Decimal | runtime.DecimalJsLike | number | string
   increment?: runtime.Decimal | runtime.DecimalJsLike | number | string
@@ -1236,6 +1259,7 @@ export type CourierCreateWithoutTenantInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1278,6 +1302,7 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1380,6 +1405,7 @@ export type CourierCreateWithoutUsersInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1422,6 +1448,7 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1480,6 +1507,7 @@ export type CourierUpdateWithoutUsersInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -1518,6 +1546,195 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutTokensInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutTokensInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutTokensInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutTokensInput, Prisma.CourierUncheckedCreateWithoutTokensInput>
+}
+
+export type CourierUpsertWithoutTokensInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutTokensInput, Prisma.CourierUncheckedUpdateWithoutTokensInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutTokensInput, Prisma.CourierUncheckedCreateWithoutTokensInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutTokensInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutTokensInput, Prisma.CourierUncheckedUpdateWithoutTokensInput>
+}
+
+export type CourierUpdateWithoutTokensInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutTokensInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
@@ -1565,6 +1782,7 @@ export type CourierCreateWithoutLogoInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1607,6 +1825,7 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1665,6 +1884,7 @@ export type CourierUpdateWithoutLogoInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -1707,6 +1927,7 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1748,6 +1969,7 @@ export type CourierCreateWithoutCustomersInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1790,6 +2012,7 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1848,6 +2071,7 @@ export type CourierUpdateWithoutCustomersInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -1890,6 +2114,7 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1933,6 +2158,7 @@ export type CourierCreateWithoutQuotasInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1975,6 +2201,7 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -2033,6 +2260,7 @@ export type CourierUpdateWithoutQuotasInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -2075,6 +2303,7 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -2116,6 +2345,7 @@ export type CourierCreateWithoutPrealertsInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -2158,6 +2388,7 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -2216,6 +2447,7 @@ export type CourierUpdateWithoutPrealertsInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -2258,6 +2490,7 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -2300,6 +2533,7 @@ export type CourierCreateWithoutFlagsInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -2342,6 +2576,7 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -2400,6 +2635,7 @@ export type CourierUpdateWithoutFlagsInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -2442,6 +2678,7 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -2484,6 +2721,7 @@ export type CourierCreateWithoutRenamesInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -2526,6 +2764,7 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -2584,6 +2823,7 @@ export type CourierUpdateWithoutRenamesInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -2626,6 +2866,7 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -2669,6 +2910,7 @@ export type CourierCreateWithoutPackagesInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
@@ -2711,6 +2953,7 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
@@ -2769,6 +3012,7 @@ export type CourierUpdateWithoutPackagesInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
@@ -2811,6 +3055,7 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
@@ -2853,6 +3098,7 @@ export type CourierCreateWithoutRateTiersInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
@@ -2895,6 +3141,7 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
@@ -2953,6 +3200,7 @@ export type CourierUpdateWithoutRateTiersInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
@@ -2995,6 +3243,7 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
@@ -3037,6 +3286,7 @@ export type CourierCreateWithoutBillsInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
@@ -3079,6 +3329,7 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
@@ -3137,6 +3388,7 @@ export type CourierUpdateWithoutBillsInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
@@ -3179,6 +3431,7 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
@@ -3221,6 +3474,7 @@ export type CourierCreateWithoutEndpointsInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -3263,6 +3517,7 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -3321,6 +3576,7 @@ export type CourierUpdateWithoutEndpointsInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -3363,6 +3619,7 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -3405,6 +3662,7 @@ export type CourierCreateWithoutSyncRunsInput = {
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -3447,6 +3705,7 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
   renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -3505,6 +3764,7 @@ export type CourierUpdateWithoutSyncRunsInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -3547,6 +3807,7 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -3618,6 +3879,7 @@ export type CourierUpdateWithoutTenantInput = {
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -3660,6 +3922,7 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -3710,6 +3973,7 @@ export type CourierCountOutputType = {
   prealerts: number
   flags: number
   renames: number
+  tokens: number
   packages: number
   rateTiers: number
   bills: number
@@ -3724,6 +3988,7 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   prealerts?: boolean | CourierCountOutputTypeCountPrealertsArgs
   flags?: boolean | CourierCountOutputTypeCountFlagsArgs
   renames?: boolean | CourierCountOutputTypeCountRenamesArgs
+  tokens?: boolean | CourierCountOutputTypeCountTokensArgs
   packages?: boolean | CourierCountOutputTypeCountPackagesArgs
   rateTiers?: boolean | CourierCountOutputTypeCountRateTiersArgs
   bills?: boolean | CourierCountOutputTypeCountBillsArgs
@@ -3775,6 +4040,13 @@ export type CourierCountOutputTypeCountFlagsArgs<ExtArgs extends runtime.Types.E
  */
 export type CourierCountOutputTypeCountRenamesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.PrealertRenameWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ServiceTokenWhereInput
 }
 
 /**
@@ -3855,6 +4127,7 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   prealerts?: boolean | Prisma.Courier$prealertsArgs<ExtArgs>
   flags?: boolean | Prisma.Courier$flagsArgs<ExtArgs>
   renames?: boolean | Prisma.Courier$renamesArgs<ExtArgs>
+  tokens?: boolean | Prisma.Courier$tokensArgs<ExtArgs>
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
@@ -3968,6 +4241,7 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   prealerts?: boolean | Prisma.Courier$prealertsArgs<ExtArgs>
   flags?: boolean | Prisma.Courier$flagsArgs<ExtArgs>
   renames?: boolean | Prisma.Courier$renamesArgs<ExtArgs>
+  tokens?: boolean | Prisma.Courier$tokensArgs<ExtArgs>
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
@@ -3993,6 +4267,7 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     prealerts: Prisma.$PrealertPayload<ExtArgs>[]
     flags: Prisma.$PrealertFlagPayload<ExtArgs>[]
     renames: Prisma.$PrealertRenamePayload<ExtArgs>[]
+    tokens: Prisma.$ServiceTokenPayload<ExtArgs>[]
     packages: Prisma.$PackagePayload<ExtArgs>[]
     rateTiers: Prisma.$RateTierPayload<ExtArgs>[]
     bills: Prisma.$BillPayload<ExtArgs>[]
@@ -4442,6 +4717,7 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   prealerts<T extends Prisma.Courier$prealertsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$prealertsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PrealertPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   flags<T extends Prisma.Courier$flagsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$flagsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PrealertFlagPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   renames<T extends Prisma.Courier$renamesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$renamesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PrealertRenamePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  tokens<T extends Prisma.Courier$tokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$tokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ServiceTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   packages<T extends Prisma.Courier$packagesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$packagesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PackagePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   rateTiers<T extends Prisma.Courier$rateTiersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$rateTiersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RateTierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   bills<T extends Prisma.Courier$billsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$billsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -5024,6 +5300,30 @@ export type Courier$renamesArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   distinct?: Prisma.PrealertRenameScalarFieldEnum | Prisma.PrealertRenameScalarFieldEnum[]
+}
+
+/**
+ * Courier.tokens
+ */
+export type Courier$tokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ServiceToken
+   */
+  select?: Prisma.ServiceTokenSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ServiceToken
+   */
+  omit?: Prisma.ServiceTokenOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ServiceTokenInclude<ExtArgs> | null
+  where?: Prisma.ServiceTokenWhereInput
+  orderBy?: Prisma.ServiceTokenOrderByWithRelationInput | Prisma.ServiceTokenOrderByWithRelationInput[]
+  cursor?: Prisma.ServiceTokenWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ServiceTokenScalarFieldEnum | Prisma.ServiceTokenScalarFieldEnum[]
 }
 
 /**

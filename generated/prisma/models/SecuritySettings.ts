@@ -301,14 +301,6 @@ export type SecuritySettingsNullableScalarRelationFilter = {
   isNot?: Prisma.SecuritySettingsWhereInput | null
 }
 
-export type StringNullableListFilter<$PrismaModel = never> = {
-  equals?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  has?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
-  hasEvery?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
-  hasSome?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
-  isEmpty?: boolean
-}
-
 export type SecuritySettingsCountOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   requireTwoFactor?: Prisma.SortOrder

@@ -183,6 +183,7 @@ export type TenantWhereInput = {
   billCounter?: Prisma.XOR<Prisma.BillCounterNullableScalarRelationFilter, Prisma.BillCounterWhereInput> | null
   securitySettings?: Prisma.XOR<Prisma.SecuritySettingsNullableScalarRelationFilter, Prisma.SecuritySettingsWhereInput> | null
   scans?: Prisma.ScanListRelationFilter
+  serviceTokens?: Prisma.ServiceTokenListRelationFilter
   parcelPositions?: Prisma.ParcelPositionListRelationFilter
 }
 
@@ -200,6 +201,7 @@ export type TenantOrderByWithRelationInput = {
   billCounter?: Prisma.BillCounterOrderByWithRelationInput
   securitySettings?: Prisma.SecuritySettingsOrderByWithRelationInput
   scans?: Prisma.ScanOrderByRelationAggregateInput
+  serviceTokens?: Prisma.ServiceTokenOrderByRelationAggregateInput
   parcelPositions?: Prisma.ParcelPositionOrderByRelationAggregateInput
 }
 
@@ -220,6 +222,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   billCounter?: Prisma.XOR<Prisma.BillCounterNullableScalarRelationFilter, Prisma.BillCounterWhereInput> | null
   securitySettings?: Prisma.XOR<Prisma.SecuritySettingsNullableScalarRelationFilter, Prisma.SecuritySettingsWhereInput> | null
   scans?: Prisma.ScanListRelationFilter
+  serviceTokens?: Prisma.ServiceTokenListRelationFilter
   parcelPositions?: Prisma.ParcelPositionListRelationFilter
 }, "id" | "slug">
 
@@ -257,6 +260,7 @@ export type TenantCreateInput = {
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -274,6 +278,7 @@ export type TenantUncheckedCreateInput = {
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -291,6 +296,7 @@ export type TenantUpdateInput = {
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -308,6 +314,7 @@ export type TenantUncheckedUpdateInput = {
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -378,6 +385,20 @@ export type TenantUpdateOneRequiredWithoutHostsNestedInput = {
   upsert?: Prisma.TenantUpsertWithoutHostsInput
   connect?: Prisma.TenantWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutHostsInput, Prisma.TenantUpdateWithoutHostsInput>, Prisma.TenantUncheckedUpdateWithoutHostsInput>
+}
+
+export type TenantCreateNestedOneWithoutServiceTokensInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutServiceTokensInput, Prisma.TenantUncheckedCreateWithoutServiceTokensInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutServiceTokensInput
+  connect?: Prisma.TenantWhereUniqueInput
+}
+
+export type TenantUpdateOneRequiredWithoutServiceTokensNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutServiceTokensInput, Prisma.TenantUncheckedCreateWithoutServiceTokensInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutServiceTokensInput
+  upsert?: Prisma.TenantUpsertWithoutServiceTokensInput
+  connect?: Prisma.TenantWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutServiceTokensInput, Prisma.TenantUpdateWithoutServiceTokensInput>, Prisma.TenantUncheckedUpdateWithoutServiceTokensInput>
 }
 
 export type TenantCreateNestedOneWithoutSecuritySettingsInput = {
@@ -519,6 +540,7 @@ export type TenantCreateWithoutHostsInput = {
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -535,6 +557,7 @@ export type TenantUncheckedCreateWithoutHostsInput = {
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -567,6 +590,7 @@ export type TenantUpdateWithoutHostsInput = {
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -575,6 +599,91 @@ export type TenantUncheckedUpdateWithoutHostsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   name?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantCreateWithoutServiceTokensInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
+}
+
+export type TenantUncheckedCreateWithoutServiceTokensInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
+}
+
+export type TenantCreateOrConnectWithoutServiceTokensInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutServiceTokensInput, Prisma.TenantUncheckedCreateWithoutServiceTokensInput>
+}
+
+export type TenantUpsertWithoutServiceTokensInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutServiceTokensInput, Prisma.TenantUncheckedUpdateWithoutServiceTokensInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutServiceTokensInput, Prisma.TenantUncheckedCreateWithoutServiceTokensInput>
+  where?: Prisma.TenantWhereInput
+}
+
+export type TenantUpdateToOneWithWhereWithoutServiceTokensInput = {
+  where?: Prisma.TenantWhereInput
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutServiceTokensInput, Prisma.TenantUncheckedUpdateWithoutServiceTokensInput>
+}
+
+export type TenantUpdateWithoutServiceTokensInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantUncheckedUpdateWithoutServiceTokensInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
   couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
   warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
@@ -599,6 +708,7 @@ export type TenantCreateWithoutSecuritySettingsInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -615,6 +725,7 @@ export type TenantUncheckedCreateWithoutSecuritySettingsInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -647,6 +758,7 @@ export type TenantUpdateWithoutSecuritySettingsInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -663,6 +775,7 @@ export type TenantUncheckedUpdateWithoutSecuritySettingsInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -679,6 +792,7 @@ export type TenantCreateWithoutCouriersInput = {
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -695,6 +809,7 @@ export type TenantUncheckedCreateWithoutCouriersInput = {
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -727,6 +842,7 @@ export type TenantUpdateWithoutCouriersInput = {
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -743,6 +859,7 @@ export type TenantUncheckedUpdateWithoutCouriersInput = {
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -759,6 +876,7 @@ export type TenantCreateWithoutTermsInput = {
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -775,6 +893,7 @@ export type TenantUncheckedCreateWithoutTermsInput = {
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -807,6 +926,7 @@ export type TenantUpdateWithoutTermsInput = {
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -823,6 +943,7 @@ export type TenantUncheckedUpdateWithoutTermsInput = {
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -839,6 +960,7 @@ export type TenantCreateWithoutCarriersInput = {
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -855,6 +977,7 @@ export type TenantUncheckedCreateWithoutCarriersInput = {
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -887,6 +1010,7 @@ export type TenantUpdateWithoutCarriersInput = {
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -903,6 +1027,7 @@ export type TenantUncheckedUpdateWithoutCarriersInput = {
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -919,6 +1044,7 @@ export type TenantCreateWithoutAirlinesInput = {
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -935,6 +1061,7 @@ export type TenantUncheckedCreateWithoutAirlinesInput = {
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -967,6 +1094,7 @@ export type TenantUpdateWithoutAirlinesInput = {
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -983,6 +1111,7 @@ export type TenantUncheckedUpdateWithoutAirlinesInput = {
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -999,6 +1128,7 @@ export type TenantCreateWithoutWarehousesInput = {
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -1015,6 +1145,7 @@ export type TenantUncheckedCreateWithoutWarehousesInput = {
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -1047,6 +1178,7 @@ export type TenantUpdateWithoutWarehousesInput = {
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -1063,6 +1195,7 @@ export type TenantUncheckedUpdateWithoutWarehousesInput = {
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -1079,6 +1212,7 @@ export type TenantCreateWithoutScansInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -1095,6 +1229,7 @@ export type TenantUncheckedCreateWithoutScansInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -1127,6 +1262,7 @@ export type TenantUpdateWithoutScansInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -1143,6 +1279,7 @@ export type TenantUncheckedUpdateWithoutScansInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -1160,6 +1297,7 @@ export type TenantCreateWithoutParcelPositionsInput = {
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutParcelPositionsInput = {
@@ -1176,6 +1314,7 @@ export type TenantUncheckedCreateWithoutParcelPositionsInput = {
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutParcelPositionsInput = {
@@ -1208,6 +1347,7 @@ export type TenantUpdateWithoutParcelPositionsInput = {
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutParcelPositionsInput = {
@@ -1224,6 +1364,7 @@ export type TenantUncheckedUpdateWithoutParcelPositionsInput = {
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutBillCounterInput = {
@@ -1239,6 +1380,7 @@ export type TenantCreateWithoutBillCounterInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -1255,6 +1397,7 @@ export type TenantUncheckedCreateWithoutBillCounterInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -1287,6 +1430,7 @@ export type TenantUpdateWithoutBillCounterInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -1303,6 +1447,7 @@ export type TenantUncheckedUpdateWithoutBillCounterInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -1319,6 +1464,7 @@ export type TenantCountOutputType = {
   airlines: number
   terms: number
   scans: number
+  serviceTokens: number
   parcelPositions: number
 }
 
@@ -1330,6 +1476,7 @@ export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   airlines?: boolean | TenantCountOutputTypeCountAirlinesArgs
   terms?: boolean | TenantCountOutputTypeCountTermsArgs
   scans?: boolean | TenantCountOutputTypeCountScansArgs
+  serviceTokens?: boolean | TenantCountOutputTypeCountServiceTokensArgs
   parcelPositions?: boolean | TenantCountOutputTypeCountParcelPositionsArgs
 }
 
@@ -1395,6 +1542,13 @@ export type TenantCountOutputTypeCountScansArgs<ExtArgs extends runtime.Types.Ex
 /**
  * TenantCountOutputType without action
  */
+export type TenantCountOutputTypeCountServiceTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ServiceTokenWhereInput
+}
+
+/**
+ * TenantCountOutputType without action
+ */
 export type TenantCountOutputTypeCountParcelPositionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.ParcelPositionWhereInput
 }
@@ -1414,6 +1568,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   billCounter?: boolean | Prisma.Tenant$billCounterArgs<ExtArgs>
   securitySettings?: boolean | Prisma.Tenant$securitySettingsArgs<ExtArgs>
   scans?: boolean | Prisma.Tenant$scansArgs<ExtArgs>
+  serviceTokens?: boolean | Prisma.Tenant$serviceTokensArgs<ExtArgs>
   parcelPositions?: boolean | Prisma.Tenant$parcelPositionsArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["tenant"]>
@@ -1450,6 +1605,7 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   billCounter?: boolean | Prisma.Tenant$billCounterArgs<ExtArgs>
   securitySettings?: boolean | Prisma.Tenant$securitySettingsArgs<ExtArgs>
   scans?: boolean | Prisma.Tenant$scansArgs<ExtArgs>
+  serviceTokens?: boolean | Prisma.Tenant$serviceTokensArgs<ExtArgs>
   parcelPositions?: boolean | Prisma.Tenant$parcelPositionsArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -1468,6 +1624,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     billCounter: Prisma.$BillCounterPayload<ExtArgs> | null
     securitySettings: Prisma.$SecuritySettingsPayload<ExtArgs> | null
     scans: Prisma.$ScanPayload<ExtArgs>[]
+    serviceTokens: Prisma.$ServiceTokenPayload<ExtArgs>[]
     parcelPositions: Prisma.$ParcelPositionPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -1878,6 +2035,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   billCounter<T extends Prisma.Tenant$billCounterArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$billCounterArgs<ExtArgs>>): Prisma.Prisma__BillCounterClient<runtime.Types.Result.GetResult<Prisma.$BillCounterPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   securitySettings<T extends Prisma.Tenant$securitySettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$securitySettingsArgs<ExtArgs>>): Prisma.Prisma__SecuritySettingsClient<runtime.Types.Result.GetResult<Prisma.$SecuritySettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   scans<T extends Prisma.Tenant$scansArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$scansArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ScanPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  serviceTokens<T extends Prisma.Tenant$serviceTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$serviceTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ServiceTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   parcelPositions<T extends Prisma.Tenant$parcelPositionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$parcelPositionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ParcelPositionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -2508,6 +2666,30 @@ export type Tenant$scansArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.ScanScalarFieldEnum | Prisma.ScanScalarFieldEnum[]
+}
+
+/**
+ * Tenant.serviceTokens
+ */
+export type Tenant$serviceTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ServiceToken
+   */
+  select?: Prisma.ServiceTokenSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ServiceToken
+   */
+  omit?: Prisma.ServiceTokenOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ServiceTokenInclude<ExtArgs> | null
+  where?: Prisma.ServiceTokenWhereInput
+  orderBy?: Prisma.ServiceTokenOrderByWithRelationInput | Prisma.ServiceTokenOrderByWithRelationInput[]
+  cursor?: Prisma.ServiceTokenWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ServiceTokenScalarFieldEnum | Prisma.ServiceTokenScalarFieldEnum[]
 }
 
 /**

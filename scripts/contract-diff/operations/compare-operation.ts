@@ -8,6 +8,7 @@ import { compareSecurity } from './security.js';
 export function compareOperation(at: Position, before: Operation, after: Operation): void {
   compareNames(at, before, after);
   comparePermission(at, before['x-permission'], after['x-permission']);
+  compareScopes(at, before['x-scopes'], after['x-scopes']);
   compareSecurity(enter(at, 'security', at.name), before.security, after.security);
   if (!before.deprecated && after.deprecated) extendsContract(at, 'The operation is deprecated now.');
   const known = at.findings.length;
@@ -16,6 +17,17 @@ export function compareOperation(at: Position, before: Operation, after: Operati
   const hasNewCalls = at.findings.slice(known).some(({ allowsNewCalls }) => allowsNewCalls);
   const answers: Position = { ...at, direction: 'response', visited: new Map(), hasNewCalls };
   compareResponses(answers, before.responses, after.responses);
+}
+
+/** A service token needs one of the scopes. */
+function compareScopes(at: Position, before: string[] = [], after: string[] = []): void {
+  const here = enter(at, 'scopes', at.name);
+  const removed = before.filter((scope) => !after.includes(scope));
+  const added = after.filter((scope) => !before.includes(scope));
+  if (removed.length > 0)
+    breaks(here, `Service tokens that have only ${removed.join(', ')} get 403.`, { names: removed });
+  if (added.length > 0)
+    extendsContract(here, `Service tokens with ${added.join(' or ')} may call it.`, { names: added });
 }
 
 /** The operationId and the tag are names of methods and classes in generated clients. */

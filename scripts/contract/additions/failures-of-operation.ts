@@ -50,6 +50,8 @@ function commonFailures({ bundle, source: { common } }: Parts, operation: WithMe
     all: true,
     token: credential === 'token',
     key: credential === 'key',
+    scoped: operation['x-scopes'] !== undefined,
+    unscoped: credential === 'token' && operation['x-scopes'] === undefined,
     body: types.length > 0,
     required_body: requestBody?.required === true,
     json: types.includes('application/json'),
@@ -85,6 +87,10 @@ function specify(code: string, { bundle, operation, types, methods, isListed }: 
       return [{ code, args: { types: types.join(' or ') } }];
     case 'body_required':
       return [{ code, ...(types.includes('application/json') ? {} : { variant: 'form' }) }];
+    case 'key_invalid':
+      return [{ code, isListed: true }];
+    case 'scope_missing':
+      return [{ code, args: { scopes: (operation['x-scopes'] ?? []).join(' or ') }, isListed: true }];
     case 'quota_exceeded':
       return [{ code, variant: 'stored_bytes' }];
     case 'body_too_large':

@@ -121,7 +121,9 @@ function nameOf(
   const listed = failures.filter(({ isListed }) => isListed);
   const isExact = failures.every(({ errors, isListed }) => !(errors && isListed));
   const [group] = Object.entries(groups).find(([, each]) => isSame(each, codes)) ?? [];
-  if (group && isExact) return group;
+  // A listed variant has other words than the group's.
+  const isPlain = listed.every(({ variant }) => variant === undefined);
+  if (group && isExact && isPlain) return group;
   if (!isExact || (status === 400 && failures.length > 1)) return `${pascal(operationId)}.${status}`;
   const named = listed.length > 0 ? listed : failures;
   return named.map(nameOfFailure).join('.');
@@ -142,7 +144,7 @@ function examplesOf(
 ): Record<string, Example> {
   const examples: Record<string, Example> = {};
   for (const failure of failures) {
-    const value = failureBody(parts.source, failure, wordFor(parts, operation, status));
+    const value = failureBody(parts.source, failure, wordFor(parts, operation, status, failure.code));
     const example = { summary: value.message.replace(/\. .*$/s, '').replace(/\.?$/, '.'), value };
     const name = freeName(examples, failure);
     const isPlain = failure.errors === undefined && Object.keys(failure.args ?? {}).length === 0;
@@ -161,11 +163,13 @@ function freeName(examples: Record<string, Example>, { code, variant, errors }: 
   return name;
 }
 
-/** Returns `error` for server errors and for the 401 of a protected operation, otherwise `fail`. */
+/** Returns `error` for server errors and for a bearer token that is not accepted (401), otherwise `fail`. */
 function wordFor(
   { bundle }: Parts,
   { security = bundle.security }: Operation,
   status: number,
+  code: string,
 ): 'error' | 'fail' {
-  return status >= 500 || (status === 401 && credentialOf(security) === 'token') ? 'error' : 'fail';
+  const isOfBearer = credentialOf(security) === 'token' || code.startsWith('service_token');
+  return status >= 500 || (status === 401 && isOfBearer) ? 'error' : 'fail';
 }

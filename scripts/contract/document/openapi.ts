@@ -35,6 +35,8 @@ export type Operation = {
   responses: Record<string, Response>;
   'x-same-operation'?: string;
   'x-permission'?: string;
+  /** A service token needs one of them. Without any, the operation takes no service token. */
+  'x-scopes'?: string[];
   'x-errors'?: ListedError[];
   'x-errors-exempt'?: string[];
   'x-idempotency-exempt'?: string;
@@ -164,8 +166,9 @@ export const isSuccess = (status: string) => status.startsWith('2');
 /** Returns the credential that a caller sends: a token, an API key, or none. */
 export function credentialOf(security: Requirement[] = []): 'token' | 'key' | 'none' {
   const schemes = security.flatMap((requirement) => Object.keys(requirement));
-  if (schemes.includes('bearerAuth')) return 'token';
-  return schemes.length > 0 ? 'key' : 'none';
+  // A service token can replace an API key.
+  if (schemes.some((scheme) => scheme.startsWith('apiKey'))) return 'key';
+  return schemes.length > 0 ? 'token' : 'none';
 }
 
 /** Returns the parameters with their references resolved. */

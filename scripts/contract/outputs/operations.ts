@@ -42,6 +42,8 @@ function entryOf(bundle: Contract, { path, method, operation }: Located) {
     path,
     credential: credentialOf(security),
     permission: operation['x-permission'] ?? null,
+    // A service token needs one of them.
+    scopes: operation['x-scopes'] ?? [],
     mediaTypes: Object.keys(requestBody?.content ?? {}),
     bodyRequired: requestBody?.required ?? false,
     maxBodyBytes: requestBody?.['x-max-body-bytes'] ?? null,

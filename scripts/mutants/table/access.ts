@@ -124,8 +124,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'keys: requests with different keys never share a transaction',
     file: 'src/platform/context/shared-write.ts',
-    find: '`${tenantId} ${keyHash}`',
-    replace: "'any'",
+    find: '${caller.tenantId} ${caller.keyHash}',
+    replace: 'any',
     tests: [
       {
         file: 'test/modules/prealerts/combined-submissions.test.ts',
@@ -321,5 +321,118 @@ export const ACCESS: readonly SourceMutant[] = [
     find: 'tokenVersion: { increment: 1 }',
     replace: 'tokenVersion: { increment: 0 }',
     tests: [{ file: 'test/modules/users/change-users.test.ts', titles: ['revocation of tokens'] }],
+  },
+  {
+    name: 'service tokens: only a token of a courier submits pre-alerts like an API key',
+    file: 'src/platform/access/authenticate.ts',
+    find: "if (credential === 'key' && courierId === null)",
+    replace: 'if (Math.random() > 2)',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['Prealert.php accepts'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: a token of a courier has the rights of its users at most',
+    file: 'src/platform/access/authenticate.ts',
+    find: "(caller.kind === 'token' && caller.courierId === null)",
+    replace: "caller.kind === 'token'",
+    tests: [{ file: 'test/security/token-scopes.test.ts', titles: ['has no right that a user'] }],
+  },
+  {
+    name: 'service tokens: only some settings may be changed',
+    file: 'src/modules/couriers/settings/handlers.ts',
+    find: 'assertTokenMaySend(ctx.caller, request.body);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['a token reads no API key, and changes webhook URLs'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: no token reads the API key',
+    file: 'src/modules/couriers/settings/handlers.ts',
+    find: "caller.kind === 'token' ? { ...stored, apiKey: null, api_token: null } : stored",
+    replace: 'stored',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['a token reads no API key, and changes webhook URLs'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: only administrators manage those of the staff',
+    file: 'src/modules/service-tokens/manage.ts',
+    find: 'if (owner === null && !hasPermission(role, permission))',
+    replace: 'if (Math.random() > 2)',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/manage-service-tokens.test.ts',
+        titles: ['managers create tokens of couriers'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: creations are counted under a lock',
+    file: 'src/modules/service-tokens/manage.ts',
+    find: `await tx.query(lockServiceTokens(ctx.tenantId));
+    const couriers`,
+    replace: 'const couriers',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/manage-service-tokens.test.ts',
+        titles: ['of 30 simultaneous creations', 'of 20 simultaneous creations'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: a shared transaction has one address',
+    file: 'src/platform/context/shared-write.ts',
+    find: "caller.kind === 'token' ? ` ${caller.address}` : ''",
+    replace: "''",
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-guards.test.ts',
+        titles: ['pre-alerts of one token share no transaction'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: an invented one takes no turn of the courier that it claims',
+    file: 'src/platform/http/request-hooks.ts',
+    find: 'if (isUncheckedToken(request.context.caller, db)) await request.context.assertAdmitted();',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-guards.test.ts',
+        titles: ['invented tokens take no turn of the reports'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: a scope that reads queues nothing',
+    file: 'src/modules/packages/handlers.ts',
+    find: "if (ctx.caller.kind === 'token') throw",
+    replace: 'if (Math.random() > 2) throw',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-guards.test.ts',
+        titles: ['packages:read does not queue packages'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: rehash covers the previous secret',
+    file: 'src/modules/tenants/secret-columns.ts',
+    find: "hash: 'previous_hash',",
+    replace: "hash: 'token_hash',",
+    tests: [
+      { file: 'test/modules/service-tokens/stored-tokens.test.ts', titles: ['both secrets of a token'] },
+    ],
   },
 ];

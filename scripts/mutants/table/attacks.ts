@@ -123,12 +123,66 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'shares: keys that nobody has checked have one share',
     file: 'src/platform/limits/connection-shares.ts',
-    find: '(keyOwners.get(caller.keyHash) ?? `${tenant} strangers`)',
-    replace: '(keyOwners.get(caller.keyHash) ?? caller.keyHash)',
+    find: "return caller.kind === 'user' || keyOwners.has(caller.keyHash);",
+    replace: "return caller.kind !== 'token' || keyOwners.has(caller.keyHash);",
     tests: [
       {
         file: 'test/resilience/connection-shares.test.ts',
-        titles: ['400 keys that nobody has checked have one'],
+        titles: ['which nobody has checked, have one share'],
+      },
+    ],
+  },
+  {
+    name: 'shares: what a service token claims counts only once it has been checked',
+    file: 'src/platform/limits/connection-shares.ts',
+    find: "return caller.kind === 'user' || keyOwners.has(caller.keyHash);",
+    replace: "return caller.kind !== 'key' || keyOwners.has(caller.keyHash);",
+    tests: [
+      {
+        file: 'test/resilience/connection-shares.test.ts',
+        titles: ['which nobody has checked, have one share'],
+      },
+    ],
+  },
+  {
+    name: 'shares: a checked service token shares what its courier may have',
+    file: 'src/platform/db/transactions/admission.ts',
+    find: "if (caller.kind === 'token') db.connectionShares.recordKeyOwner(caller.keyHash, caller.courierId);",
+    replace: '',
+    tests: [
+      { file: 'test/modules/service-tokens/token-guards.test.ts', titles: ['a token is known, and shares'] },
+    ],
+  },
+  {
+    name: 'overload: service tokens that nobody has checked share what a network may have',
+    file: 'src/platform/limits/overload/loop-guard.ts',
+    find: "return caller.kind !== 'system' && isKnown ?",
+    replace: "return caller.kind === 'token' || (caller.kind !== 'system' && isKnown) ?",
+    tests: [
+      {
+        file: 'test/resilience/overload/loop-guard.test.ts',
+        titles: ['share what a network may have, however many'],
+      },
+    ],
+  },
+  {
+    name: 'limits: wrong service tokens count like wrong keys',
+    file: 'src/platform/limits/request-rate.ts',
+    find: " && error.code !== 'service_token_invalid'",
+    replace: '',
+    tests: [
+      { file: 'test/security/statuses.test.ts', titles: ['the next wrong service token of an address'] },
+    ],
+  },
+  {
+    name: 'limits: the id of a service token does not use up its rate',
+    file: 'src/platform/limits/request-rate.ts',
+    find: "case 'token':\n    case 'key':",
+    replace: "case 'token':\n      return caller.tokenId;\n    case 'key':",
+    tests: [
+      {
+        file: 'test/security/rate-limit-headers.test.ts',
+        titles: ['each service token has the limit of its own'],
       },
     ],
   },

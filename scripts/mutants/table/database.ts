@@ -299,4 +299,88 @@ export const DATABASE: readonly DatabaseMutant[] = [
       { file: 'test/database/invariants.test.ts', titles: ['a second package with the tracking number'] },
     ],
   },
+  {
+    name: 'service tokens: a text with the id of another token is refused',
+    function: 'enter_with_service_token',
+    find: 'and p_hash in (t.token_hash, t.previous_hash)',
+    replace: 'and p_hash is not null',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-guards.test.ts',
+        titles: ['a token is known, and shares'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: a revoked one is refused',
+    function: 'enter_with_service_token',
+    find: "when token.revoked_at is not null then 'service_token_revoked'",
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['a revoked token is refused with all'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: an expired one is refused',
+    function: 'enter_with_service_token',
+    find: "when token.expires_at <= now() then 'service_token_expired'",
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['an expired token is refused until'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: an old secret ends with the overlap',
+    function: 'enter_with_service_token',
+    find: 'token.token_hash <> p_hash and token.previous_ends_at <= now()',
+    replace: 'false',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['after a rotation both secrets work until'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: one of a disabled courier is refused',
+    function: 'enter_with_service_token',
+    find: 'when not courier_is_active then',
+    replace: 'when false then',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['a token of a disabled courier'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: one is refused from an address that it does not list',
+    function: 'enter_with_service_token',
+    find: 'when cardinality(token.addresses) > 0',
+    replace: 'when false',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['a token with addresses is refused'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: one without a scope of the operation is refused',
+    function: 'enter_with_service_token',
+    find: 'when not token.scopes && p_scopes then',
+    replace: 'when false then',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['a change of the scopes applies'],
+      },
+    ],
+  },
 ];

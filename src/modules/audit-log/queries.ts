@@ -22,7 +22,7 @@ export function pageOfEntries(ctx: UserScope, query: AuditQuery): Sql<AuditRow> 
   // The page is cut first, so that names and links are read only for its rows.
   return onceIf(isCommonFirstPage(query))`
     select e.id, e.at, e.actor_kind as "actorKind", e.actor_id as "actorId",
-      coalesce(u.username, c.code) as "actorName", e.action, e.entity, e.entity_id as "entityId", e.before, e.after,
+      coalesce(u.username, c.code, t.name) as "actorName", e.action, e.entity, e.entity_id as "entityId", e.before, e.after,
       e.remarks, e.request_id as "requestId", l.sequence, encode(l.hash, 'hex') as hash
     from (
       select e.* from audit_entries e where ${matching(ctx, query)}
@@ -33,6 +33,8 @@ export function pageOfEntries(ctx: UserScope, query: AuditQuery): Sql<AuditRow> 
       and e.actor_kind = 'user' and u.id = e.actor_id
     left join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = e.tenant_id
       and e.actor_kind = 'api_key' and c.id = e.actor_id
+    left join service_tokens t on ${tenantRows(ctx, 't')} and t.tenant_id = e.tenant_id
+      and e.actor_kind = 'api_key' and t.id = e.actor_id
     order by e.at desc, e.id desc`;
 }
 

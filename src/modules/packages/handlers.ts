@@ -5,7 +5,7 @@ import { reply } from '../../platform/contract/reply.js';
 import { ignoredNames, nothingToChange } from '../../platform/contract/sent-names.js';
 import { jsonRows } from '../../platform/contract/json-text.js';
 import type { BodyOf, DataOf, ReplyOf } from '../../platform/contract/types.js';
-import { invalidFieldError } from '../../platform/errors/errors.js';
+import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { Deps } from '../dependencies.js';
 import type { DispatchRow } from './dispatch/queries.js';
 import { messageOfDispatch, type PackageSelection } from './dispatch/message.js';
@@ -43,7 +43,11 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
 
     async listPackages({ ctx, body }): Promise<ReplyOf<'listPackages'>> {
       assertNotCombined(body);
-      if (body.action) return viewQueued('listPackages', body, await queueDispatch(ctx, body));
+      if (body.action) {
+        // The scope of this operation only reads.
+        if (ctx.caller.kind === 'token') throw new ApiError('token_not_accepted', { variant: 'dispatch' });
+        return viewQueued('listPackages', body, await queueDispatch(ctx, body));
+      }
       if (body.export) return { statusCode: 200, file: await exportFile(ctx, body, body.export_format) };
       const found = await findPackages(ctx, body);
       const data = await jsonRows(found.rows, (row) => viewPackage(ctx.caller, row));

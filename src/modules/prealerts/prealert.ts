@@ -8,7 +8,7 @@ import type { BodyOf, DataOf, JsonBodyOf } from '../../platform/contract/types.j
 import { lockAnnouncement, lockTogether } from '../../platform/db/locks.js';
 import type { Scope, UserTx } from '../../platform/db/scope.js';
 import { ApiError } from '../../platform/errors/errors.js';
-import type { KeyCaller } from '../../platform/identity/callers.js';
+import type { SubmittingCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
 import { readNumber, warnOfUnlikelyNumber } from '../tracking-numbers/public.js';
 import {
@@ -27,10 +27,12 @@ type NewPrealert = DataOf<'createPrealert'>;
 export type PrealertSubmission = JsonBodyOf<'submitPrealert'>;
 
 /** Requests of one API key that wait at the same time write their pre-alerts together. */
-const submissions = sharedWrite((key: Scope<KeyCaller>, items: readonly queries.Submission[], waits) => [
-  lockTogether(key.tenantId, items, waits),
-  queries.insertPrealertsWithKey(key, items),
-]);
+const submissions = sharedWrite(
+  (key: Scope<SubmittingCaller>, items: readonly queries.Submission[], waits) => [
+    lockTogether(key.tenantId, items, waits),
+    queries.insertPrealertsWithKey(key, items),
+  ],
+);
 
 /**
  * Creates a pre-alert with a courier's API key, in one round trip to the database. Requests with the same key that wait at the
@@ -39,7 +41,7 @@ const submissions = sharedWrite((key: Scope<KeyCaller>, items: readonly queries.
  * @throws ApiError unknown_user_code, duplicate_tracking_number, key_invalid
  */
 export async function submitPrealert(
-  ctx: RequestContext<KeyCaller>,
+  ctx: RequestContext<SubmittingCaller>,
   body: PrealertSubmission,
 ): Promise<NewPrealert> {
   const submission = { ...toPrealert(newId(), body), requestId: ctx.requestId };

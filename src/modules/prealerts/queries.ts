@@ -1,10 +1,11 @@
 import type { components } from '../../../generated/contract.js';
+import { actorId } from '../../platform/audit/audit.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
 import { hasBoth } from '../../platform/db/locks.js';
 import type { Scope, UserScope } from '../../platform/db/scope.js';
 import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
 import { once, raw, sql, type Sql } from '../../platform/db/statements.js';
-import type { KeyCaller } from '../../platform/identity/callers.js';
+import type { SubmittingCaller } from '../../platform/identity/callers.js';
 import { newId, newIds } from '../../platform/values/ids.js';
 import { keyIn, keyInColumn, type StoredNumber } from '../tracking-numbers/public.js';
 import { initialKey, initialStatus, joinParcel, type Announced } from './status/initial-status-queries.js';
@@ -50,12 +51,12 @@ export type Submission = NewPrealert & { requestId: string };
 export type SubmissionOutcome = { position: number; isCreated: boolean; isBlocked: boolean };
 
 /** The customer of the key's courier, which the admission has set as the transaction's courier. */
-const customerOfKey = (key: Scope<KeyCaller>, userCode: Sql): Sql =>
+const customerOfKey = (key: Scope<SubmittingCaller>, userCode: Sql): Sql =>
   sql`${tenantRows(key, 'cu')} and cu.courier_id = app_courier() and cu.user_code = ${userCode} and cu.is_active`;
 
 /** Inserts pre-alerts and their audit entries for customers of the key's courier. */
 export const insertPrealertsWithKey = (
-  key: Scope<KeyCaller>,
+  key: Scope<SubmittingCaller>,
   submissions: readonly Submission[],
 ): Sql<SubmissionOutcome> => {
   const [first, second] = submissions;
@@ -67,7 +68,7 @@ export const insertPrealertsWithKey = (
  *
  * Both inserts read `fresh`, because `returning` would also check the policies for reading (decision 0045).
  */
-function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<SubmissionOutcome> {
+function insertOne(key: Scope<SubmittingCaller>, submission: Submission): Sql<SubmissionOutcome> {
   const announced = announcedNumber(submission, {
     tenantId: sql`cu.tenant_id`,
     courierId: sql`cu.courier_id`,
@@ -87,7 +88,7 @@ function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<Submissio
       select * from fresh
     ), audited as (
       insert into audit_entries (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, after, request_id)
-      select tenant_id, ${newId()}::uuid, 'api_key', courier_id, 'prealert.created', 'prealert', id,
+      select tenant_id, ${newId()}::uuid, 'api_key', ${actorId(key.caller)}, 'prealert.created', 'prealert', id,
         to_jsonb(fresh) - '{tenant_id,tracking_key,announced_key}'::text[], ${submission.requestId}
       from fresh
     )
@@ -100,7 +101,10 @@ function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<Submissio
  * depend on the number of pre-alerts. Inserts in order of the key, because two transactions that wait for each
  * other's parcels in opposite order deadlock.
  */
-function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]): Sql<SubmissionOutcome> {
+function insertSeveral(
+  key: Scope<SubmittingCaller>,
+  submissions: readonly Submission[],
+): Sql<SubmissionOutcome> {
   const column = (name: Exclude<keyof Submission, 'keys'>) =>
     submissions.map((submission) => submission[name]);
   const announced = {
@@ -132,7 +136,7 @@ function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]
       returning id
     ), audited as (
       insert into audit_entries (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, after, request_id)
-      select tenant_id, audit_id, 'api_key', courier_id, 'prealert.created', 'prealert', id,
+      select tenant_id, audit_id, 'api_key', ${actorId(key.caller)}, 'prealert.created', 'prealert', id,
         to_jsonb(fresh) - '{tenant_id,tracking_key,own_key,key_list,keys,request_id,audit_id,ordinal}'::text[], request_id
       from fresh where id in (select id from created)
     )

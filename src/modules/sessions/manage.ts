@@ -1,9 +1,9 @@
 import { auditLater } from '../../platform/audit/audit.js';
 import { hasPermission } from '../../platform/access/permissions.js';
-import type { UserContext, SystemContext } from '../../platform/context/request-context.js';
+import type { PersonContext, SystemContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError } from '../../platform/errors/errors.js';
-import type { UserCaller } from '../../platform/identity/callers.js';
+import type { PersonCaller } from '../../platform/identity/callers.js';
 import type { Tx } from '../../platform/db/scope.js';
 import {
   countSessions,
@@ -24,7 +24,7 @@ import {
  * @throws ApiError permission_denied, user_not_found
  */
 export async function listSessions(
-  ctx: UserContext,
+  ctx: PersonContext,
   query: QueryOf<'listSessions'>,
 ): Promise<{ rows: SessionRow[]; total: number }> {
   const userId = targetUserOf(ctx.caller, query.user_id);
@@ -40,7 +40,7 @@ export async function listSessions(
  * Ends the caller's own session and returns the number of ended sessions. A token without a session revokes
  * all tokens of the user. Callers with a one-time password or without a required second factor may log out.
  */
-export async function logOut(ctx: UserContext): Promise<number> {
+export async function logOut(ctx: PersonContext): Promise<number> {
   const { userId, sessionId } = ctx.caller;
   return asLockedCaller(ctx, async (tx) => {
     const ended = sessionId
@@ -56,7 +56,7 @@ export async function logOut(ctx: UserContext): Promise<number> {
  * @throws ApiError permission_denied, session_not_found
  */
 export async function endOne(
-  ctx: UserContext,
+  ctx: PersonContext,
   sessionId: string,
   requestedUserId: string | undefined,
 ): Promise<number> {
@@ -76,7 +76,7 @@ export async function endOne(
  * @throws ApiError permission_denied, user_not_found
  */
 export async function endAll(
-  ctx: UserContext,
+  ctx: PersonContext,
   keepsCurrent: boolean,
   requestedUserId: string | undefined,
 ): Promise<number> {
@@ -99,7 +99,7 @@ export async function endAll(
  * Writes in the tenant's scope. The account is checked again under a lock: a user who is disabled in between ends no session.
  * @throws ApiError token_invalid, account_disabled
  */
-const asLockedCaller = <Result>(ctx: UserContext, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
+const asLockedCaller = <Result>(ctx: PersonContext, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
   ctx.asTenant().write(async (tx) => {
     const [account] = await tx.query(lockedCaller(ctx));
     if (!account) throw new ApiError('token_invalid');
@@ -108,7 +108,7 @@ const asLockedCaller = <Result>(ctx: UserContext, work: (tx: Tx) => Promise<Resu
     return work(tx);
   });
 
-async function endAllAndTokens(ctx: UserContext, tx: Tx, userId: string): Promise<{ id: string }[]> {
+async function endAllAndTokens(ctx: PersonContext, tx: Tx, userId: string): Promise<{ id: string }[]> {
   const ended = await tx.query(endSessions(ctx, userId, null));
   await tx.count(endTokens(ctx, userId));
   return ended;
@@ -118,7 +118,7 @@ async function endAllAndTokens(ctx: UserContext, tx: Tx, userId: string): Promis
  * Returns the id of the user whose sessions the request concerns.
  * @throws ApiError permission_denied if it is another user and the caller may not manage users
  */
-function targetUserOf(caller: UserCaller, requestedUserId: string | undefined): string {
+function targetUserOf(caller: PersonCaller, requestedUserId: string | undefined): string {
   if (requestedUserId === undefined || requestedUserId === caller.userId) return caller.userId;
   const permission = 'user:manage';
   if (!hasPermission(caller.role, permission))

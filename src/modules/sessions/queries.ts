@@ -3,7 +3,7 @@ import type { Session, User } from '../../platform/db/models/types.js';
 import { limitTo } from '../../platform/db/pages.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
 import { oneLine } from '../../platform/mail/plain-text.js';
-import type { Scope, SystemScope, UserScope } from '../../platform/db/scope.js';
+import type { Scope, SystemScope, PersonScope } from '../../platform/db/scope.js';
 import { columns } from '../../platform/db/columns.js';
 
 const USER = columns('User', 'u', ['isActive', 'tokenVersion']);
@@ -52,15 +52,15 @@ export type SessionRow = Omit<Session, 'tenantId' | 'startedBy' | 'endReason'> &
 
 export type SessionPage = { userId: string; isActive: boolean; page: number; limit: number };
 
-export function pageOfSessions(ctx: UserScope, wanted: SessionPage): Sql<SessionRow> {
+export function pageOfSessions(ctx: PersonScope, wanted: SessionPage): Sql<SessionRow> {
   return sql`select * from (${selectSessions(ctx, wanted)}) as listed
     order by "createdAt" desc, id desc ${limitTo(wanted)}`;
 }
 
-export const countSessions = (ctx: UserScope, wanted: SessionPage): Sql<{ total: number }> =>
+export const countSessions = (ctx: PersonScope, wanted: SessionPage): Sql<{ total: number }> =>
   sql`select count(*)::int as total from (${selectSessions(ctx, wanted)}) as listed`;
 
-function selectSessions(ctx: UserScope, { userId, isActive }: SessionPage): Sql<SessionRow> {
+function selectSessions(ctx: PersonScope, { userId, isActive }: SessionPage): Sql<SessionRow> {
   return sql`select found.id, found.user_id as "userId", found.started_by as "startedBy", found.address,
       found.user_agent as "userAgent", found.created_at as "createdAt", found.last_seen_at as "lastSeenAt",
       found.expires_at as "expiresAt", found.end_reason as "endReason",
@@ -77,11 +77,11 @@ function selectSessions(ctx: UserScope, { userId, isActive }: SessionPage): Sql<
     where (found.end_reason is null) = ${isActive}::boolean`;
 }
 
-export const userExists = (ctx: UserScope, userId: string): Sql<{ id: string }> =>
+export const userExists = (ctx: PersonScope, userId: string): Sql<{ id: string }> =>
   sql`select u.id from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid`;
 
 /** Locks the caller's account until the end of the transaction. */
-export const lockedCaller = (ctx: UserScope): Sql<Pick<User, 'isActive' | 'tokenVersion'>> =>
+export const lockedCaller = (ctx: PersonScope): Sql<Pick<User, 'isActive' | 'tokenVersion'>> =>
   sql`select ${USER} from users u
     where ${tenantRows(ctx, 'u')} and u.id = ${ctx.caller.userId}::uuid for no key update`;
 
@@ -89,21 +89,21 @@ const open = sql`s.ended_at is null and s.expires_at > now()`;
 
 /** Returns the session, or no row if it had already ended. */
 export const endSession = (
-  ctx: UserScope,
+  ctx: PersonScope,
   { userId, sessionId, reason }: { userId: string; sessionId: string; reason: 'logout' | 'ended' },
 ): Sql<{ id: string }> => sql`update sessions s set ended_at = now(), end_reason = ${reason}
   where ${tenantRows(ctx, 's')} and s.user_id = ${userId}::uuid and s.id = ${sessionId}::uuid and ${open}
   returning s.id`;
 
 /** Ends all open sessions of the user except `kept`, and returns their ids. */
-export const endSessions = (ctx: UserScope, userId: string, kept: string | null): Sql<{ id: string }> =>
+export const endSessions = (ctx: PersonScope, userId: string, kept: string | null): Sql<{ id: string }> =>
   sql`update sessions s set ended_at = now(), end_reason = 'ended'
     where ${tenantRows(ctx, 's')} and s.user_id = ${userId}::uuid and s.id is distinct from ${kept}::uuid
       and ${open}
     returning s.id`;
 
 /** Revokes all tokens of the user, including those without a session. */
-export const endTokens = (ctx: UserScope, userId: string): Sql =>
+export const endTokens = (ctx: PersonScope, userId: string): Sql =>
   sql`update users u set token_version = u.token_version + 1, updated_at = now()
     where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid`;
 

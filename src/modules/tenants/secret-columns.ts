@@ -5,7 +5,7 @@ import type { SystemScope } from '../../platform/db/scope.js';
 
 /** A column that contains encrypted secrets. */
 export type SecretColumn = {
-  table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails';
+  table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails' | 'service_tokens';
   column: string;
   field: EncryptionContext['field'];
   /** Whether rows expire, so that there are many and old keys are only in the oldest. */
@@ -17,6 +17,8 @@ export const SECRET_COLUMNS: SecretColumn[] = [
   { table: 'couriers', column: 'api_token_cipher', field: 'api_token' },
   { table: 'couriers', column: 'webhook_secret_cipher', field: 'webhook_secret' },
   { table: 'couriers', column: 'webhook_previous_secret_cipher', field: 'webhook_previous_secret' },
+  { table: 'service_tokens', column: 'digest_cipher', field: 'service_token' },
+  { table: 'service_tokens', column: 'previous_digest_cipher', field: 'previous_service_token' },
   { table: 'users', column: 'totp_secret', field: 'totp_secret' },
   { table: 'users', column: 'totp_pending_secret', field: 'totp_pending_secret' },
   { table: 'idempotency_keys', column: 'answer_cipher', field: 'idempotent_answer', expires: true },
@@ -71,28 +73,57 @@ export const countKeyVersions = (
   sql`select split_part(t.${raw(column)}, '.', 1) as version, count(*)::int as count from ${raw(table)} t
     where ${tenantRows(ctx, 't')} and t.${raw(column)} is not null group by 1 order by 1`;
 
+/** A credential that is looked up by a keyed hash, and stored encrypted too, so that its hash can be made again. */
+export type LookupColumn = {
+  table: 'couriers' | 'service_tokens';
+  hash: 'api_key_hash' | 'token_hash' | 'previous_hash';
+  cipher: 'api_key_cipher' | 'digest_cipher' | 'previous_digest_cipher';
+  field: EncryptionContext['field'];
+  purpose: 'api_key' | 'service_token';
+};
+
+export const LOOKUP_COLUMNS: LookupColumn[] = [
+  { table: 'couriers', hash: 'api_key_hash', cipher: 'api_key_cipher', field: 'api_key', purpose: 'api_key' },
+  {
+    table: 'service_tokens',
+    hash: 'token_hash',
+    cipher: 'digest_cipher',
+    field: 'service_token',
+    purpose: 'service_token',
+  },
+  {
+    table: 'service_tokens',
+    hash: 'previous_hash',
+    cipher: 'previous_digest_cipher',
+    field: 'previous_service_token',
+    purpose: 'service_token',
+  },
+];
+
 /** The cipher is missing only in rows that were written without the service. */
-export type StoredApiKey = { id: string; cipher: string | null; hash: string };
+export type StoredLookup = { id: string; cipher: string | null; hash: string };
 
-/** The API keys that follow the courier `after`, in the order of the couriers' ids. */
-export const selectApiKeys = (
+/** The credentials that follow the row `after`, in the order of the rows' ids. */
+export const selectLookups = (
   ctx: SystemScope,
+  { table, hash, cipher }: LookupColumn,
   { after, limit }: { after: string; limit: number },
-): Sql<StoredApiKey> =>
-  sql`select c.id, c.api_key_cipher as cipher, c.api_key_hash as hash from couriers c
-    where ${tenantRows(ctx, 'c')} and c.api_key_hash is not null and c.id > ${after}::uuid
-    order by c.id limit ${limit}::int`;
+): Sql<StoredLookup> =>
+  sql`select t.id, t.${raw(cipher)} as cipher, t.${raw(hash)} as hash from ${raw(table)} t
+    where ${tenantRows(ctx, 't')} and t.${raw(hash)} is not null and t.id > ${after}::uuid
+    order by t.id limit ${limit}::int`;
 
-/** Updates the hashes of keys that were not replaced since they were read, and returns the couriers' ids. */
-export const updateApiKeyHashes = (
+/** Updates the hashes of credentials that were not replaced since they were read, and returns the rows' ids. */
+export const updateLookups = (
   ctx: SystemScope,
+  { table, hash, cipher }: LookupColumn,
   batch: { id: string; cipher: string; renewed: string }[],
 ): Sql<{ id: string }> =>
-  sql`update couriers c set api_key_hash = w.renewed
+  sql`update ${raw(table)} t set ${raw(hash)} = w.renewed
     from unnest(${batch.map(({ id }) => id)}::uuid[], ${batch.map(({ cipher }) => cipher)}::text[],
       ${batch.map(({ renewed }) => renewed)}::text[]) as w (id, cipher, renewed)
-    where ${tenantRows(ctx, 'c')} and c.id = w.id and c.api_key_cipher = w.cipher
-    returning c.id`;
+    where ${tenantRows(ctx, 't')} and t.id = w.id and t.${raw(cipher)} = w.cipher
+    returning t.id`;
 
 export const deleteBackupCodes = (ctx: SystemScope): Sql<{ id: string }> =>
   sql`delete from backup_codes b where ${tenantRows(ctx, 'b')} returning b.id`;

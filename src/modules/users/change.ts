@@ -1,10 +1,10 @@
 import { differenceOf } from '../../platform/audit/difference.js';
 import { auditLater } from '../../platform/audit/audit.js';
-import type { UserContext } from '../../platform/context/request-context.js';
+import type { PersonContext } from '../../platform/context/request-context.js';
 import { lockAdministrators } from '../../platform/db/locks.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
-import type { Tx, UserTx } from '../../platform/db/scope.js';
+import type { Tx, PersonTx } from '../../platform/db/scope.js';
 import { confirmOwnPassword, type AttemptDeps } from '../auth/public.js';
 import { queueAccountMail } from '../mail/public.js';
 import type { Client } from '../sessions/public.js';
@@ -27,7 +27,7 @@ export type Confirmation = { deps: AttemptDeps; client: Client; password: string
  * @throws ApiError validation_failed, user_not_found, password_wrong, too_many_attempts, overloaded
  */
 export async function updateUser(
-  ctx: UserContext,
+  ctx: PersonContext,
   userId: string,
   sent: Contact,
   { deps, client, password }: Confirmation,
@@ -40,17 +40,17 @@ export async function updateUser(
   return confirmOwnPassword(ctx, deps, client, password, (settle) => storeContact(ctx, userId, sent, settle));
 }
 
-async function redirectsOwnMail(ctx: UserContext, userId: string, { email }: Contact): Promise<boolean> {
+async function redirectsOwnMail(ctx: PersonContext, userId: string, { email }: Contact): Promise<boolean> {
   if (email === undefined || userId !== ctx.caller.userId) return false;
   const [[own]] = await ctx.read([userById(ctx, userId)]);
   return own?.email !== email;
 }
 
 function storeContact(
-  ctx: UserContext,
+  ctx: PersonContext,
   userId: string,
   sent: Contact,
-  settle?: (tx: UserTx) => Promise<void>,
+  settle?: (tx: PersonTx) => Promise<void>,
 ): Promise<Changed> {
   return changeUser(ctx, userId, async (tx, stored) => {
     await settle?.(tx);
@@ -68,7 +68,11 @@ function storeContact(
 type StoredContact = Pick<UserRow, 'fullName' | 'email'>;
 
 /** The old address is notified too: the new one may not belong to the user. */
-async function notifyBothAddresses(tx: UserTx, userId: string, recipients: (string | null)[]): Promise<void> {
+async function notifyBothAddresses(
+  tx: PersonTx,
+  userId: string,
+  recipients: (string | null)[],
+): Promise<void> {
   for (const recipient of recipients)
     if (recipient !== null) await queueAccountMail(tx, { userId, kind: 'email_changed', recipient });
 }
@@ -88,7 +92,7 @@ export async function deletePreauthTokens(tx: Tx, userId: string): Promise<void>
  * Changes a user's role and, for the role courier, its courier.
  * @throws ApiError validation_failed, user_not_found, courier_not_found, last_admin
  */
-export function changeRole(ctx: UserContext, userId: string, requested: RequestedRole): Promise<Changed> {
+export function changeRole(ctx: PersonContext, userId: string, requested: RequestedRole): Promise<Changed> {
   const { role } = requested;
   const courierId = courierOf(requested);
   return changeUser(ctx, userId, async (tx, stored) => {
@@ -108,7 +112,7 @@ export function changeRole(ctx: UserContext, userId: string, requested: Requeste
  * Enables or disables a user.
  * @throws ApiError user_not_found, last_admin
  */
-export function setUserActive(ctx: UserContext, userId: string, isActive: boolean): Promise<Changed> {
+export function setUserActive(ctx: PersonContext, userId: string, isActive: boolean): Promise<Changed> {
   return changeUser(ctx, userId, async (tx, stored) => {
     if (stored.isActive === isActive) return false;
     if (!isActive) await assertOneAdminRemains(tx, stored);
@@ -128,10 +132,10 @@ export function setUserActive(ctx: UserContext, userId: string, isActive: boolea
  * @throws ApiError user_not_found
  */
 export function changeUser(
-  ctx: UserContext,
+  ctx: PersonContext,
   userId: string,
-  work: (tx: UserTx, stored: LockedUser) => Promise<boolean>,
-  first: (tx: UserTx) => Promise<unknown> = () => Promise.resolve(),
+  work: (tx: PersonTx, stored: LockedUser) => Promise<boolean>,
+  first: (tx: PersonTx) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Changed> {
   return ctx.write(async (tx) => {
     // Locked before any user, so that two administrators who remove each other run one after the other.

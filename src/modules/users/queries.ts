@@ -3,7 +3,7 @@ import { allOf, containsText, tenantRows } from '../../platform/db/filters.js';
 import { limitTo, orderBy } from '../../platform/db/pages.js';
 import { empty, sql, type RowOf, type Sql } from '../../platform/db/statements.js';
 import type { Role } from '../../platform/identity/callers.js';
-import type { UserScope } from '../../platform/db/scope.js';
+import type { PersonScope } from '../../platform/db/scope.js';
 import { columns } from '../../platform/db/columns.js';
 
 const CHANGEABLE = [
@@ -31,16 +31,16 @@ export type UserRow = RowOf<typeof USER> & { role: Role; courierCode: string | n
 type ListQuery = QueryOf<'listUsers'>;
 
 // A tenant has at most a few hundred users, so the search scans them without an index (docs/decisions/0023).
-export function pageOfUsers(ctx: UserScope, query: ListQuery): Sql<UserRow> {
+export function pageOfUsers(ctx: PersonScope, query: ListQuery): Sql<UserRow> {
   const order = orderBy('u', [query.sort_by, 'id'], query.sort_dir);
   return selectUsers(ctx, filtersOf(ctx, query), sql`${order} ${limitTo(query)}`);
 }
 
-export const countUsers = (ctx: UserScope, query: ListQuery): Sql<{ total: number }> =>
+export const countUsers = (ctx: PersonScope, query: ListQuery): Sql<{ total: number }> =>
   sql`select count(*)::int as total from users u where ${filtersOf(ctx, query)}`;
 
 const filtersOf = (
-  ctx: UserScope,
+  ctx: PersonScope,
   { role, courier_id: courierId, is_active: isActive, search }: ListQuery,
 ): Sql =>
   allOf(
@@ -51,14 +51,14 @@ const filtersOf = (
     search && containsText(search, ['u.username', 'u.full_name']),
   );
 
-function selectUsers(ctx: UserScope, condition: Sql, rest: Sql): Sql<UserRow> {
+function selectUsers(ctx: PersonScope, condition: Sql, rest: Sql): Sql<UserRow> {
   return sql`select ${USER},
       ${COURIER}
     from users u left join couriers c on c.tenant_id = u.tenant_id and c.id = u.courier_id and ${tenantRows(ctx, 'c')}
     where ${condition} ${rest}`;
 }
 
-export const userById = (ctx: UserScope, userId: string): Sql<UserRow> =>
+export const userById = (ctx: PersonScope, userId: string): Sql<UserRow> =>
   selectUsers(ctx, sql`${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid`, empty);
 
 /** A user who is locked for a change. */
@@ -69,13 +69,13 @@ export type LockedUser = RowOf<typeof LOCKED_USER> & {
   now: Date;
 };
 
-export const lockedUser = (ctx: UserScope, userId: string): Sql<LockedUser> =>
+export const lockedUser = (ctx: PersonScope, userId: string): Sql<LockedUser> =>
   sql`select ${LOCKED_USER},
       u.totp_pending_secret is not null as "isSettingUpFactor", now() as now
     from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid for update`;
 
-export const userExists = (ctx: UserScope, userId: string): Sql<{ id: string }> =>
+export const userExists = (ctx: PersonScope, userId: string): Sql<{ id: string }> =>
   sql`select u.id from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid`;
 
-export const usernameExists = (ctx: UserScope, username: string): Sql<{ id: string }> =>
+export const usernameExists = (ctx: PersonScope, username: string): Sql<{ id: string }> =>
   sql`select u.id from users u where ${tenantRows(ctx, 'u')} and u.username = lower(${username})`;

@@ -1,6 +1,6 @@
 import { auditLater } from '../../platform/audit/audit.js';
 import { ONE_TIME_PASSWORD_DAYS, codeThrottle, passwordThrottle, resetFailures } from '../auth/public.js';
-import type { UserContext } from '../../platform/context/request-context.js';
+import type { PersonContext } from '../../platform/context/request-context.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { queueAccountMail } from '../mail/public.js';
 import { changeUser, deletePreauthTokens, REVOKE_TOKENS, type Changed } from './change.js';
@@ -14,7 +14,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
  * @throws ApiError own_account, user_not_found, overloaded
  */
 export async function resetPassword(
-  ctx: UserContext,
+  ctx: PersonContext,
   deps: PasswordDeps,
   userId: string,
 ): Promise<IssuedCredential> {
@@ -49,7 +49,7 @@ const NO_SECOND_FACTOR = {
  * Turns off a user's second factor.
  * @throws ApiError own_account, user_not_found
  */
-export function resetTwoFactor(ctx: UserContext, userId: string): Promise<Changed> {
+export function resetTwoFactor(ctx: PersonContext, userId: string): Promise<Changed> {
   assertAnother(ctx, userId);
   return changeUser(
     ctx,
@@ -75,12 +75,12 @@ export function resetTwoFactor(ctx: UserContext, userId: string): Promise<Change
  * Users must change their own account with their password. This operation does not require it, so a stolen
  * token could misuse it.
  */
-function assertAnother({ caller }: UserContext, userId: string): void {
+function assertAnother({ caller }: PersonContext, userId: string): void {
   if (caller.userId === userId) throw new ApiError('own_account');
 }
 
 /** Checked before the expensive hash. */
-async function assertUserExists(ctx: UserContext, userId: string): Promise<void> {
+async function assertUserExists(ctx: PersonContext, userId: string): Promise<void> {
   const [found] = await ctx.read([userExists(ctx, userId)]);
   if (found.length === 0) throw new ApiError('user_not_found');
 }

@@ -1,10 +1,10 @@
 import { readPage, type Page } from '../../platform/context/read-page.js';
 import { auditLater } from '../../platform/audit/audit.js';
 import { insertUser, newOneTimePassword } from '../auth/public.js';
-import type { UserContext } from '../../platform/context/request-context.js';
+import type { PersonContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
-import type { Role, UserCaller } from '../../platform/identity/callers.js';
+import type { Role, PersonCaller } from '../../platform/identity/callers.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
 import { courierExists } from '../couriers/public.js';
@@ -12,7 +12,7 @@ import { countUsers, pageOfUsers, usernameExists, type UserRow } from './queries
 import type { Deps } from '../dependencies.js';
 
 /** Returns one page of users and the total number, in one round trip. */
-export const listUsers = (ctx: UserContext, query: QueryOf<'listUsers'>): Promise<Page<UserRow>> =>
+export const listUsers = (ctx: PersonContext, query: QueryOf<'listUsers'>): Promise<Page<UserRow>> =>
   readPage(ctx, pageOfUsers(ctx, query), countUsers(ctx, query));
 
 export type NewUserInput = {
@@ -28,7 +28,7 @@ export type NewUserInput = {
  * @throws ApiError validation_failed, courier_not_found, duplicate_username, overloaded
  */
 export async function createUser(
-  ctx: UserContext,
+  ctx: PersonContext,
   deps: PasswordDeps,
   input: NewUserInput,
 ): Promise<IssuedCredential> {
@@ -51,7 +51,11 @@ export async function createUser(
 }
 
 /** Checks the conditions of the insertion before the expensive hash. */
-async function assertCreatable(ctx: UserContext, username: string, courierId: string | null): Promise<void> {
+async function assertCreatable(
+  ctx: PersonContext,
+  username: string,
+  courierId: string | null,
+): Promise<void> {
   const courierStatements = courierId === null ? [] : [courierExists(ctx, courierId)];
   const [taken, couriers] = await ctx.read([usernameExists(ctx, username), ...courierStatements]);
   if (courierId !== null && couriers?.length === 0) throw new ApiError('courier_not_found');
@@ -83,7 +87,7 @@ export type PasswordDeps = Pick<Deps, 'loginLimiter' | 'passwords'>;
  * second of CPU time.
  */
 export async function issuePassword(
-  { tenantId, userId }: UserCaller,
+  { tenantId, userId }: PersonCaller,
   { loginLimiter, passwords }: PasswordDeps,
 ): Promise<{ password: string; passwordHash: string }> {
   const password = newOneTimePassword();

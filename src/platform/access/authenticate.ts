@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/types.js';
 import { ApiError } from '../errors/errors.js';
-import type { KeyCaller, UserCaller } from '../identity/callers.js';
+import type { KeyCaller, TokenCaller, UserCaller } from '../identity/callers.js';
 import { hasPermission } from './permissions.js';
 import type { Secrets } from './secrets.js';
+import { digestOf, looksLikeServiceToken, readServiceToken } from './service-tokens.js';
 import type { Exemptions, Tokens } from './tokens.js';
 
 /** The operations that a user may call with a one-time password, or without the second factor that the role requires. */
@@ -41,14 +42,22 @@ export function authenticate(
   switch (operation.credential) {
     case 'none':
       return undefined;
-    case 'key':
+    case 'key': {
+      // A client may send the token of a user to every operation. The key counts if there is one.
+      const sent = keyIn(request) === undefined ? serviceTokenIn(request) : undefined;
+      if (sent !== undefined)
+        return recordClaimedCaller(request, tokenCaller(request, operation, { sent, tenantId, secrets }));
       return recordClaimedCaller(request, {
         kind: 'key',
         tenantId,
         keyHash: secrets.lookupHash(readKey(request), 'api_key'),
         address: request.clientAddress,
       });
+    }
     case 'token': {
+      const sent = serviceTokenIn(request);
+      if (sent !== undefined)
+        return recordClaimedCaller(request, tokenCaller(request, operation, { sent, tenantId, secrets }));
       const caller = recordClaimedCaller(request, tokens.read(readToken(request)));
       if (caller.tenantId !== tenantId) throw new ApiError('token_invalid');
       return { ...caller, ...EXEMPTIONS[operation.id] };
@@ -56,15 +65,53 @@ export function authenticate(
   }
 }
 
+function serviceTokenIn({ headers }: FastifyRequest): string | undefined {
+  const [, sent] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
+  return sent !== undefined && looksLikeServiceToken(sent) ? sent : undefined;
+}
+
+type SentToken = { sent: string; tenantId: string; secrets: Secrets };
+
+/** @throws ApiError service_token_invalid if the token is damaged */
+function tokenCaller(
+  { clientAddress }: FastifyRequest,
+  { scopes }: Operation,
+  { sent, tenantId, secrets }: SentToken,
+): TokenCaller {
+  const claims = readServiceToken(sent);
+  if (!claims) throw new ApiError('service_token_invalid');
+  return {
+    kind: 'token',
+    tenantId,
+    ...claims,
+    role: claims.courierId === null ? 'warehouse' : 'courier',
+    userId: claims.tokenId,
+    keyHash: secrets.lookupHash(digestOf(sent), 'service_token'),
+    scopes,
+    address: clientAddress,
+  };
+}
+
 /**
  * Refuses early what the claimed role does not permit. A role that the database does not confirm is refused with 401 instead:
  * by the transaction that does the work, or before this refusal is sent.
  *
- * @throws ApiError permission_denied
+ * @throws ApiError permission_denied, token_not_accepted
  */
-export function assertPermitted(caller: UserCaller | KeyCaller | undefined, { permission }: Operation): void {
-  if (caller?.kind !== 'user' || !permission || hasPermission(caller.role, permission)) return;
+export function assertPermitted(caller: UserCaller | KeyCaller | undefined, operation: Operation): void {
+  if (caller?.kind === 'token') assertAcceptsTokens(caller, operation);
+  // Its scopes say what a token of the staff may do. A courier's never exceeds the rights of a courier's user.
+  if (!caller || caller.kind === 'key' || (caller.kind === 'token' && caller.courierId === null)) return;
+  const { permission } = operation;
+  if (!permission || hasPermission(caller.role, permission)) return;
   throw new ApiError('permission_denied', { args: { permission } });
+}
+
+function assertAcceptsTokens({ courierId }: TokenCaller, { credential, scopes }: Operation): void {
+  if (scopes.length === 0) throw new ApiError('token_not_accepted');
+  // An operation for API keys works for the courier of the key.
+  if (credential === 'key' && courierId === null)
+    throw new ApiError('token_not_accepted', { variant: 'couriers_only' });
 }
 
 /** Stores the caller on the request before any check, so that the log also attributes rejected requests. */

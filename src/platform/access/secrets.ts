@@ -16,6 +16,8 @@ export type EncryptionContext = {
     | 'totp_pending_secret'
     | 'api_key'
     | 'api_token'
+    | 'service_token'
+    | 'previous_service_token'
     | 'webhook_secret'
     | 'webhook_previous_secret'
     | 'idempotent_answer'
@@ -24,6 +26,7 @@ export type EncryptionContext = {
 
 type LookupPurpose =
   | 'api_key'
+  | 'service_token'
   | 'preauth_token'
   | 'backup_code'
   | 'password_reset'

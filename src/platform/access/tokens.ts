@@ -4,20 +4,20 @@ import { LRUCache } from 'lru-cache';
 import type { TokenConfig } from '../../config/config.js';
 import { UUID } from '../contract/keywords.js';
 import { ApiError } from '../errors/errors.js';
-import type { Role, UserCaller } from '../identity/callers.js';
+import type { PersonCaller, Role } from '../identity/callers.js';
 
 /** Lifetime of an access token in seconds: 8 hours, as the contract states. */
 export const TOKEN_LIFETIME_S = 8 * 60 * 60;
 
 export type Tokens = {
   /** Returns a signed token. @param nowS seconds since the epoch by the database's clock, which also decides the expiry */
-  issue(user: Omit<UserCaller, 'kind' | 'expiresAt' | keyof Exemptions>, nowS: number): string;
+  issue(user: Omit<PersonCaller, 'kind' | 'expiresAt' | keyof Exemptions>, nowS: number): string;
   /** Verifies a token, except for its expiry: that is checked with the database's clock. @throws ApiError token_invalid */
-  read(token: string): Readonly<UserCaller>;
+  read(token: string): Readonly<PersonCaller>;
 };
 
 /** The account requirements that an operation waives. They depend on the operation, not on the token. */
-export type Exemptions = Pick<UserCaller, 'changesPassword' | 'enrolsFactor'>;
+export type Exemptions = Pick<PersonCaller, 'changesPassword' | 'enrolsFactor'>;
 
 type Claims = {
   sub: string;
@@ -51,7 +51,7 @@ export async function registerTokens(app: FastifyInstance, config: TokenConfig):
   // The plugin can type only namespaces with fixed names, and the key ids come from the configuration.
   const signers = app.jwt as unknown as Record<string, Signer>;
   const newest = config.keys[0]?.id ?? '';
-  const verified = new LRUCache<string, Readonly<UserCaller>>({ max: MAX_VERIFIED });
+  const verified = new LRUCache<string, Readonly<PersonCaller>>({ max: MAX_VERIFIED });
 
   return {
     issue({ tenantId, userId, role, courierId, tokenVersion, sessionId }, nowS) {
@@ -83,7 +83,7 @@ export async function registerTokens(app: FastifyInstance, config: TokenConfig):
  */
 const MAX_VERIFIED = 2_000;
 
-function verify(signers: Record<string, Signer>, token: string): UserCaller {
+function verify(signers: Record<string, Signer>, token: string): PersonCaller {
   try {
     const signer = signers[keyIdOf(token)];
     if (!signer) throw new ApiError('token_invalid');

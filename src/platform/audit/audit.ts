@@ -12,6 +12,7 @@ export type AuditFact = {
     | 'dispatch'
     | 'manifest'
     | 'user'
+    | 'service_token'
     | 'courier'
     | 'customer'
     | 'customer_sync'
@@ -88,8 +89,11 @@ export function auditRows({ actor: caller, requestId }: AuditScope, facts: Sql):
     from (${facts}) as facts`;
 }
 
-const actorKind = (caller: Caller) => ({ user: 'user', key: 'api_key', system: 'system' })[caller.kind];
+/** `api_key` is a system with a credential: an API key, or a service token. The contract's list of kinds is closed. */
+const actorKind = (caller: Caller) =>
+  ({ user: 'user', token: 'api_key', key: 'api_key', system: 'system' })[caller.kind];
 
-/** Returns the user; for an API key, its courier, which is the courier of the transaction's scope. */
-const actorId = (caller: Caller) =>
-  caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`;
+/** Returns the user or the service token; for an API key, its courier, which is the courier of the transaction's scope. */
+export function actorId(caller: Caller): Sql {
+  return caller.kind === 'user' || caller.kind === 'token' ? sql`${caller.userId}::uuid` : sql`app_courier()`;
+}

@@ -5,7 +5,13 @@ import type { Session } from '../db/transactions/admission.js';
 import { readAtOnce, writeAtOnce } from '../db/transactions/at-once.js';
 import { readInSteps, retryDeadlocks } from '../db/transactions/open-transaction.js';
 import { readFromReplica } from '../db/transactions/replica-read.js';
-import type { Caller, KeyCaller, SystemCaller, UserCaller } from '../identity/callers.js';
+import type {
+  Caller,
+  PersonCaller,
+  SubmittingCaller,
+  SystemCaller,
+  UserCaller,
+} from '../identity/callers.js';
 import type { NotedRateLimit } from '../limits/headers/rate-limits.js';
 import { assertMayOpen, newState, whileOpen, type Hold, type RequestState } from './request-state.js';
 import { combinedKeyOf, outcomesOf, type Placed, type SharedWrite } from './shared-write.js';
@@ -75,6 +81,8 @@ export type RequestContext<Who extends Caller = Caller> = Scope<Who> & {
 };
 
 export type UserContext = RequestContext<UserCaller>;
+/** Of an operation that takes no service token. */
+export type PersonContext = RequestContext<PersonCaller>;
 export type SystemContext = RequestContext<SystemCaller>;
 
 /**
@@ -204,4 +212,5 @@ async function endHeldWrite(state: RequestState): Promise<void> {
   state.hasWritten = false;
 }
 
-const isOfKey = (scope: Scope): scope is Scope<KeyCaller> => scope.caller.kind === 'key';
+const isOfKey = (scope: Scope): scope is Scope<SubmittingCaller> =>
+  scope.caller.kind === 'key' || scope.caller.kind === 'token';

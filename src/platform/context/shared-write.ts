@@ -2,7 +2,7 @@ import type { Db } from '../db/database.js';
 import type { Scope } from '../db/scope.js';
 import type { Sql } from '../db/statements.js';
 import { isRefusedRow } from '../db/violations.js';
-import type { KeyCaller } from '../identity/callers.js';
+import type { SubmittingCaller } from '../identity/callers.js';
 import { FULL_MS, KEPT_MS, TARGET_MS, type ControlledDelay } from '../limits/overload/controlled-delay.js';
 import { overloaded } from '../limits/overload/overloaded.js';
 
@@ -15,7 +15,7 @@ export type Placed = { position: number; isCreated: boolean; isBlocked: boolean 
  * @param waits whether they wait for locks instead of leaving out the items that are blocked
  */
 type ToStatements<Item, Outcome> = (
-  scope: Scope<KeyCaller>,
+  scope: Scope<SubmittingCaller>,
   items: readonly Item[],
   waits: boolean,
 ) => [...Sql[], Sql<Outcome>];
@@ -32,7 +32,7 @@ export const sharedWrite = <Item, Outcome extends Placed>(toStatements: ToStatem
     const combiner = makeCombiner<Item, Outcome | undefined>(MAX_RUNNING, delay);
     addGate({
       assertMayWait(caller) {
-        if (caller.kind === 'key') combiner.assertMayWait(combinedKeyOf(caller));
+        if (caller.kind === 'key' || caller.kind === 'token') combiner.assertMayWait(combinedKeyOf(caller));
       },
     });
     return combiner;
@@ -41,8 +41,12 @@ export const sharedWrite = <Item, Outcome extends Placed>(toStatements: ToStatem
   waitingOf: perPool(() => makeCombiner<Item, Outcome | undefined>(MAX_WAITING)),
 });
 
-/** The key of a combiner: requests with the same API key share a transaction. */
-export const combinedKeyOf = ({ tenantId, keyHash }: KeyCaller): string => `${tenantId} ${keyHash}`;
+/**
+ * The key of a combiner: requests with the same API key share a transaction, which checks the credential once. So do those with the same
+ * service token from one address, because a token may be limited to addresses.
+ */
+export const combinedKeyOf = (caller: SubmittingCaller): string =>
+  `${caller.tenantId} ${caller.keyHash}${caller.kind === 'token' ? ` ${caller.address}` : ''}`;
 
 function perPool<Value>(make: (db: Db) => Value): (db: Db) => Value {
   const values = new WeakMap<Db['pool'], Value>();

@@ -3,7 +3,7 @@ import type { components, operations as Contract } from '../../../generated/cont
 import type { operations, OperationId } from '../../../generated/operations.js';
 import type { RequestContext } from '../context/request-context.js';
 import type { ApiError } from '../errors/errors.js';
-import type { KeyCaller, SystemCaller, UserCaller } from '../identity/callers.js';
+import type { KeyCaller, PersonCaller, SystemCaller, TokenCaller, UserCaller } from '../identity/callers.js';
 
 // All types here are derived from the generated contract, so that openapi/ is their only source.
 
@@ -160,10 +160,15 @@ export type DataOf<Id extends OperationId> =
   ReplyOf<Id> extends infer Reply ? (Reply extends { data: infer Data } ? Data : never) : never;
 
 type CallerOf<Id extends OperationId> = {
-  token: UserCaller;
-  key: KeyCaller;
+  token: PersonCaller | TokenOf<Id>;
+  key: KeyCaller | TokenOf<Id>;
   none: undefined;
 }[(typeof operations)[Id]['credential']];
+
+/** A service token calls only operations with scopes. */
+type TokenOf<Id extends OperationId> = (typeof operations)[Id]['scopes'] extends readonly []
+  ? never
+  : TokenCaller;
 
 /** The context that a handler gets. An operation without a credential works in the scope of the tenant. */
 type ContextOf<Id extends OperationId> = RequestContext<

@@ -195,6 +195,10 @@ export const lockAdministrators = (tenantId: string): Sql =>
 export const lockSecuritySettings = (tenantId: string): Sql =>
   lock('security settings', `security settings ${tenantId}`);
 
+/** Serializes the creation and the naming of service tokens, which are counted per owner. */
+export const lockServiceTokens = (tenantId: string): Sql =>
+  lock('service tokens', `service tokens ${tenantId}`);
+
 /** Serializes adding and removing warehouses and changing the primary one. */
 export const lockWarehouses = (tenantId: string): Sql => lock('warehouses', `warehouses ${tenantId}`);
 

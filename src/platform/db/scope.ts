@@ -1,4 +1,4 @@
-import type { Caller, SystemCaller, UserCaller } from '../identity/callers.js';
+import type { Caller, PersonCaller, SystemCaller, UserCaller } from '../identity/callers.js';
 import type { Models } from './models/types.js';
 import type { NotedRateLimit } from '../limits/headers/rate-limits.js';
 import type { RowsOf, Sql } from './statements.js';
@@ -44,6 +44,8 @@ export type Tx<Who extends Caller = Caller> = ReadTx<Who> & {
 };
 
 export type UserScope = Scope<UserCaller>;
+export type PersonScope = Scope<PersonCaller>;
 export type SystemScope = Scope<SystemCaller>;
 export type UserTx = Tx<UserCaller>;
+export type PersonTx = Tx<PersonCaller>;
 export type SystemTx = Tx<SystemCaller>;

@@ -13,6 +13,7 @@ export type LockKind =
   | 'print'
   | 'rates'
   | 'security settings'
+  | 'service tokens'
   | 'uploads'
   | 'batches'
   | 'user codes'

@@ -37,7 +37,8 @@ function targetOf({ query, claimedCaller }: FastifyRequest, data: unknown): Reco
   // Both are objects by the contract. The type of each value is checked below.
   const { courier_id, user_id } = (data ?? {}) as { courier_id?: unknown; user_id?: unknown };
   const { id } = query as { id?: unknown };
-  const ownId = claimedCaller?.kind === 'user' ? (claimedCaller.courierId ?? undefined) : undefined;
+  const ownId =
+    claimedCaller && claimedCaller.kind !== 'key' ? (claimedCaller.courierId ?? undefined) : undefined;
   const courierId = user_id === undefined ? (courier_id ?? id ?? ownId) : undefined;
   return {
     ...(typeof courierId === 'string' ? { targetCourierId: courierId } : {}),

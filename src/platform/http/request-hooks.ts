@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { assertPermitted, authenticate, losesExemptions } from '../access/authenticate.js';
-import type { KeyCaller, UserCaller } from '../identity/callers.js';
+import type { Caller, KeyCaller, UserCaller } from '../identity/callers.js';
 import type { Secrets } from '../access/secrets.js';
 import type { Tokens } from '../access/tokens.js';
 import { parseMediaType, type MediaType } from '../contract/media-types.js';
@@ -73,9 +73,17 @@ export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
     if (request.tenantId !== undefined) assertNotOverloaded(reply, request.context, db, deps);
     // After the rate limit, because a refusal makes the error handler check the account.
     assertPermitted(request.caller, operation);
+    if (isUncheckedToken(request.context.caller, db)) await request.context.assertAdmitted();
     await admitBeforeLargeBody(request);
   };
 }
+
+/**
+ * Whether a service token only claims its owner. It is checked before anything else, because reports and batches take turns by owner: an
+ * invented one would take the turns of the courier that it names. Further requests with the token are checked with their work.
+ */
+const isUncheckedToken = (caller: Caller, { connectionShares }: Db): boolean =>
+  caller.kind === 'token' && !connectionShares.isKnown(caller);
 
 /** Refuses what could not be served in time, before it costs more. @throws ApiError overloaded */
 function assertNotOverloaded(
@@ -85,8 +93,7 @@ function assertNotOverloaded(
   { guard }: HookDeps,
 ): void {
   db.connectionShares.assertMayWait(caller);
-  const isKnown = caller.kind !== 'key' || db.connectionShares.courierOfKey(caller.keyHash) !== undefined;
-  whenClosed(reply, guard.admit(caller, isKnown));
+  whenClosed(reply, guard.admit(caller, db.connectionShares.isKnown(caller)));
 }
 
 const systemCaller = ({ tenantId = '', clientAddress }: FastifyRequest) => ({

@@ -4,17 +4,18 @@ import { addUsage, type Quota } from '../limits/stored/quotas.js';
 import { once, sql, type Sql } from '../db/statements.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 
-/** A request's key and its owner: a user, or the courier of an API key. */
+/** A request's key and its owner: a user, a service token, or the courier of an API key. */
 export type OwnedKey = { caller: UserCaller | KeyCaller } & IdempotencyKey;
 
 /** Source: the contract, "Repeating a request". The retention job deletes the rows after the same time. */
 const LIFETIME = sql`interval '24 hours'`;
 
-const kindOf = ({ caller }: OwnedKey) => (caller.kind === 'user' ? 'user' : 'courier');
+/** A service token has its own keys, like a user. */
+const kindOf = ({ caller }: OwnedKey) => (caller.kind === 'key' ? 'courier' : 'user');
 
 /** For an API key, its courier, which is the courier of the transaction's scope. */
 const idOf = ({ caller }: OwnedKey) =>
-  caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`;
+  caller.kind === 'key' ? sql`app_courier()` : sql`${caller.userId}::uuid`;
 
 /** Locks the key until the end of the transaction. Returns false at once if another transaction has locked it. */
 export const tryLockKey = (key: OwnedKey): Sql<{ is_locked: boolean }> => once`
@@ -32,7 +33,7 @@ export const findStoredResponse = (scope: Scope, key: OwnedKey): Sql<StoredRespo
 
 /** For a user, not the scope's courier: some requests of users write in the scope of the system. */
 const courierOf = ({ caller }: OwnedKey) =>
-  caller.kind === 'user' ? sql`${caller.courierId}::uuid` : sql`app_courier()`;
+  caller.kind === 'key' ? sql`app_courier()` : sql`${caller.courierId}::uuid`;
 
 export type NewStoredResponse = { id: string; operationId: string; answerCipher: string };
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KeyCaller, UserCaller } from '../identity/callers.js';
+import type { SubmittingCaller, UserCaller } from '../identity/callers.js';
 import type { GiveWay } from './queues/keyed-limiter.js';
 import { TENANT_SHARE } from './shared/amounts.js';
 import { makeOwnLimits } from './shared/shared-limits.js';
@@ -27,7 +27,7 @@ export type BulkLimits = {
    * Limits a step of reading a body of lines, which needs no connection: one body at a time per API key, because all loops of the process
    * share its time. Each step has a queue of its own, so that a body that is parsed is read before the next one has been parsed.
    */
-  limitLines<Result>(caller: KeyCaller, step: LineStep, work: () => Promise<Result>): Promise<Result>;
+  limitLines<Result>(caller: SubmittingCaller, step: LineStep, work: () => Promise<Result>): Promise<Result>;
   /**
    * Limits a batch of scans: per tenant one small and one large batch at a time, because two of a size nearly always wait for each
    * other's parcels, with a connection each that others miss. A small one never waits for a large one. A single scan is not limited.
@@ -89,8 +89,8 @@ export function makeBulkLimits(
       uploads.run(`${tenantId} ${courierId}`, work, { tenant: tenantId, caller: userId }),
     limitReport: ({ tenantId, courierId, userId }, work) =>
       reports.run(`${tenantId} ${courierId ?? userId}`, work, { tenant: tenantId, caller: userId }),
-    limitLines: ({ tenantId, keyHash }, step, work) =>
-      lines[step].run(`${tenantId} ${keyHash}`, work, { tenant: tenantId }),
+    limitLines: (caller, step, work) =>
+      lines[step].run(`${caller.tenantId} ${holderOfLines(caller)}`, work, { tenant: caller.tenantId }),
     limitBatch({ tenantId, userId }, scans, work) {
       if (scans <= 1) return work(() => Promise.resolve());
       return (scans <= MAX_SMALL_BATCH ? smallBatches : largeBatches).run(tenantId, work, { caller: userId });
@@ -105,3 +105,7 @@ export function makeBulkLimits(
     },
   };
 }
+
+/** All service tokens of a courier share a line. */
+const holderOfLines = (caller: SubmittingCaller): string =>
+  caller.kind === 'key' ? caller.keyHash : (caller.courierId ?? caller.tokenId);

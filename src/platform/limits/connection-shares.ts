@@ -1,4 +1,4 @@
-import type { Caller } from '../identity/callers.js';
+import type { Caller, KeyCaller, UserCaller } from '../identity/callers.js';
 import { networksOf } from '../values/network-address.js';
 import { TENANT_SHARE } from './shared/amounts.js';
 import { makeControlledDelay, type ControlledDelay } from './overload/controlled-delay.js';
@@ -25,8 +25,13 @@ export type ConnectionShares = {
   addGate(gate: Gate): void;
   /** Undefined if nothing is refused because a queue stands. */
   delay: ControlledDelay | undefined;
-  /** Records the courier of an API key, so that all of a courier's callers count against the same share. */
-  recordKeyOwner(keyHash: string, courierId: string): void;
+  /**
+   * Records that the database has checked an API key or a service token, and its courier, so that all of a courier's callers count
+   * against the same share. The courier of a token of the staff is null.
+   */
+  recordKeyOwner(keyHash: string, courierId: string | null): void;
+  /** Whether the caller's credential has been checked. An API key or a service token that nobody has checked may be invented. */
+  isKnown(caller: Caller): boolean;
   /** Undefined until the courier of the key is recorded. */
   courierOfKey(keyHash: string): string | undefined;
   /** Returns the number of transactions that wait for their share. */
@@ -63,8 +68,8 @@ const MAX_KNOWN_KEYS = 10_000;
 /**
  * `courier` is undefined for staff and for the service itself, which only have their tenant's limit. `key` names the queue: of the
  * courier, or of the tenant for staff. The service itself has a queue of its own in each tenant, so that staff do not wait behind a
- * flood of logins. All API keys of a tenant that nobody has checked, which may be invented, have one queue and the share of one courier.
- * In both, the clients' blocks of networks take turns, because one line of IPv6 has 256 networks.
+ * flood of logins. All API keys and service tokens of a tenant that nobody has checked, which may be invented, have one queue and the
+ * share of one courier. In both, the clients' blocks of networks take turns, because one line of IPv6 has 256 networks.
  */
 type ShareRequest = { tenant: string; courier: string | undefined; key: string };
 
@@ -79,7 +84,7 @@ export function makeConnectionShares({
   const delay = shedsLoad ? makeControlledDelay() : undefined;
   const lines = makeTenantLines<ShareRequest>(delay, size);
   const gates = new Set<Gate>();
-  const keyOwners = new Map<string, string>();
+  const keyOwners = new Map<string, string | null>();
   const tenants = cacheCount(countTenants);
   let totalInUse = 0;
   let started = 0;
@@ -90,16 +95,22 @@ export function makeConnectionShares({
   function shareRequestOf(caller: Caller): ShareRequest {
     const tenant = caller.tenantId;
     if (caller.kind === 'system') return { tenant, courier: undefined, key: `${tenant} system` };
-    const courier =
-      caller.kind === 'user'
-        ? (caller.courierId ?? undefined)
-        : (keyOwners.get(caller.keyHash) ?? `${tenant} strangers`);
+    const courier = isKnown(caller) ? courierOf(caller) : `${tenant} strangers`;
     return { tenant, courier, key: courier ?? tenant };
   }
 
+  /** What a service token claims counts only once the database has checked it. */
+  function isKnown(caller: Caller): boolean {
+    if (caller.kind === 'system') return false;
+    return caller.kind === 'user' || keyOwners.has(caller.keyHash);
+  }
+
+  const courierOf = (caller: UserCaller | KeyCaller): string | undefined =>
+    (caller.kind === 'user' ? caller.courierId : keyOwners.get(caller.keyHash)) ?? undefined;
+
   function ownerOf(caller: Caller): string {
     if (caller.kind === 'user') return caller.userId;
-    if (caller.kind === 'key' && keyOwners.has(caller.keyHash)) return caller.keyHash;
+    if (caller.kind !== 'system' && isKnown(caller)) return caller.keyHash;
     return caller.address === undefined ? '' : networksOf(caller.address).block;
   }
 
@@ -178,7 +189,8 @@ export function makeConnectionShares({
       if (keyOwners.size >= MAX_KNOWN_KEYS) keyOwners.clear();
       keyOwners.set(keyHash, courierId);
     },
-    courierOfKey: (keyHash) => keyOwners.get(keyHash),
+    isKnown,
+    courierOfKey: (keyHash) => keyOwners.get(keyHash) ?? undefined,
     delay,
     countWaiting: lines.size,
     countStarted: () => started,

@@ -44,7 +44,7 @@ export type KeyFailureLimit = { countFailure(error: ApiError, request: FastifyRe
 const KEY_FAILURES: RateLimit = { policy: 'invalid-keys-per-address', quota: 300, windowSeconds: 15 * 60 };
 
 /**
- * Limits failed API keys per address. `countFailure` returns the error to send: too_many_attempts (429) once the address
+ * Limits failed API keys and service tokens per address. `countFailure` returns the error to send: too_many_attempts (429) once the address
  * has sent too many invalid keys, otherwise the error it was given. A valid key from the same address still works,
  * because several couriers may share an address.
  */
@@ -52,7 +52,7 @@ export function makeKeyFailureLimit(limits = makeOwnLimits()): KeyFailureLimit {
   const failures = makeNetworkBudget(limits, KEY_FAILURES);
   return {
     async countFailure(error, { tenantId = '', clientAddress, context }) {
-      if (error.code !== 'key_invalid') return error;
+      if (error.code !== 'key_invalid' && error.code !== 'service_token_invalid') return error;
       try {
         const usage = await failures.consume({ tenantId, address: clientAddress });
         context?.noteRateLimit({ ...KEY_FAILURES, ...usage });
@@ -69,6 +69,8 @@ function limiterKeyOf({ caller, tenantId, clientAddress }: FastifyRequest): stri
   switch (caller?.kind) {
     case 'user':
       return `user ${caller.tenantId} ${caller.userId}`;
+    // By the secret: whoever knows only the id of a token could otherwise use up its rate.
+    case 'token':
     case 'key':
       return `key ${caller.tenantId} ${caller.keyHash}`;
     case undefined:

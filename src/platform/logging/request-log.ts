@@ -39,7 +39,9 @@ export function attributionOf({
 function callerFields(caller: UserCaller | KeyCaller | undefined): Record<string, string | undefined> {
   if (!caller) return {};
   if (caller.kind === 'key') return { keyId: caller.keyHash.slice(0, KEY_ID_LENGTH) };
-  const { userId, role, courierId } = caller;
+  const { role, courierId } = caller;
+  if (caller.kind === 'token') return { tokenId: caller.tokenId, role, courierId: courierId ?? undefined };
+  const { userId } = caller;
   return { userId, role, courierId: courierId ?? undefined };
 }
 

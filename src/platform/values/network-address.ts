@@ -8,6 +8,19 @@ export function canonicalAddress(text: string): string | undefined {
   return parse(text)?.toString();
 }
 
+/** Returns an address or a CIDR block in canonical form; undefined if the text is neither. The bits behind the prefix are cleared. */
+export function canonicalBlock(text: string): string | undefined {
+  const [address = '', bits, ...rest] = text.split('/');
+  if (rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined;
+  // An IPv4-mapped address would have another number of bits.
+  const parsed = isIP(address) === 0 ? undefined : ipaddr.parse(address);
+  if (!parsed) return undefined;
+  if (bits === undefined) return canonicalAddress(address);
+  if (Number(bits) > (parsed.kind() === 'ipv4' ? 32 : 128)) return undefined;
+  const family = parsed.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
+  return `${family.networkAddressFromCIDR(text).toString()}/${Number(bits)}`;
+}
+
 /** The networks that contain an address, from the outside in. */
 export type Networks = {
   /** An IPv6 /48, which is the most that a site gets, or an IPv4 /24. */

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { DEMO, DEMO_BACKUP_CODES } from '../../../fixtures/demo/demo.js';
+import { TOKEN_OF_CLIENT } from './requests.js';
 
 /** Existing ids and texts of one courier, by the field in which a request could send them. */
 export type Pools = {
@@ -59,9 +60,12 @@ function conditionOf(table: string, has: (column: string) => boolean): string {
   return has('courier_id') ? `${isOfTenant} and coalesce(courier_id, $1) = $1` : isOfTenant;
 }
 
-/** Limits users to the inserted ones, because requests may disable them or change their role or password. */
-const isNameable = (table: string, column: string) =>
-  table === 'users' && column === 'id' ? "username like 'spare-%' and username !~ '^spare-[12]$'" : 'true';
+/** Limits users to the inserted ones, because requests may disable them or change their role or password; and tokens to those that nobody uses. */
+function isNameable(table: string, column: string): string {
+  if (column !== 'id') return 'true';
+  if (table === 'users') return "username like 'spare-%' and username !~ '^spare-[12]$'";
+  return table === 'service_tokens' ? `name <> '${TOKEN_OF_CLIENT}'` : 'true';
+}
 
 async function sampleOf(owner: pg.Pool, courierId: string, table: string, column: string, condition: string) {
   const { rows } = await owner.query<{ value: string; is_own: boolean }>(

@@ -3,10 +3,24 @@ import type { Schema } from '../../../src/platform/contract/bundle.js';
 import type { Media } from '../../support/contract/dereference.js';
 import { NDJSON, type OperationId } from '../../../src/platform/contract/types.js';
 import { describeOperation, operationOf } from '../../support/service/contract.js';
+import { SCOPES_OF_COURIERS } from '../../support/service/principals.js';
 import { encodeBody } from './bodies.js';
 import { MUTATION, mutate } from './mutations.js';
 import type { Pools } from './pools.js';
 import { validValue, type ValueContext } from './values.js';
+
+/** The service tokens that requests send. Those of couriers have all scopes. */
+export const SERVICE_TOKENS = {
+  'token of IEX': { as: 'iex', scopes: SCOPES_OF_COURIERS },
+  'token of HRB': { as: 'hrb', scopes: SCOPES_OF_COURIERS },
+  'token of TWO': { as: 'two/two', scopes: SCOPES_OF_COURIERS },
+  'token of the staff': { as: 'admin', scopes: [...SCOPES_OF_COURIERS, 'intake:write', 'manifests:write'] },
+} as const;
+
+/** The name of these tokens, by which no request finds and revokes them. */
+export const TOKEN_OF_CLIENT = 'of the fuzz client';
+
+type ServiceTokenOwner = keyof typeof SERVICE_TOKENS;
 
 export type FuzzCaller =
   | 'nobody'
@@ -22,7 +36,8 @@ export type FuzzCaller =
   | 'spare-2'
   | 'key IEX'
   | 'key HRB'
-  | 'key TWO';
+  | 'key TWO'
+  | ServiceTokenOwner;
 
 /** A request before it is encoded. */
 export type Plan = {

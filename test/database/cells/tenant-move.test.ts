@@ -11,6 +11,7 @@ import { countRows, startTwoCells, withMove, type TwoCells } from '../../support
 import { plantMigrations } from '../../support/migrations/planted.js';
 import { rounds } from '../../support/harness/effort.js';
 import { removeFolders, run } from '../../support/service/processes.js';
+import { serviceTokenOf } from '../../support/service/principals.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 // Moves a tenant between two databases of one server while requests arrive. test/long/move.test.ts does it with two servers,
@@ -147,6 +148,9 @@ test('a tenant moves and comes back while requests arrive: none is lost or doubl
       url,
       async (client: pg.Client) => (await client.query('select from graphile_worker.jobs')).rowCount,
     );
+  const token = await serviceTokenOf(service, 'two/two', ['packages:read']);
+  const statusWithToken = async () =>
+    (await service.call('listPackages', { token, host: DEMO.hosts.two })).status;
   const announcing = startAnnouncing('MOVE');
   const moved = await move();
   expect(moved?.comparison.differences).toEqual([]);
@@ -161,9 +165,11 @@ test('a tenant moves and comes back while requests arrive: none is lost or doubl
   });
   // It is encrypted in the database that was copied.
   expect(settings.body['data'].api_key).toBe(DEMO.apiKeys.TWO);
+  expect(await statusWithToken()).toBe(200);
   const undone = await undo();
   expect(undone?.pauseSeconds).toBeLessThan(5);
   await sleep(700);
+  expect(await statusWithToken()).toBe(200);
   const { two, demo, refused } = await announcing.stop();
   expect([...refused]).toEqual(refused.size > 0 ? ['two 503 unavailable'] : []);
   expect((await numbersIn(cells.urls.a, TWO, 'MOVE')).sort()).toEqual([...two].sort());

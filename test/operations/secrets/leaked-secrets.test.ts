@@ -180,7 +180,9 @@ describe('docs/leaked-secrets.md', () => {
       encoding: 'utf8',
       env: { PATH: process.env['PATH'], APP_ENV: 'development', SECRETS_DIR: secrets },
     });
-    expect(again.stdout).toBe('API keys that now have the hash of this LOOKUP_KEY: 0.\n');
+    expect(again.stdout).toBe(
+      'API keys that now have the hash of this LOOKUP_KEY: 0.\nService tokens that now have the hash of this LOOKUP_KEY: 0.\n',
+    );
     const { rows } = await withClient(database.ownerUrl, (client) =>
       client.query<{ action: string }>(
         "select distinct action from audit_entries where action like 'tenant.%' order by 1",
@@ -202,6 +204,44 @@ describe('docs/leaked-secrets.md', () => {
     expect((await submit()).status).toBe(400);
     runBlocks(['api-key', 'api-key-proof']);
     expect((await submit()).status).toBe(403);
+  });
+
+  declare('service token: both of its secrets stop at once, and other tokens stay', async () => {
+    const manage = async (as: string, body: object) => {
+      const { text } = await ask(base(), {
+        method: 'POST',
+        path: '/api/ServiceTokens.php',
+        headers: { authorization: `Bearer ${await logIn(base(), as)}` },
+        body,
+      });
+      return (JSON.parse(text) as { data: { token: string; service_token: { token_id: string } } }).data;
+    };
+    const scopes = ['packages:read'];
+    const create = (as: string, name: string) => manage(as, { action: 'create', name, scopes });
+    const events = async (token: string) =>
+      (await ask(base(), { path: '/api/Events.php', headers: { authorization: `Bearer ${token}` } })).status;
+    const [leaked, kept, staff] = [
+      await create('iex', 'leaked'),
+      await create('iex', 'kept'),
+      await create('admin', 'of the staff'),
+    ];
+    const rotated = await manage('iex', { action: 'rotate', token_id: leaked.service_token.token_id });
+    expect([await events(leaked.token), await events(rotated.token)]).toEqual([200, 200]);
+    expect(installation.paste(['service-token-proof']).output).toMatch(/^FAILED: the leaked service token/m);
+    // The text that has leaked is the secret from before the rotation.
+    runBlocks(['service-token', 'service-token-proof'], { LEAKED_SERVICE_TOKEN: leaked.token });
+    expect([await events(leaked.token), await events(rotated.token)]).toEqual([401, 401]);
+    expect([await events(kept.token), await events(staff.token)]).toEqual([200, 400]);
+    const again = installation.paste(['service-token'], { LEAKED_SERVICE_TOKEN: leaked.token });
+    expect([again.status, again.output]).toEqual([
+      1,
+      expect.stringMatching(/^FAILED: the service token may/m),
+    ]);
+    runBlocks(['service-token', 'service-token-proof'], {
+      LEAKED_SERVICE_TOKEN: staff.token,
+      COURIER_ID: '',
+    });
+    expect(await events(staff.token)).toBe(401);
   });
 
   declare(

@@ -153,6 +153,15 @@ describe('after npm run anonymise', () => {
     ]);
   });
 
+  test('a service token has as many addresses as before, and none of them', async () => {
+    const [row] = await connected(
+      async (owner) =>
+        (await owner.query<{ addresses: string[] }>('select addresses from service_tokens')).rows,
+    );
+    expect(row?.addresses).toHaveLength(2);
+    for (const address of ['192.0.2.12', '2001:db8:77']) expect(dumped).not.toContain(address);
+  });
+
   test('a search for canaries finds them in the plain and in the encoded form', () => {
     const planted = [{ column: 'a', canary: 'zyx' }];
     expect(findCanaries('{"text": "Canary ZYX"}', planted)).toEqual(['a']);

@@ -6,6 +6,11 @@ import { until } from '../../support/service/processes.js';
 
 const keyOf = (keyHash: string): Caller => ({ kind: 'key', tenantId: 't', keyHash, address: '192.0.2.1' });
 
+const tokenOf = (keyHash: string): Caller => ({
+  ...{ kind: 'token', tenantId: 't', tokenId: keyHash, userId: keyHash, keyHash, courierId: 'a courier' },
+  ...{ role: 'courier', scopes: [], address: '192.0.2.1' },
+});
+
 /** Keeps the thread busy, in turns of the event loop that are longer than allowed. */
 async function saturate(isDone: () => boolean, arrive: () => void = () => undefined): Promise<void> {
   const deadlineMs = performance.now() + 20_000;
@@ -109,9 +114,16 @@ describe('strangers, whose credential nobody has checked,', () => {
     60_000,
   );
 
-  test('share what a network may have, however many keys they invent', async () => {
-    expect(await countAdmitted((guard, n) => guard.admit(keyOf(`invented ${n}`), false))).toBe(64);
-  }, 60_000);
+  test.each([
+    ['keys', keyOf],
+    ['service tokens', tokenOf],
+  ])(
+    'share what a network may have, however many %s they invent',
+    async (_, credentialOf) => {
+      expect(await countAdmitted((guard, n) => guard.admit(credentialOf(`invented ${n}`), false))).toBe(64);
+    },
+    60_000,
+  );
 
   test('have a bounded number of requests in progress, however many networks they use', async () => {
     const admitted = await countAdmitted((guard, n) =>

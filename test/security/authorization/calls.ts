@@ -100,6 +100,23 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'listSessions of a user': ({ userId }) => ({ query: { user_id: userId } }),
   'end_all of a user': ({ userId }) => ({ body: { action: 'end_all', user_id: userId } }),
   'end an unknown session': ({ userId }) => ({ body: { action: 'end', session_id: userId } }),
+  'listServiceTokens of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 100 } }),
+  'create a service token': async ({ courierId }, _own, { owner }) => {
+    // An owner can have 20 active ones.
+    await owner.query("delete from service_tokens where name not like 'token %'");
+    return {
+      body: { action: 'create', courier_id: courierId, name: freshNumber(), scopes: ['packages:read'] },
+    };
+  },
+  'update a service token': async (target, _own, { owner }) => ({
+    body: { action: 'update', token_id: await newServiceToken(owner, target), scopes: ['bills:read'] },
+  }),
+  'rotate a service token': async (target, _own, { app, owner }) => ({
+    body: { action: 'rotate', token_id: await newServiceToken(owner, target, app.secrets) },
+  }),
+  'revoke a service token': async (target, _own, { owner }) => ({
+    body: { action: 'revoke', token_id: await newServiceToken(owner, target) },
+  }),
   getSecuritySettings: () => ({}),
   updateSecuritySettings: () => ({ body: {} }),
   'enable without a setup': () => ({ body: { action: 'enable', code: '000000' } }),
@@ -440,6 +457,28 @@ async function scanOf(owner: Owner, statement: string, id: string): Promise<Call
 async function newCustomer(owner: Owner, { code, customerId }: Belongings): Promise<string> {
   if (code === 'NOBODY') return customerId;
   return clone(owner, 'customers', customerId, { user_code: freshNumber() });
+}
+
+/** The matrix needs the row only; `secrets` gives it a secret that can be rotated. */
+async function newServiceToken(
+  owner: Owner,
+  { code, courierId }: Belongings,
+  secrets?: Service['app']['secrets'],
+): Promise<string> {
+  if (code === 'NOBODY') return courierId;
+  const id = randomUUID();
+  const { rows } = await owner.query<{ tenant_id: string }>('select tenant_id from couriers where id = $1', [
+    courierId,
+  ]);
+  const tenantId = rows[0]?.tenant_id ?? '';
+  const cipher =
+    secrets?.encrypt('0'.repeat(64), { tenantId, rowId: id, field: 'service_token' }) ?? 'v1.none';
+  await owner.query(
+    `insert into service_tokens (tenant_id, id, courier_id, name, scopes, token_hash, digest_cipher, hint, expires_at, created_by)
+     values ($1, $2, $3, $4, '{packages:read}', 'none', $5, 'abcdef', now() + interval '1 day', $2)`,
+    [tenantId, id, courierId, freshNumber(), cipher],
+  );
+  return id;
 }
 
 async function newManifest(owner: Owner, { code, manifestId }: Belongings): Promise<string> {

@@ -1,3 +1,4 @@
+import { operations } from '../../../generated/operations.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import type { Principal } from '../../support/service/principals.js';
 
@@ -19,6 +20,8 @@ export const GROUPS = {
   'two/two': 'couriers',
   'key IEX': 'keys',
   'key TWO': 'keys',
+  'token IEX': 'courier tokens',
+  'token staff': 'staff tokens',
 } as const satisfies Record<Principal, string>;
 
 type Group = (typeof GROUPS)[Principal];
@@ -55,6 +58,12 @@ const forEverybody = (statuses: Statuses): Row => [
   statuses,
   { disabled: statuses, keys: statuses, unauthenticated: statuses },
 ];
+
+/** For what no scope permits: settings but webhook URLs, and dispatches by the operation that lists packages. */
+const NO_TOKENS: Row[3] = {
+  'courier tokens': '403 403 403 403 400',
+  'staff tokens': '403 403 403 403 400',
+};
 
 const adminsOnly = (statuses: Statuses): Row => [S403, S403, S403, { admins: statuses }];
 const OWN_ACCOUNT: Row = ['400', '400', '400', { disabled: '403', keys: '401', unauthenticated: '401' }];
@@ -141,6 +150,16 @@ export const MATRIX = {
     'end_all of a user':                 ['403 403 403 403 400', '403 403 403 403 400', '403 403 403 403 400', { admins: '200 200 404 404 400' }],
     'end an unknown session':            ['404 404 404 404 400', '404 404 404 404 400', '404 404 404 404 400'],
   },
+  listServiceTokens: {
+    'listServiceTokens of a courier':    ['200 200 404 404 400', S403,                  ALL],
+  },
+  manageServiceTokens: {
+    // for couriers, the courier of the caller is used whatever id they send
+    'create a service token':            ['200 200 404 404 400', S403,                  ALL],
+    'update a service token':            ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'rotate a service token':            ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'revoke a service token':            ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+  },
   getSecuritySettings: {
     'getSecuritySettings':               adminsOnly('200'),
   },
@@ -156,8 +175,8 @@ export const MATRIX = {
   listPackages: {
     'listPackages of a courier':     [ALL,                   ALL,                   ALL],
     'listPackages as a file':        [ALL,                   ALL,                   ALL],
-    'queue_dispatch of packages':        [ALL,                   ALL,                   ALL],
-    'queue_dispatch of a courier':       [ALL,                   ALL,                   ALL],
+    'queue_dispatch of packages':        [ALL,                   ALL,                   ALL, NO_TOKENS],
+    'queue_dispatch of a courier':       [ALL,                   ALL,                   ALL, NO_TOKENS],
     'listPackages of a carrier':     [ALL,                   ALL,                   ALL],
   },
   resolveScan: {
@@ -318,10 +337,10 @@ export const MATRIX = {
   },
   // the API keys are last, because they invalidate the demo keys that earlier cases need
   updateCourierSettings: {
-    'updateCourierSettings of a profile': ['200 200 404 404 400', S403,                 ALL],
-    'updateCourierSettings of a logo':   ['200 200 404 404 400', S403,                  ALL],
+    'updateCourierSettings of a profile': ['200 200 404 404 400', S403,                 ALL, NO_TOKENS],
+    'updateCourierSettings of a logo':   ['200 200 404 404 400', S403,                  ALL, NO_TOKENS],
     'updateCourierSettings of a secret': ['200 200 404 404 400', S403,                  ALL],
-    'updateCourierSettings of a key':    ['200 200 404 404 400', S403,                  ALL],
+    'updateCourierSettings of a key':    ['200 200 404 404 400', S403,                  ALL, NO_TOKENS],
   },
   regenerateApiKey: {
     'regenerateApiKey':                  ['200 200 404 404 400', S403,                  ALL],
@@ -389,6 +408,22 @@ export const MATRIX = {
   },
 } satisfies Matrix;
 
+/** A service token with all scopes has the rights of its owner, in the operations that have scopes. */
+function tokenStatuses(
+  id: string,
+  { managers, couriers, keys }: Record<'managers' | 'couriers' | 'keys', Statuses>,
+): Record<'courier tokens' | 'staff tokens', Statuses> {
+  const operation = Object.values(operations).find((each) => each.id === id);
+  if (operation?.credential === 'none') return { 'courier tokens': couriers, 'staff tokens': managers };
+  if (!operation || operation.scopes.length === 0) return { 'courier tokens': S403, 'staff tokens': S403 };
+  const scopes: readonly string[] = operation.scopes;
+  const isOfStaff = scopes.every((scope) => ['intake:write', 'manifests:write'].includes(scope));
+  if (isOfStaff) return { 'courier tokens': S403, 'staff tokens': managers };
+  return operation.credential === 'key'
+    ? { 'courier tokens': keys, 'staff tokens': S403 }
+    : { 'courier tokens': couriers, 'staff tokens': managers };
+}
+
 type CasesOf<Table> = Table extends Record<string, infer Cases> ? Cases : never;
 type KeyOf<Union> = Union extends unknown ? keyof Union & string : never;
 
@@ -413,6 +448,7 @@ export const rows: MatrixRow[] = Object.entries(MATRIX).flatMap(([operation, cas
       disabled: S403,
       keys: S401,
       unauthenticated: S401,
+      ...tokenStatuses(operation, { managers, couriers, keys: others?.keys ?? S401 }),
       ...others,
     };
     const expected = Object.fromEntries(

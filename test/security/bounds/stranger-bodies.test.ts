@@ -1,5 +1,7 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
+import { newServiceToken } from '../../../src/platform/access/service-tokens.js';
 import { openBodySpace, openStrangersBodySpace } from '../../../src/platform/limits/body-space.js';
 import type { Space } from '../../../src/platform/limits/byte-space.js';
 import { holdBody } from '../../support/attacks/held-bodies.js';
@@ -31,6 +33,42 @@ test('an IPv4 /24 may have 256 KiB of bodies without a credential: more is refus
   // What has arrived is no request, and is refused for that.
   expect(statuses.toSorted()).toEqual([400, 400, 400, 400, 400, 503, 503]);
 }, 60_000);
+
+test.each([
+  ['an API key', () => ({ 'x-api-key': randomBytes(32).toString('hex') })],
+  [
+    'a service token of a courier',
+    () => {
+      const token = newServiceToken({ tokenId: randomUUID(), courierId: DEMO.couriers.IEX });
+      return { authorization: `Bearer ${token}` };
+    },
+  ],
+])(
+  'large bodies with %s that somebody has invented are refused before they take space',
+  async (_, credential) => {
+    const lines = () =>
+      holdBody(service().url, {
+        path: '/api/Prealert.php',
+        headers: { 'content-type': 'application/x-ndjson', ...credential() },
+        body: Buffer.from('{'.padEnd(4 * KIB * KIB)),
+      });
+    const held = await Promise.all(Array.from({ length: 8 }, lines));
+    try {
+      // No request has sent its last byte.
+      const statuses = await Promise.all(held.map(async ({ reply }) => (await reply)?.status));
+      expect(statuses.filter((status) => status !== 401 && status !== 403)).toEqual([]);
+      const space = openBodySpace({
+        name: `${DEMO.tenants.demo} ${DEMO.couriers.IEX}`,
+        tenant: DEMO.tenants.demo,
+      });
+      space.take(16 * KIB * KIB);
+      space.free();
+    } finally {
+      for (const { leave } of held) leave();
+    }
+  },
+  60_000,
+);
 
 test('a network has that space once, however many tenants it names', async () => {
   const hosts = ['demo.localhost', 'two.localhost'];

@@ -6,8 +6,10 @@ const EXCLUDED = ['_prisma_migrations', 'login_throttles'];
 // Jobs for the workers count as writes.
 const QUEUE = ['_private_jobs', '_private_job_queues'];
 
-// Servers update the last use of a session in the background.
+// Servers update the last use of a session or a service token in the background.
 const COLUMNS: Record<string, string> = {
+  service_tokens:
+    'tenant_id, id, name, scopes, addresses, token_hash, previous_hash, previous_ends_at, expires_at, revoked_at',
   sessions: 'tenant_id, id, user_id, started_by, expires_at, ended_at, end_reason',
 };
 

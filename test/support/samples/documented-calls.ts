@@ -36,6 +36,10 @@ export const EXPECTED_FAILURES: Record<string, number> = {
   'manageTwoFactor regenerate': 400,
   // The session id is a placeholder.
   'manageSessions end': 404,
+  // The token ids are placeholders.
+  'manageServiceTokens update': 404,
+  'manageServiceTokens rotate': 404,
+  'manageServiceTokens revoke': 404,
   // The job ids are placeholders.
   'reportLabelJob sending': 404,
   'reportLabelJob failed': 404,

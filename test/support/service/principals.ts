@@ -15,6 +15,8 @@ export const PRINCIPALS = [
   'two/two',
   'key IEX',
   'key TWO',
+  'token IEX',
+  'token staff',
 ] as const;
 
 export type Principal = (typeof PRINCIPALS)[number];
@@ -32,9 +34,40 @@ export async function credentialsOf(service: Service, principal: Principal): Pro
       return { key: DEMO.apiKeys.IEX };
     case 'key TWO':
       return { key: DEMO.apiKeys.TWO, host: DEMO.hosts.two };
+    case 'token IEX':
+      return { token: await serviceTokenOf(service, 'iex', SCOPES_OF_COURIERS) };
+    case 'token staff':
+      return {
+        token: await serviceTokenOf(service, 'admin', [
+          ...SCOPES_OF_COURIERS,
+          'intake:write',
+          'manifests:write',
+        ]),
+      };
     default:
       return { as: principal };
   }
+}
+
+export const SCOPES_OF_COURIERS = [
+  'packages:read',
+  'prealerts:write',
+  'customers:write',
+  'webhooks:manage',
+  'bills:read',
+];
+
+/** Creates a service token of the user's courier, or of the staff. */
+export async function serviceTokenOf(
+  service: Service,
+  as: string,
+  scopes: readonly string[],
+  name = `token of ${as}`,
+): Promise<string> {
+  const body = { action: 'create', name, scopes };
+  const created = await service.call('manageServiceTokens', { as, body });
+  // The response validator has checked it.
+  return created.body['data'].token as string;
 }
 
 /** A token that login issued to the administrator nine hours ago. */

@@ -40,6 +40,10 @@ const ROWS = [
    select $1, 'SCANNED1', 'SCANNED1', 'Shelf of Marcia Campbell', id, now(), 'Dock 1' from manifests where tenant_id = $1 limit 1`,
   `update manifests set override_reason = 'Marcia Campbell waits', overridden_at = now(), overridden_by = '${admin}',
      override_missing = 1, override_extra = 0 where tenant_id = $1`,
+  `insert into service_tokens (tenant_id, id, courier_id, name, scopes, addresses, token_hash, digest_cipher, hint, previous_hash,
+     previous_digest_cipher, previous_hint, previous_ends_at, rotated_at, expires_at, created_by, last_used_at, last_used_address, revoked_at)
+   values ($1, new_id(), '${IEX}', 'Shop of Marcia Campbell', '{packages:read}', '{192.0.2.128/25,2001:db8:77::/48}', 'hash', 'v1.x', 'abc123',
+     'previous', 'v1.y', 'def456', now(), now(), now() + interval '1 year', '${admin}', now(), '192.0.2.129', now())`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];
 

@@ -46,7 +46,7 @@ export function operationText(
 }
 
 function facts(bundle: Contract, { path, method, operation }: Located): string {
-  const { operationId, requestBody, 'x-permission': permission } = operation;
+  const { operationId, requestBody, 'x-permission': permission, 'x-scopes': scopes } = operation;
   if (!path.startsWith('/')) return `A request that we send to you. Operation \`${operationId}\`.`;
   const types = Object.keys(requestBody?.content ?? {}).map((type) => `\`${type}\``);
   const facts = [
@@ -54,6 +54,7 @@ function facts(bundle: Contract, { path, method, operation }: Located): string {
     `Operation \`${operationId}\`.`,
     CREDENTIALS[credentialOf(operation.security ?? bundle.security)],
     permission ? `Permission \`${permission}\`.` : '',
+    scopes ? `Scope of a service token: ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.` : '',
     types.length > 0 ? `Body: ${types.join(' or ')}.` : '',
   ];
   return facts.filter(Boolean).join(' ');

@@ -41,14 +41,15 @@ export type Summary = { posted: number; failed: number[] };
 export async function listen({ feed, receiver, range, print, stop }: Listener): Promise<Summary> {
   const summary: Summary = { posted: 0, failed: [] };
   const { until = Infinity, types } = range;
+  const isStopped = () => stop.aborted;
   let after = range.after ?? (await lastSequence(feed));
   print(range.after === undefined ? `Waiting for events after ${after}.` : `Posting events after ${after}.`);
-  while (!stop.aborted && after < until) {
+  while (!isStopped() && after < until) {
     const { data, meta } = await feed({ after, limit: PAGE });
     if (meta.is_ahead) throw new CrossdockError(`The feed ends with ${meta.last_sequence}, before ${after}.`);
     noteDeleted(after, meta, print);
     for (const event of data) {
-      if (stop.aborted || event.sequence > until) break;
+      if (isStopped() || event.sequence > until) break;
       after = event.sequence;
       if (types.length > 0 && !types.includes(event.type)) continue;
       const answer = await forward(event, receiver);
@@ -56,7 +57,7 @@ export async function listen({ feed, receiver, range, print, stop }: Listener): 
       if (!answer.isAccepted) summary.failed.push(event.sequence);
       print(lineOf(event, answer));
     }
-    if (meta.has_more || after >= until || stop.aborted) continue;
+    if (meta.has_more || after >= until || isStopped()) continue;
     if (range.once) break;
     // Rejects if the program is to end.
     await sleep(PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);

@@ -6,7 +6,7 @@ import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { validatePassword } from '../credentials/password-policy.js';
 import type { Account, SignIn } from '../credentials/account-queries.js';
 import { resetFailures, passwordThrottle } from '../../../platform/limits/stored/login-throttle.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PersonContext } from '../../../platform/context/request-context.js';
 import { invalidFieldError, type FieldProblem } from '../../../platform/errors/errors.js';
 import type { Client } from '../../sessions/public.js';
 
@@ -15,7 +15,7 @@ import type { Client } from '../../sessions/public.js';
  * @throws ApiError validation_failed, password_wrong, too_many_attempts, overloaded
  */
 export async function changePassword(
-  ctx: UserContext,
+  ctx: PersonContext,
   deps: AttemptDeps,
   client: Client,
   { current, wanted }: { current: string; wanted: string },
@@ -35,7 +35,7 @@ export async function changePassword(
 const unchangedPassword = (current: string, wanted: string): FieldProblem | undefined =>
   current === wanted ? ['unchanged'] : undefined;
 
-function store(ctx: UserContext, client: Client, account: Account, hash: string): Promise<SignIn> {
+function store(ctx: PersonContext, client: Client, account: Account, hash: string): Promise<SignIn> {
   const { userId } = ctx.caller;
   return ctx.asTenant().write(async (tx) => {
     assertUpdated(await tx.count(setPassword(ctx, account, hash)));

@@ -7,7 +7,7 @@ import { verifyCode, verifyTotpCode, tryCode } from '../credentials/code-attempt
 import type { Account, SignIn } from '../credentials/account-queries.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { resetFailures, passwordThrottle } from '../../../platform/limits/stored/login-throttle.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PersonContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import type { Client } from '../../sessions/public.js';
@@ -20,7 +20,7 @@ export type PasswordAndCode = { password: string; code: string };
  * @throws ApiError two_factor_required, two_factor_disabled, password_wrong, code_wrong, 429
  */
 export async function disableFactor(
-  ctx: UserContext,
+  ctx: PersonContext,
   deps: AttemptDeps,
   client: Client,
   sent: PasswordAndCode,
@@ -45,7 +45,7 @@ export async function disableFactor(
  * @throws ApiError two_factor_disabled, password_wrong, code_wrong, 429
  */
 export async function regenerateBackupCodes(
-  ctx: UserContext,
+  ctx: PersonContext,
   deps: AttemptDeps,
   client: Client,
   sent: PasswordAndCode,
@@ -64,7 +64,7 @@ type Verify = typeof verifyCode | typeof verifyTotpCode;
 
 /** Runs `work` if password and code are correct. The code is used up. */
 async function withPasswordAndCode<Result>(
-  ctx: UserContext,
+  ctx: PersonContext,
   deps: AttemptDeps,
   client: Client,
   { password, code, verify }: PasswordAndCode & { verify: Verify },

@@ -15,7 +15,7 @@ import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { resetFailures, passwordThrottle } from '../../../platform/limits/stored/login-throttle.js';
 import { newTotpSecret, otpauthUri, stepOfCode } from '../credentials/totp.js';
 import type { EncryptionContext, Secrets } from '../../../platform/access/secrets.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PersonContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import type { Client } from '../../sessions/public.js';
@@ -27,7 +27,7 @@ export type Setup = { secret: string; uri: string; expiresAt: Date };
  * @throws ApiError two_factor_enabled, password_wrong
  */
 export async function setUpFactor(
-  ctx: UserContext,
+  ctx: PersonContext,
   deps: AttemptDeps,
   client: Client,
   password: string,
@@ -38,7 +38,7 @@ export async function setUpFactor(
   return confirmPassword(ctx, deps, client, own, (confirmed) => beginSetup(ctx, deps.secrets, confirmed));
 }
 
-function beginSetup(ctx: UserContext, secrets: Secrets, account: Account): Promise<Setup> {
+function beginSetup(ctx: PersonContext, secrets: Secrets, account: Account): Promise<Setup> {
   const secret = newTotpSecret();
   const cipher = secrets.encrypt(secret, encryptionContext(ctx, 'totp_pending_secret'));
   return ctx.asTenant().write(async (tx) => {
@@ -59,7 +59,7 @@ export type Enabled = SignIn & { backupCodes: string[] };
  * @throws ApiError two_factor_enabled, two_factor_setup_missing, code_wrong, 429
  */
 export async function enableFactor(
-  ctx: UserContext,
+  ctx: PersonContext,
   deps: AttemptDeps,
   client: Client,
   code: string,
@@ -81,7 +81,7 @@ export async function enableFactor(
 type ProvenSecret = { secret: string; pendingCipher: string; step: number };
 
 function verifyPendingSecret(
-  ctx: UserContext,
+  ctx: PersonContext,
   secrets: Secrets,
   { cipher }: PendingSetup,
   { code, nowS }: { code: string; nowS: number },
@@ -92,7 +92,7 @@ function verifyPendingSecret(
 }
 
 async function enableVerifiedSecret(
-  ctx: UserContext,
+  ctx: PersonContext,
   tx: Tx,
   secrets: Secrets,
   client: Client,
@@ -115,6 +115,6 @@ function assertFactorDisabled({ twoFactorEnabled }: Account): void {
 }
 
 const encryptionContext = (
-  { caller }: UserContext,
+  { caller }: PersonContext,
   field: EncryptionContext['field'],
 ): EncryptionContext => ({ tenantId: caller.tenantId, rowId: caller.userId, field });

@@ -1,5 +1,5 @@
 import { accountById, type SignIn } from '../credentials/account-queries.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PersonContext } from '../../../platform/context/request-context.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import { queueAccountMail, type AccountMailKind } from '../../mail/public.js';
 import { beginSession, type Client, type StartedBy } from '../../sessions/public.js';
@@ -11,7 +11,7 @@ import { readOwnAccount } from '../credentials/own-password.js';
 
 /** Queues a mail to the user about the change, in case somebody else has the user's token. */
 export const queueOwnerMail = (
-  ctx: UserContext,
+  ctx: PersonContext,
   tx: Tx,
   client: Client,
   kind: AccountMailKind,
@@ -19,7 +19,7 @@ export const queueOwnerMail = (
 
 /** Returns the account as the transaction has changed it, and starts the session of its new token. */
 export async function startNewSession(
-  ctx: UserContext,
+  ctx: PersonContext,
   tx: Tx,
   client: Client,
   startedBy: StartedBy,
@@ -38,7 +38,7 @@ export type FactorStatus = {
 };
 
 /** Returns the state of the caller's second factor. */
-export async function readFactor(ctx: UserContext): Promise<FactorStatus> {
+export async function readFactor(ctx: PersonContext): Promise<FactorStatus> {
   const account = await readOwnAccount(ctx);
   const [[codes], [pending]] = await ctx.asTenant().read([countBackupCodes(ctx), pendingSetup(ctx)]);
   return {

@@ -1,7 +1,7 @@
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { limitOf } from '../../../platform/limits/stored/login-throttle.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PersonContext } from '../../../platform/context/request-context.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import { newId, randomText } from '../../../platform/values/ids.js';
 import type { Tx } from '../../../platform/db/scope.js';
@@ -13,7 +13,7 @@ import type { Client } from '../../sessions/public.js';
  * @throws ApiError code_wrong, too_many_attempts
  */
 export async function runCodeAttempt<Result>(
-  ctx: UserContext,
+  ctx: PersonContext,
   { loginLimiter }: AttemptDeps,
   { address }: Client,
   attempt: (tx: Tx) => Promise<Result | ApiError | undefined>,
@@ -29,7 +29,7 @@ export async function runCodeAttempt<Result>(
 
 /** Stores hashes of new backup codes in place of the user's old ones, and returns the codes. */
 export async function replaceBackupCodes(
-  { tenantId, caller: { userId } }: UserContext,
+  { tenantId, caller: { userId } }: PersonContext,
   tx: Tx,
   secrets: Secrets,
 ): Promise<string[]> {

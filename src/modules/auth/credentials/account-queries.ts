@@ -2,7 +2,7 @@ import { columns } from '../../../platform/db/columns.js';
 import type { Role } from '../../../platform/identity/callers.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
-import type { Scope, UserScope } from '../../../platform/db/scope.js';
+import type { Scope, PersonScope } from '../../../platform/db/scope.js';
 
 const USER = columns('User', 'users', [
   'id',
@@ -79,7 +79,7 @@ export const replaceHash = (
 
 /** Locks the caller if its token is valid and its password the same. Returns no row otherwise. */
 export const lockOwnUser = (
-  ctx: UserScope,
+  ctx: PersonScope,
   { passwordHash }: Pick<Account, 'passwordHash'>,
 ): Sql<{ id: string }> =>
   sql`select users.id from users

@@ -1,7 +1,7 @@
 import type { User } from '../../../platform/db/models/types.js';
 import type { Role } from '../../../platform/identity/callers.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
-import type { UserScope, UserTx } from '../../../platform/db/scope.js';
+import type { PersonScope, PersonTx } from '../../../platform/db/scope.js';
 import { randomText } from '../../../platform/values/ids.js';
 
 /** Without characters that look alike when copied by hand: 0 and O, 1, l and I. */
@@ -22,14 +22,14 @@ export type NewUser = Pick<User, 'id' | 'username' | 'fullName' | 'email' | 'cou
 };
 
 /** Stores a user with a one-time password. Returns when the password expires. */
-export async function insertUser(tx: UserTx, user: NewUser): Promise<Date> {
+export async function insertUser(tx: PersonTx, user: NewUser): Promise<Date> {
   const [row] = await tx.query(insertion(tx, user));
   if (!row) throw new Error('The user was not stored.');
   return row.expiresAt;
 }
 
 /** SQL, because the expiry is counted by the database's clock. */
-const insertion = ({ tenantId }: UserScope, user: NewUser): Sql<{ expiresAt: Date }> =>
+const insertion = ({ tenantId }: PersonScope, user: NewUser): Sql<{ expiresAt: Date }> =>
   sql`insert into users
       (tenant_id, id, username, full_name, email, role, courier_id, password_hash, must_change_password, password_expires_at)
     values (${tenantId}::uuid, ${user.id}::uuid, ${user.username}, ${user.fullName}, ${user.email}, ${user.role},

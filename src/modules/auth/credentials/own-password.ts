@@ -1,7 +1,7 @@
 import { accountById, lockOwnUser, type Account } from './account-queries.js';
 import { withPassword, type AttemptDeps } from './password-attempt.js';
 import { passwordThrottle, resetFailures } from '../../../platform/limits/stored/login-throttle.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PersonContext } from '../../../platform/context/request-context.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import type { Tx } from '../../../platform/db/scope.js';
 
@@ -9,7 +9,7 @@ import type { Tx } from '../../../platform/db/scope.js';
  * Returns the caller's own account.
  * @throws ApiError token_invalid if the account may no longer log in
  */
-export async function readOwnAccount(ctx: UserContext): Promise<Account> {
+export async function readOwnAccount(ctx: PersonContext): Promise<Account> {
   const [[account]] = await ctx.read([accountById(ctx, ctx.caller.userId)]);
   if (!account) throw new ApiError('token_invalid');
   return account;
@@ -31,7 +31,7 @@ type Sender = { address: string };
  * @throws ApiError password_wrong with the given field in `errors`, too_many_attempts, overloaded
  */
 export function confirmPassword<Result>(
-  ctx: UserContext,
+  ctx: PersonContext,
   deps: AttemptDeps,
   { address }: Sender,
   { field, username, password }: OwnPassword,
@@ -47,7 +47,7 @@ export function confirmPassword<Result>(
  * @param work must pass its transaction to `settle`, which makes sure that the password is still the same
  */
 export async function confirmOwnPassword<Result>(
-  ctx: UserContext,
+  ctx: PersonContext,
   deps: AttemptDeps,
   sender: Sender,
   password: string,

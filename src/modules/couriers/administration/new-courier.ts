@@ -1,13 +1,13 @@
 import { auditLater } from '../../../platform/audit/audit.js';
 import { insertUser, newOneTimePassword } from '../../auth/public.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PersonContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { assertUsable, textOrNull, validateEmail } from '../../../platform/values/contact.js';
 import { fieldsOf, renameFields } from '../../../platform/values/fields.js';
 import { newId } from '../../../platform/values/ids.js';
-import type { Tx, UserTx } from '../../../platform/db/scope.js';
+import type { Tx, PersonTx } from '../../../platform/db/scope.js';
 import { newApiKey, type NewApiKey } from '../settings/api-key.js';
 import { CONTACT, CONTACT_NAMES, pickContact, problemsOf, type ContactFields } from '../shared/profile.js';
 import { takenNames, type RecordRow } from './queries.js';
@@ -30,7 +30,7 @@ export type Credentials = {
  * @throws ApiError validation_failed, duplicate_courier_code, duplicate_username, overloaded
  */
 export async function createCourier(
-  ctx: UserContext,
+  ctx: PersonContext,
   deps: Deps,
   body: NewCourier,
 ): Promise<{ row: RecordRow; credentials: Credentials }> {
@@ -66,7 +66,7 @@ function assertFieldsUsable(body: NewCourier, { outbound }: Pick<Deps, 'outbound
 }
 
 /** @throws ApiError duplicate_courier_code, duplicate_username */
-async function assertNamesAvailable(ctx: UserContext, code: string, username: string): Promise<void> {
+async function assertNamesAvailable(ctx: PersonContext, code: string, username: string): Promise<void> {
   const [[taken]] = await ctx.read([takenNames(ctx, code, username)]);
   if (taken?.isCodeTaken) throw new ApiError('duplicate_courier_code');
   if (taken?.isUsernameTaken) throw new ApiError('duplicate_username');
@@ -85,7 +85,7 @@ async function insertCourier(
 
 /** Returns when the one-time password expires. */
 async function insertFirstUser(
-  tx: UserTx,
+  tx: PersonTx,
   courierId: string,
   { full_name, ...account }: FirstUser & { passwordHash: string; email: string | null },
 ): Promise<Date> {

@@ -6,7 +6,8 @@ import { recordOf } from '../../../platform/contract/record.js';
 import { outcomeOf, reply } from '../../../platform/contract/reply.js';
 import { nothingToChange } from '../../../platform/contract/sent-names.js';
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
-import { invalidFieldError } from '../../../platform/errors/errors.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { Deps } from '../../dependencies.js';
 import { deleteLogo, makeLogoReader, pathOf, storeLogo } from '../logo/logo.js';
 import { pickFields } from '../shared/profile.js';
@@ -37,12 +38,13 @@ export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
   return {
     async getCourierSettings({ ctx, query }) {
       const settings = await readSettings(ctx, secrets, targetCourierId(ctx.caller, query.id, 'id'));
-      return reply(`Settings of ${settings.courier_name}.`, viewSettings(settings));
+      return reply(`Settings of ${settings.courier_name}.`, viewSettings(settings, ctx.caller));
     },
 
     async updateCourierSettings(request): Promise<Updated> {
       const { ctx, query } = request;
       const courierId = targetCourierId(ctx.caller, query.id, 'id');
+      assertTokenMaySend(ctx.caller, request.body);
       const run = (action: keyof typeof ACTIONS) => ACTIONS[action](ctx, secrets, courierId);
       if (request.mediaType === 'application/json') {
         const { action, ...fields } = request.body;
@@ -108,8 +110,25 @@ export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
       already: 'The settings already have these values.',
     });
     const message = outcomeOf(isChanged, 'Settings saved.', already);
-    return reply(message, viewSettings(settings));
+    return reply(message, viewSettings(settings, ctx.caller));
   }
+}
+
+/** What a service token may send to change settings. */
+const FIELDS_OF_TOKENS = new Set([
+  'api_url_add_package',
+  'api_url_update_package',
+  'add_package_format',
+  'update_package_format',
+]);
+
+/** @throws ApiError token_not_accepted if a service token sends anything but webhook URLs, or the rotation of their secret */
+function assertTokenMaySend(caller: UserCaller, body: object): void {
+  if (caller.kind !== 'token') return;
+  const isAllowed = Object.entries(body).every(
+    ([name, value]) => FIELDS_OF_TOKENS.has(name) || (name === 'action' && value === 'rotate_webhook_secret'),
+  );
+  if (!isAllowed) throw new ApiError('token_not_accepted', { variant: 'settings' });
 }
 
 /**
@@ -142,7 +161,12 @@ async function rotate(
 
 type SettingsView = Extract<DataOf<'getCourierSettings'>, { courier_id: string }>;
 
-function viewSettings({ logoHash, logoMediaType, endpoints, now: _, ...settings }: Settings): SettingsView {
+/** A service token reads no other credential of the courier than the secret that it may rotate. */
+function viewSettings(
+  { logoHash, logoMediaType, endpoints, now: _, ...stored }: Settings,
+  caller: UserCaller,
+): SettingsView {
+  const settings = caller.kind === 'token' ? { ...stored, apiKey: null, api_token: null } : stored;
   const hasLogo = logoHash !== null && logoMediaType !== null;
   return {
     ...recordOf(settings, ['airFreightRate']),

@@ -6,15 +6,18 @@ import { violates } from '../../../platform/db/violations.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { KeyCaller } from '../../../platform/identity/callers.js';
+import type { SubmittingCaller } from '../../../platform/identity/callers.js';
 import type { Scope, UserScope } from '../../../platform/db/scope.js';
 
 /** Selects the tenant and the id of the courier that pre-alerts belong to. */
 export type OwnerSelection = Sql;
 
-export const ownerOfKey = (ctx: Scope<KeyCaller>): OwnerSelection =>
+export const ownerOfKey = (ctx: Scope<SubmittingCaller>): OwnerSelection =>
   sql`select c.tenant_id, c.id as courier_id from couriers c
-    where ${tenantRows(ctx, 'c')} and c.api_key_hash = ${ctx.caller.keyHash} and c.is_active`;
+    where ${tenantRows(ctx, 'c')} and ${isOwner(ctx.caller)} and c.is_active`;
+
+const isOwner = (caller: SubmittingCaller): Sql =>
+  caller.kind === 'token' ? sql`c.id = ${caller.courierId}::uuid` : sql`c.api_key_hash = ${caller.keyHash}`;
 
 export const ownerById = (ctx: UserScope, courierId: string): OwnerSelection =>
   sql`select c.tenant_id, c.id as courier_id from couriers c

@@ -40,7 +40,7 @@ export const initialKey = ({ key }: Pick<Announced, 'key'>): Sql =>
  * the courier sees the number masked, and a guessed number must behave like any other.
  */
 export function initialStatus(caller: Caller, { tenantId, courierId, isOfParcel, id }: Announced): Sql {
-  const isStaff = caller.kind === 'user' && caller.courierId === null;
+  const isStaff = (caller.kind === 'user' || caller.kind === 'token') && caller.courierId === null;
   const isShown = isStaff ? empty : sql`and parcel.user_code is not null`;
   return sql`case
     when exists (select from prealert_flags f where f.tenant_id = ${tenantId} and f.courier_id = ${courierId}

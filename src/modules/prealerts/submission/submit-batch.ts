@@ -8,7 +8,7 @@ import {
   withExisting,
   type FieldError,
 } from '../../../platform/errors/errors.js';
-import type { KeyCaller } from '../../../platform/identity/callers.js';
+import type { SubmittingCaller } from '../../../platform/identity/callers.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { warnOfUnlikelyNumber, type UnlikelyNumber } from '../../tracking-numbers/public.js';
 import { duplicateOf, ownerOfKey } from '../duplicates/existing.js';
@@ -31,7 +31,7 @@ const TIMEOUT_MS = 30_000;
  * @throws ApiError key_invalid; overloaded; for an atomic batch validation_failed or duplicate_tracking_number with the failed lines
  */
 export async function submitBatch(
-  ctx: RequestContext<KeyCaller>,
+  ctx: RequestContext<SubmittingCaller>,
   { lines, limit }: Lines<PrealertSubmission>,
   isAtomic: boolean,
 ): Promise<LineResult[]> {
@@ -83,7 +83,7 @@ function readLine({ prealerts, invalid }: Read, line: Line<PrealertSubmission>, 
 }
 
 async function compare(
-  ctx: RequestContext<KeyCaller>,
+  ctx: RequestContext<SubmittingCaller>,
   prealerts: NumberedPrealert[],
   { owner, packed }: Batch,
 ): Promise<LineResult[]> {

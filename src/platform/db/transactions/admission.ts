@@ -21,7 +21,7 @@ export type Session = {
 };
 
 /** `courier_id` is the owner of an API key. */
-export type Admission = { outcome: 'ok' | PlainCode; courier_id?: string };
+export type Admission = { outcome: 'ok' | 'scope_missing' | PlainCode; courier_id?: string };
 
 /**
  * @throws ApiError token_invalid, token_expired, account_disabled or key_invalid if the database does not admit the caller, and
@@ -31,12 +31,21 @@ export function admit({ db, scope, noteAdmitted }: Session, [row]: Admission[]):
   const { caller } = scope;
   if (!row) throw new Error('The scope statement returned no row.');
   if (row.outcome === 'unavailable') throw new ApiError('unavailable', { retryAfterSeconds: 1 });
+  if (row.outcome === 'scope_missing') throw scopeMissing(caller);
   if (row.outcome !== 'ok') throw new ApiError(row.outcome);
   if (caller.kind === 'key' && row.courier_id)
     db.connectionShares.recordKeyOwner(caller.keyHash, row.courier_id);
+  // Now what its text claims is proven.
+  if (caller.kind === 'token') db.connectionShares.recordKeyOwner(caller.keyHash, caller.courierId);
   noteAdmitted();
   return row;
 }
+
+/** Only a service token has scopes. */
+const scopeMissing = (caller: Caller): ApiError =>
+  new ApiError('scope_missing', {
+    args: { scopes: caller.kind === 'token' ? caller.scopes.join(' or ') : '' },
+  });
 
 const TIMEOUT = String(STATEMENT_TIMEOUT_MS);
 
@@ -79,6 +88,9 @@ export function enterScope(caller: Caller, also: Sql = empty): Sql<Admission> {
         ${caller.role}::text, ${caller.courierId}::uuid)`;
     case 'key':
       return once`select outcome, courier_id${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
+    case 'token':
+      return once`select outcome${also} from enter_with_service_token(${caller.tenantId}::uuid, ${caller.tokenId}::uuid,
+        ${caller.keyHash}, ${caller.courierId}::uuid, ${[...caller.scopes]}::text[], ${caller.address}::text)`;
     case 'system':
       return once`select outcome${also} from enter_as_system(${caller.tenantId}::uuid)`;
   }

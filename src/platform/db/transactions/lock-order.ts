@@ -11,6 +11,7 @@ const COUNTERS = 'event counters';
 const ORDER: readonly LockKind[] = [
   'administrators',
   'security settings',
+  'service tokens',
   'warehouses',
   'rates',
   'print',

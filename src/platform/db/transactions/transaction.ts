@@ -104,7 +104,7 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
   async function modelScope(): Promise<ModelScope> {
     const { caller, tenantId } = scope;
     if (caller.kind !== 'key')
-      return { tenantId, courierId: caller.kind === 'user' ? caller.courierId : null };
+      return { tenantId, courierId: caller.kind === 'system' ? null : caller.courierId };
     await assertAdmitted();
     return { tenantId, courierId: admission?.courier_id ?? '' };
   }

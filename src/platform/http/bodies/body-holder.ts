@@ -9,10 +9,10 @@ import { networksOf } from '../../values/network-address.js';
 export function holderOf({ caller, db, tenantId = '', clientAddress }: FastifyRequest): Holder {
   // Such a request may name any tenant.
   if (!caller) return { name: networksOf(clientAddress).block, tenant: tenantId };
+  // The account was checked before, so the courier of a key is known, and what a service token claims is right.
   const name =
-    caller.kind === 'user'
-      ? (caller.courierId ?? caller.userId)
-      : // The account was checked before, so the courier is known.
-        (db?.connectionShares.courierOfKey(caller.keyHash) ?? caller.keyHash);
+    caller.kind === 'key'
+      ? (db?.connectionShares.courierOfKey(caller.keyHash) ?? caller.keyHash)
+      : (caller.courierId ?? caller.userId);
   return { name: `${tenantId} ${name}`, tenant: tenantId };
 }

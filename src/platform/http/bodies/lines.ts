@@ -48,7 +48,8 @@ async function readLines(
 ): Promise<SentLines | undefined> {
   const { operation, caller, raw } = request;
   const limits = operation?.lineLimits;
-  if (!operation || !limits || caller?.kind !== 'key') throw new Error('The operation takes no lines.');
+  if (!operation || !limits || !caller || caller.kind === 'user')
+    throw new Error('The operation takes no lines.');
   const hash = createHash('sha256');
   const bytes = await readBytes(request, payload, {
     maxBytes: limits.maxBodyBytes,

@@ -46,8 +46,9 @@ export function wrapFailure(
 }
 
 /** The status is `error` for server errors and for the 401 of a protected endpoint, otherwise `fail`, as the contract states. */
-function isServerError({ httpStatus }: ApiError, operation: Operation | undefined): boolean {
-  return httpStatus >= 500 || (httpStatus === 401 && operation?.credential === 'token');
+function isServerError({ httpStatus, code }: ApiError, operation: Operation | undefined): boolean {
+  const isOfBearer = operation?.credential === 'token' || code.startsWith('service_token');
+  return httpStatus >= 500 || (httpStatus === 401 && isOfBearer);
 }
 
 const toSeconds = (date: Date) => Math.floor(date.getTime() / 1000);

@@ -12,7 +12,7 @@ export type LoopGuard = {
   /**
    * Counts a request until the returned function is called. A caller that has no request in progress is always admitted.
    *
-   * @param isKnown whether the credential has been checked; a key that nobody has checked may be invented
+   * @param isKnown whether the credential has been checked; a key or a service token that nobody has checked may be invented
    * @throws ApiError overloaded if the caller has its share already
    */
   admit(caller: Caller, isKnown: boolean): () => void;
@@ -112,8 +112,8 @@ export function watchLoop(onRefused: () => void = () => undefined): LoopGuard {
   };
 }
 
-/** Who shares the thread: each user and each API key. Undefined without a checked credential: then the client's network does. */
+/** Who shares the thread: each user, service token and API key. Undefined without a checked credential: then the client's network does. */
 function flowOf(caller: Caller, isKnown: boolean): string | undefined {
   if (caller.kind === 'user') return `${caller.tenantId} ${caller.userId}`;
-  return caller.kind === 'key' && isKnown ? `${caller.tenantId} ${caller.keyHash}` : undefined;
+  return caller.kind !== 'system' && isKnown ? `${caller.tenantId} ${caller.keyHash}` : undefined;
 }

@@ -12,7 +12,7 @@ export const quotaOf = (kind: Quota['kind'], limit: number = QUOTAS[kind].limit)
 
 /**
  * Whose usage is counted. A courier's id counts the courier's own calls and those of staff for the courier. A caller counts what it
- * requests: for a courier all its users and API keys together, for staff each user.
+ * requests: for a courier all its users, API keys and service tokens together, for staff each user and each service token.
  */
 export type QuotaOwner = string | UserCaller | KeyCaller;
 
