@@ -50,7 +50,10 @@ latest_timelines() {
 current_timeline() {
   latest=$(latest_timelines)
   case $latest in
-    '') fail "Neither $ARCHIVE nor $REMAINDER has a WAL file. Is the archive mounted?" ;;
+    '')
+      [ "$ARCHIVE" != "$REMAINDER" ] || fail "$ARCHIVE has no WAL file. Is the archive mounted?"
+      fail "Neither $ARCHIVE nor $REMAINDER has a WAL file. Is the archive mounted?"
+      ;;
     *[!0-9A-F]*) fail "$ARCHIVE has the timelines $(echo $latest), and none of them continues another. Give up each one whose work must not be restored, with the block give-up-timeline. If one of them is 00000001, a file .history may be missing instead." ;;
   esac
   for each in $(ancestors_of "$latest"); do

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Gives up a timeline, as docs/restore.md describes: no later restore uses it. Run it as root or as the account of PostgreSQL.
 # The files of the archive stay. A file <timeline>.given-up in the archive is the mark.
-#   DATA, BIN, ARCHIVE, REMAINDER  as for recover.sh
+#   DATA, CONFIG, BIN, ARCHIVE, REMAINDER  as for recover.sh
+#   GIVE_UP_WORK_OF  the timeline of a recovered server on which the service has started, if its work is to be given up
 #   give-up.sh server               gives up the recovered server in DATA, and renames its folder
 #   give-up.sh timeline 0000000A    gives up a timeline whose server is gone
 set -eu
@@ -23,6 +24,33 @@ mark() {
     fail "The account postgres cannot write to $ARCHIVE."
 }
 
+# Executes a statement on the server in DATA, which is stopped, in the database $1. The statement $2 is one line. Prints what PostgreSQL prints.
+ask() {
+  config=${CONFIG:-$DATA}
+  printf '%s\n' "$2" | (cd / && as_postgres "$BIN/postgres" --single -D "$DATA" -c config_file="$config/postgresql.conf" -c data_directory="$DATA" \
+    -c logging_collector=off -c log_destination=stderr -c timezone=UTC -c datestyle=ISO "$1") || fail "PostgreSQL cannot read the database $1 in $DATA."
+}
+
+# Prints the value of the column $1 in each row of what PostgreSQL prints in single-user mode.
+values_of() { sed -n -E "s/^.*[[:space:]]1: $1 = \"(.*)\"[[:space:]]+\(typeid = .*/\1/p"; }
+
+# Fails if a server or a worker of the service has started since the recovery, which wrote restore.unfinished: it records itself in its database.
+assert_no_work() {
+  recovered=$(stat -c %Y "$DATA/restore.unfinished")
+  databases=$(ask template1 'select datname from pg_database where datallowconn') || exit 1
+  databases=$(printf '%s\n' "$databases" | values_of datname)
+  printf '%s\n' "$databases" | grep -qx template1 || fail "The databases of $DATA cannot be listed."
+  for database in $databases; do
+    answer=$(ask "$database" "do \$\$ declare each text; seen timestamptz; newest timestamptz := to_timestamp($recovered); begin foreach each in array array['deployments', 'processes'] loop if to_regclass('installation.' || each) is not null then execute format('select max(seen_at) from installation.%I', each) into seen; newest := greatest(newest, seen); end if; end loop; perform set_config('crossdock.seen', case when newest > to_timestamp($recovered) then newest::text else 'never' end, false); end \$\$; select current_setting('crossdock.seen') as seen") || exit 1
+    seen=$(printf '%s\n' "$answer" | values_of seen)
+    case $seen in
+      never) ;;
+      '') fail "Whether the service has started on the database $database cannot be read." ;;
+      *) fail "The service has started on this server since it was recovered: the database $database was used until $seen. Work that was acknowledged since then would be lost. To keep it, start PostgreSQL again and go on with step 7. If it is a new lost server, delete $DATA/restore.unfinished, unset LOST REMAINDER, and put it aside (step 2). To lose that work, paste this block with GIVE_UP_WORK_OF=$timeline before sh." ;;
+    esac
+  done
+}
+
 give_up_server() {
   [ -e "$DATA/global/pg_control" ] || fail "$DATA is no data folder. To give up a server whose folder is gone, use the block give-up-timeline."
   [ -e "$DATA/restore.unfinished" ] ||
@@ -35,6 +63,7 @@ give_up_server() {
     fail "The server in $DATA was not stopped, but ended ($state). If people have worked on it, it is a new lost server: delete $DATA/restore.unfinished, unset LOST REMAINDER, and put it aside (step 2). If nobody has, start and stop it, and paste again. If it does not start, rename its folder, and use the block give-up-timeline."
   timeline=$(timeline_of "$DATA")
   [ -e "$DATA/pg_wal/$timeline.history" ] || fail "The file $DATA/pg_wal/$timeline.history is missing."
+  [ "${GIVE_UP_WORK_OF:-}" = "$timeline" ] || assert_no_work
   mark "$timeline" "$DATA/pg_wal/$timeline.history"
   mv -T "$DATA" "$DATA.given-up-$(date +%Y%m%dT%H%M%S)" || fail "$DATA cannot be renamed."
 }

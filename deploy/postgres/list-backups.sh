@@ -25,7 +25,11 @@ done
 for each in $backups; do
   if is_usable "$each" "$timeline"; then
     from=$(restorable_from "$each") && [ -n "$from" ] || fail "When $each ended cannot be read."
-    echo "BASE='$each' restores to times from $(time_of "$from") until ${until:-the end of the WAL}${until:++00, the newest transaction in the WAL}"
+    if [ -z "$until" ] || [ "$(date -u -d "$until+00" +%s)" -lt "$from" ]; then
+      echo "BASE='$each' restores to the end of the WAL only, without UNTIL: the WAL has no transaction after $(time_of "$from"), when it ended"
+    else
+      echo "BASE='$each' restores to times from $(time_of "$from") until $until+00, the newest transaction in the WAL"
+    fi
   else
     echo "$each restores to no time: it does not belong to the history of the timeline $timeline"
   fi

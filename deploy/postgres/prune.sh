@@ -111,7 +111,7 @@ for row in $rows; do
     describe unneeded "$each"
   else
     [ -n "$first" ] && [ "$(segment_of "$first")" \< "$(segment_of "$row")" ] || first=$row
-    describe needed "$each"
+    if is_usable "$each" "$timeline"; then describe needed "$each"; else describe kept "$each"; fi
   fi
 done
 oldest=${oldest#*:*:}

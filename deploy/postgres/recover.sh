@@ -69,6 +69,8 @@ if [ -n "$UNTIL" ]; then assert_ended_before "$UNTIL"; fi
 size=$(control "$BASE" 'Bytes per WAL segment')
 page=$(control "$BASE" 'WAL block size')
 assert_beginnings "$timeline" "$first" "$size"
+short=$(short_last_file "$lost")
+accepted=''
 "$BIN/pg_verifybackup" --quiet --no-parse-wal "$BASE" ||
   fail "The base backup $BASE is damaged or incomplete. These belong to the timeline $timeline: $(echo $(usable_backups "$timeline")). If there is no other, load the dump on an empty server (Restore one database)."
 
@@ -89,7 +91,9 @@ if test \$? = 1; then
   echo 'The file %f of the archive differs from the one of the lost server.' >&2
   exit 255
 fi
-for f in '$ARCHIVE/%f' '$REMAINDER/%f'; do test ! -e \"\$f\" || { cp \"\$f\" %p && exit 0; exit 255; }; done
+for f in '$ARCHIVE/%f' '$REMAINDER/%f'; do
+  test ! -e \"\$f\" || { cp \"\$f\" %p && { test \"\$f\" != '$REMAINDER/$short' || { truncate -s $size %p && echo 'The copy of $short was padded.' >&2; }; } && exit 0; exit 255; }
+done
 exit 1"
 
 # In single-user mode the program ends when the recovery has ended, nobody can connect, and nothing is archived.
@@ -118,7 +122,17 @@ warning=''
 [ ! -e "$new/warning" ] || { warning=$(cat "$new/warning") && rm "$new/warning"; }
 mv -T "$new" "$DATA"
 [ -z "$warning" ] || printf '%s\n' "$warning"
+padded=''
+if [ -n "$short" ] && grep -qF "The copy of $short was padded." "$log"; then
+  padded=yes
+  echo "WARNING: The last WAL file of the lost server, $REMAINDER/$short, has $(stat -c %s "$REMAINDER/$short") bytes instead of $size. Its copy in $DATA was filled with zeros. What the missing part had is lost, unless another copy of the file is found."
+fi
 echo "The recovery followed the timeline $timeline. The recovered server has the timeline $selected."
 grep -E 'recovery stopping|last completed transaction' "$log" || true
 [ -n "$recovered" ] || echo "No transaction was replayed: the recovered server has the state of the base backup, which began at $(utc "$(sed -n 's/^START TIME: //p' "$BASE/backup_label")")+00. Give that time as --since in step 7."
-[ -n "$UNTIL" ] || echo "NOT PROVED: everything that can be read was recovered. A damaged end of the WAL can look like its end. In step 7, compare with the logs of the service before you say that nothing is lost."
+case $accepted:$padded in
+  yes:*) end="the WAL after $ended was not read, and ACCEPT_LOSS_AFTER accepts its loss." ;;
+  *:yes) end="the last WAL file of the lost server is too short, so the end of the WAL is missing." ;;
+  *) end="everything that can be read was recovered. A damaged end of the WAL can look like its end." ;;
+esac
+[ -n "$UNTIL" ] || echo "NOT PROVED: $end In step 7, compare with the logs of the service before you say that nothing is lost."

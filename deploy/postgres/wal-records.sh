@@ -7,6 +7,8 @@
 #   REMAINDER in the folder that also has global/pg_control of the lost server, as it was then
 #   size      the bytes of a WAL file
 #   page      the bytes of a page of WAL
+# It sets
+#   accepted  to yes if WAL was not read and ACCEPT_LOSS_AFTER accepts that
 
 # Prints a WAL location, such as 0/3A41000, with 16 hex digits, which sort.
 digits() { segment_at "$1" 1; }
@@ -71,6 +73,27 @@ unread_pages() {
       if (!pages++) first = at
     }
     END { if (!NR) exit 1; print pages, first, rest }'
+}
+
+# Whether the first page of the WAL file $1 has the location that its name says. A file that was only prepared has zeros or older pages.
+begins_itself() {
+  path=${1##*/}
+  log=${path#????????}
+  set -- $(od -A n -t x4 -v -N 40 "$1")
+  [ "$#" = 10 ] && [ "$((0x$2))" -le "$((0x${path%????????????????}))" ] && [ "$((0x$3))" = "$((0x${path#????????????????} * size))" ] &&
+    [ "$((0x$4))" = "$((0x${log%????????}))" ] && [ "$((0x$9))" = "$size" ]
+}
+
+# Prints the name of the last WAL file that the lost server of the timeline $1 has written, if it is too short: its disk has lost the end.
+short_last_file() {
+  for name in $(wal_files "$1" "$REMAINDER" | sort -r); do
+    bytes=$(stat -c %s "$REMAINDER/$name")
+    if begins_itself "$REMAINDER/$name"; then
+      [ "$bytes" -ge "$size" ] || [ -e "$ARCHIVE/$name" ] || echo "$name"
+      return 0
+    fi
+    [ "$bytes" = "$size" ] || return 0
+  done
 }
 
 # Prints each WAL file that has WAL which the recovery did not read, and the location with which that begins.
@@ -141,7 +164,7 @@ assert_no_gap() {
 # Fails, unless ACCEPT_LOSS_AFTER has the location at which the recovery ended. $1 says which WAL was not read.
 reject_loss() {
   why="The recovery ended at $ended, after the transaction of ${recovered:-the base backup}${recovered:++00}, but $1."
-  [ "${ACCEPT_LOSS_AFTER:-}" != "$ended" ] || { echo "WARNING: $why It is lost, as ACCEPT_LOSS_AFTER says." >"$new/warning"; return 0; }
+  [ "${ACCEPT_LOSS_AFTER:-}" != "$ended" ] || { accepted=yes && echo "WARNING: $why It is lost, as ACCEPT_LOSS_AFTER says." >"$new/warning"; return 0; }
   damaged=$timeline$(segment_at "$ended" "$size")
   found=$(find_wal "$damaged")
   fail "$why The file $damaged is missing or damaged there${found:+ ($found)}. Find a better copy of it, and move the damaged one away. If there is none, paste the block again with ACCEPT_LOSS_AFTER='$ended' before UNTIL: then everything after that is lost. (After a loss of power the disk may have pages that were written after one that is missing: then nothing acknowledged is lost.)"

@@ -9,7 +9,7 @@ import { withClient } from '../platform/db/connections/roles.js';
 import { readRunningDatabase } from '../platform/db/connections/server-identity.js';
 import { withServiceRole } from '../platform/db/open-database.js';
 import { harmless, writeCsv } from '../platform/files/csv.js';
-import { readPause } from '../platform/queue/outbound-pause.js';
+import { readPause, RESTORED, type OutboundPause } from '../platform/queue/outbound-pause.js';
 import { readLog, requestsBefore, type LoggedRequest } from './restore-report/from-logs.js';
 import {
   couriersOf,
@@ -35,12 +35,18 @@ import { runScript } from './run/script.js';
 import { timeOf } from './run/times.js';
 import { commandLine } from '../config/commands.js';
 
-const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--until TIME] [--lost postgres://...]... [--log FILE]...`;
+// A script must not take such a report for a proof.
+const UNPROVED = 2;
+
+const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--until TIME] [--lost postgres://...]... [--log FILE]...
+The exit status is 0 if the logs were compared, ${UNPROVED} if the report is written but does not show whether everything acknowledged is there, and 1 if there is no report.
+It is ${UNPROVED} without --log, and if requests were left out because of --until. With 0, the report can still list lost requests: read it.`;
 
 // npm run restore:report: lists by courier what the lost server did after the restore point, and what couriers must be told.
 // DATABASE_OWNER_URL names the restored database. `--lost` names the lost one if it can still be read, and may be given once per lost server.
 // `--log` names logs of its servers.
 // The logs may go on after the restore: `--until` is the time at which the restored server started. Without it, that is the time of the pause.
+// A server or worker that starts on a restored database records that pause, so an earlier `--until` is refused.
 await runScript(async (print) => {
   const { values } = parseArgs({
     options: {
@@ -60,7 +66,9 @@ await runScript(async (print) => {
   const logs = await Promise.all(values.log.map((path) => readLog(path, since)));
   const url = readOwnerUrl();
   await assertOwn([url, ...values.lost]);
-  const until = logs.length === 0 ? since : (given ?? (await timeOfPause(url, since)));
+  const pause = logs.length === 0 ? undefined : await withClient(url, readPause);
+  const until = logs.length === 0 ? since : (given ?? timeOfPause(pause, since));
+  const early = given && describeEarly(given, pause);
   const requests = requestsBefore(logs, until);
   const missing = await leaveOutRecorded(url, requests, since);
   const lines = await collect(url, values.lost, missing, since);
@@ -74,8 +82,9 @@ await runScript(async (print) => {
   const later = logs.flatMap((log) => log.requests).length - requests.length;
   if (logs.length > 0)
     print(
-      `The logs count until ${until.toISOString()}, when the restored server started. Later requests that are not reported: ${later}.`,
+      `The logs count until ${until.toISOString()}, ${given ? 'as --until says' : 'when the restored server started'}. Later requests that are not reported: ${later}.`,
     );
+  if (early) print(early);
   for (const { path, from } of logs)
     if (from.getTime() > since.getTime())
       print(
@@ -83,12 +92,17 @@ await runScript(async (print) => {
       );
   if (logs.length > 0)
     print(
-      `Of ${requests.length} acknowledged requests in the logs since ${since.toISOString()}, the restored database has an audit entry of ${requests.length - missing.length}. ${missing.length === 0 ? 'Nothing acknowledged is missing.' : 'The others are in the report.'}`,
+      `Of ${requests.length} acknowledged requests in the logs since ${since.toISOString()}, the restored database has an audit entry of ${requests.length - missing.length}. ${describeMissing(missing.length, given ? later : 0)}`,
     );
-  if (values.lost.length === 0 && values.log.length === 0)
+  else if (values.lost.length > 0)
     print(
-      `Nothing of the lost server was given. Ask each courier for its work since ${since.toISOString()}.`,
+      'No log was given, so this does not show that nothing is lost: a lost server whose WAL is damaged ends where the restored one does. Give the logs of the service with --log.',
     );
+  else
+    print(
+      `Nothing of the lost server was given, so this does not show that nothing is lost. Ask each courier for its work since ${since.toISOString()}.`,
+    );
+  if (logs.length === 0 || (given && later > 0)) process.exitCode = UNPROVED;
 }, USAGE);
 
 async function collect(
@@ -144,14 +158,36 @@ async function assertOwn(urls: string[]): Promise<void> {
   await assertOwnerConnection();
 }
 
+/** @param leftOut the number of requests that were left out because of `--until`, and are lost if that time is wrong */
+function describeMissing(missing: number, leftOut: number): string {
+  const others = missing === 0 ? '' : 'The others are in the report. ';
+  if (leftOut > 0)
+    return `${others}The ${leftOut} later requests were not compared: if the restored server started later than --until says, they may be lost.`;
+  return missing === 0 ? 'Nothing acknowledged is missing.' : others.trim();
+}
+
 /** Returns when the restored server paused outbound work, with its first start. @throws Error if the pause does not tell that time */
-async function timeOfPause(url: string, since: Date): Promise<Date> {
-  const pause = await withClient(url, readPause);
+function timeOfPause(pause: OutboundPause | undefined, since: Date): Date {
   if (pause && pause.since.getTime() > since.getTime()) return pause.since;
   const why = pause ? 'was paused before --since' : 'is not paused any more';
   throw new Error(
     `Outbound work ${why}, so the pause does not tell when the restored server started. Give that time with --until: later requests in the logs are not lost.`,
   );
+}
+
+/**
+ * Returns a warning if outbound work was paused by hand after `--until`.
+ *
+ * @throws Error if the restored server itself paused it then: it started no earlier, and the requests between the two times are of the lost one
+ */
+function describeEarly(given: Date, pause: OutboundPause | undefined): string | undefined {
+  if (!pause || pause.since.getTime() <= given.getTime()) return undefined;
+  const times = `--until ${given.toISOString()} is before ${pause.since.toISOString()}`;
+  if (pause.reason === RESTORED)
+    throw new Error(
+      `${times}, when the first process that started on the restored server paused outbound work. Requests between these times are of the lost server. Leave --until out.`,
+    );
+  return `WARNING: ${times}, when outbound work was paused by hand. If the first server or worker started later than --until says, acknowledged requests between these times are lost, and this report does not have them.`;
 }
 
 /** @throws Error if both are the same: nothing would be missing, whatever was lost */

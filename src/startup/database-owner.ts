@@ -81,12 +81,16 @@ export async function findRefusal(
   return describeOtherName(own, identity, database) ?? other?.message;
 }
 
+/** The present keys are right, and the database still has those of the restore point. */
+const AFTER_RESTORE = 'Follow step 6 of docs/restore.md, and leave the present LOOKUP_KEY in the setting.';
+
 /** What differs from the last start, which deployment that was, and what to do if nothing else differs. */
 type OtherKeys = { keys: string; used: RecordedDeployment; message: string };
 
 const describeOtherKeys = ({ name, appEnv }: RecordedDeployment, keys: string[]): string =>
   `The deployment ${name} (APP_ENV=${appEnv}) has used this database with ${listOf(keys)}, so the start is refused, and nothing was changed. ` +
-  "These are the settings of another deployment: correct SECRETS_DIR or the database's URL.";
+  "If these are the settings of another deployment, correct SECRETS_DIR or the database's URL. " +
+  `If this database was restored to a time before its keys were replaced, they are right. ${AFTER_RESTORE}`;
 
 const listOf = (keys: string[]): string => `${keys.slice(0, -1).join(', ')} and ${keys.at(-1) ?? ''}`;
 
@@ -177,7 +181,7 @@ function describeOtherEncryptionKeys(
   if (!last || isShared) return undefined;
   const message =
     `The deployment ${last.name} (APP_ENV=${last.appEnv}) has used this database with other ENCRYPTION_KEYS, and none of them is in the setting. ` +
-    "Correct the database's URL, or add the key that it used after the newest. After a replacement it is in the file replaced-encryption-keys of SECRETS_DIR. " +
+    "Correct the database's URL, or add the key that it used after the newest. After a replacement it is in the file replaced-encryption-keys of SECRETS_DIR; after a restore, see step 6 of docs/restore.md. " +
     `If all its keys are lost and nothing is encrypted, ${takeOverLine(last.name, database)} checks that and records the present keys.`;
   return { keys: 'other ENCRYPTION_KEYS', used: last, message };
 }
@@ -196,7 +200,8 @@ function describeOtherLookupKey(
   const message = replacedLookupKey
     ? `${used} than the present and the replaced one, and nothing was changed. Give the LOOKUP_KEY that it used.`
     : `${used}, and nothing was changed. Correct LOOKUP_KEY or the database's URL. If LOOKUP_KEY was replaced, first run ` +
-      `${commandLine('rehash --replaced-key FILE')} with the old key, as docs/leaked-secrets.md describes.`;
+      `${commandLine('rehash --replaced-key FILE')} with the old key, as docs/leaked-secrets.md describes. ` +
+      `If the database was restored to a time before that, the key is right. ${AFTER_RESTORE}`;
   return { keys: 'another LOOKUP_KEY', used: last, message };
 }
 

@@ -91,7 +91,8 @@ async function isChainOfOtherKey(config: Config, url: string, secrets: Secrets):
 
 const OTHER_LOOKUP_KEY =
   'The API keys of couriers or the audit chains were stored with another LOOKUP_KEY, so none of them would be found or verify. Correct LOOKUP_KEY. ' +
-  `If it was replaced, run ${commandLine('rehash --replaced-key FILE')} with the old key, as docs/leaked-secrets.md describes.`;
+  `If it was replaced, run ${commandLine('rehash --replaced-key FILE')} with the old key, as docs/leaked-secrets.md describes. ` +
+  'After a restore to a time before that, follow step 6 of docs/restore.md, and leave the present key in the setting.';
 
 const describe = (version: string, fault: string): string =>
   `Stored secrets are encrypted with version ${version} of ENCRYPTION_KEYS, and the setting ${fault}. ` +

@@ -85,6 +85,7 @@ test('the page has the blocks of this test', () => {
   expect(BLOCKS).toEqual([
     'connect',
     'base-backup',
+    'replication',
     'prune-list',
     'prune',
     'dump',
@@ -126,6 +127,28 @@ describe.each(BLOCKS)('the block %s', (name) => {
 
 describe('the block names its one cause:', () => {
   test.each([
+    ['base-backup', 'rm -r "$BACKUP/base"; BIN=/none', /^FAILED: there is no complete base backup$/],
+    [
+      'base-backup',
+      'BIN=/none; : >"$BACKUP/base/backup_manifest"',
+      /^FAILED: there is no complete base backup$/,
+    ],
+    [
+      'base-backup',
+      'BIN=/none; echo x >"$BACKUP/base/backup_manifest"',
+      /^FAILED: the newest complete backup is the one of before, \S+backup\/base$/,
+    ],
+    [
+      'base-backup',
+      'BIN=/none; mkdir "$BACKUP/base.20261101T000000000"; echo x >"$BACKUP/base.20261101T000000000/backup_manifest"',
+      /^FAILED: the newest complete backup is the one of before, \S+backup\/base\.20261101T000000000$/,
+    ],
+    ['dump', 'BIN=/none', /^FAILED: there is no complete dump\. A database/],
+    [
+      'dump',
+      'BIN=/none; echo x >"$BACKUP/crossdock.dump"',
+      /^FAILED: the newest complete dump is .*crossdock\.dump\. A/,
+    ],
     ['put-aside', 'LOST=/srv/lost', /^FAILED: nothing is renamed\. A server was put aside already: LOST is/],
     ['put-aside', ': >"$DATA/restore.unfinished"', /^FAILED: nothing is renamed\. \S+ was recovered, and/],
     ['put-aside', 'DATA=/srv/none', /^FAILED: nothing is renamed\. \/srv\/none is no data folder\./],

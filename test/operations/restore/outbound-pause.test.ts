@@ -274,11 +274,11 @@ test(
       const { code } = await program.ended;
       return { code, output: program.output() };
     };
-    const pauseAt = (time: Date | null) =>
+    const pauseAt = (time: Date | null, reason = RESTORED) =>
       withClient(lost.ownerUrl, (client) =>
         client.query('update installation.outbound set paused_at = $1, paused_because = $2', [
           time,
-          time && RESTORED,
+          time && reason,
         ]),
       );
     const refused = (why: string) => ({ code: 1, output: expect.stringContaining(why) });
@@ -287,7 +287,7 @@ test(
     await pauseAt(since);
     expect(await report()).toEqual(refused('Outbound work was paused before --since, so the pause'));
     const all = await report('--until', new Date(later.getTime() + 2).toISOString());
-    expect(all).toEqual({ code: 0, output: expect.stringContaining('not reported: 0.') });
+    expect(all).toEqual({ code: 0, output: expect.stringMatching(/as --until says\. .*not reported: 0\./) });
     expect(await readFile(join(folder, 'couriers.json'), 'utf8')).toContain('"restored"');
     await pauseAt(later);
     expect(await report()).toEqual({
@@ -297,6 +297,24 @@ test(
       ),
     });
     const once = await readFile(join(folder, 'couriers.json'), 'utf8');
+    // A time before the first start of the restored server would leave out lost requests.
+    const early = new Date(since.getTime() + 1).toISOString();
+    expect(await report('--until', early)).toEqual(
+      refused(`--until ${early} is before ${later.toISOString()}, when the first process that started on`),
+    );
+    await pauseAt(later, 'Somebody paused it.');
+    expect(await report('--until', early)).toEqual({
+      code: 2,
+      output: expect.stringMatching(
+        /until \S+, as --until says\. .*not reported: 3\.\nWARNING: --until .* paused by hand[^]*\nOf 0 ack.* The 3 later requests were not compared: /,
+      ),
+    });
+    await pauseAt(null);
+    const resumed = await report('--until', early);
+    expect(resumed).toEqual({ code: 2, output: expect.stringContaining('as --until says') });
+    expect(resumed.output).toMatch(/The 3 later requests were not compared: .* may be lost\.$/m);
+    expect(resumed.output).not.toContain('Nothing acknowledged is missing');
+    await pauseAt(later);
     // The work of a second lost server counts too. Here it has the same rows, which are listed once.
     expect(await report('--lost', ownerUrl())).toEqual({
       code: 0,
@@ -336,6 +354,33 @@ test(
     // Without the request that the database has.
     expect(csv.split('\r\n')).toHaveLength(lines.length + 1);
     expect(csv).toContain(`package,`);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'restore:report without a log says that it proves nothing, also with its exit status',
+  async () => {
+    const args = ['--since', new Date().toISOString(), '--out', await makeFolder()];
+    const report = async (...more: string[]) => {
+      const program = run(
+        'src/commands/restore-report.js',
+        { DATABASE_OWNER_URL: lost.urls.DATABASE_OWNER_URL },
+        [...args, ...more],
+      );
+      return [(await program.ended).code, program.output()];
+    };
+    expect(await report('--lost', ownerUrl())).toEqual([
+      2,
+      expect.stringMatching(
+        /nothing known$[^]*^No log was given, so this does not show that nothing is lost: /m,
+      ),
+    ]);
+    expect(await report()).toEqual([
+      2,
+      expect.stringMatching(/^Nothing of the lost server was given, so this does not show that nothing/m),
+    ]);
+    expect(await report('--help')).toEqual([0, expect.stringContaining('It is 2 without --log, and if')]);
   },
   LIMIT_MS,
 );

@@ -48,7 +48,7 @@ onServer(
   'what a restore of the last days needs is never deleted, and the rest only after proof',
   async (cluster, terminal) => {
     expectOk(terminal, blockOf('connect'));
-    expectFailed(terminal, blockOf('prune'), /has a WAL file|no complete base backup/);
+    expectFailed(terminal, blockOf('prune'), /has no WAL file|no complete base backup/);
     const space = join(cluster.folder, 'space');
     sql(cluster, `copy (select 1) to program 'mkdir ${space}; cat >${space}.written'`);
     sql(cluster, `create tablespace other_disk location '${space}'`);

@@ -90,7 +90,12 @@ describe('the recovery is refused', () => {
       { archive: { [segment(ONE, 1)]: '', [segment(TWO, 2)]: '' } },
       /a file \.history may be missing/,
     ],
-    ['without WAL', { archive: {} }, /Is the archive mounted\?/],
+    ['without WAL', { archive: {} }, /^FAILED: \S+archive has no WAL file\. Is the archive mounted\?/],
+    [
+      'without WAL on both machines',
+      { archive: {}, lost: {} },
+      /^FAILED: Neither \S+archive nor \S+pg_wal has a WAL/,
+    ],
     [
       'with a lost server that is not the last one',
       { archive: TWO_OF_ONE, lost: LOST_ONE },
@@ -194,5 +199,22 @@ describe('a timeline is given up', () => {
       output: expect.stringMatching(reason),
     });
     expect([ONE, TWO, THREE].filter(isGivenUp)).toEqual([]);
+  });
+});
+
+test('a base backup that restores to no time is kept for its days, and is not called needed', async () => {
+  const { run } = await prepare({
+    archive: { [segment(ONE, 1)]: '', [segment(TWO, 2)]: '', [`${TWO}.given-up`]: '' },
+    backups: {
+      base: { timeline: TWO, begins: 2, ends: 2 },
+      'base.20261120T000000': { timeline: ONE, begins: 1, ends: 1, days: 1 },
+    },
+    server: { state: 'in production', timeline: ONE },
+  });
+  const none = { LOST: '', REMAINDER: '' };
+  expect(run('list-backups.sh', [], none).output).toMatch(/backup\/base restores to no time: /);
+  expect(run('prune.sh', ['list'], none)).toEqual({
+    status: 0,
+    output: expect.stringMatching(/^kept {5}\S+backup\/base, .*\nneeded {3}\S+base\.20261120T000000, /),
   });
 });

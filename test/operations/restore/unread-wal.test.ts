@@ -107,6 +107,13 @@ onServer(
     expectFailed(terminal, accepting(recoverBlock(EVERYTHING), '0/1'), /WAL after it exists/);
     const accepted = expectOk(terminal, accepting(recoverBlock(EVERYTHING), end));
     expect(accepted).toMatch(new RegExp(`^WARNING: The recovery ended at ${end}.* It is lost`, 'm'));
+    expect(accepted).toMatch(
+      new RegExp(
+        `^NOT PROVED: the WAL after ${end} was not read, and ACCEPT_LOSS_AFTER accepts its loss\\.`,
+        'm',
+      ),
+    );
+    expect(accepted).not.toContain('everything that can be read was recovered');
     expectOk(terminal, blockOf('give-up'));
     mend();
     expect(expectOk(terminal, recoverBlock(EVERYTHING))).not.toContain('WARNING');
@@ -217,6 +224,9 @@ onServer(
     expectOk(terminal, blockOf('base-backup'));
     await kill(cluster);
     putAside(terminal);
+    expect(expectOk(terminal, blockOf('list-backups'))).toMatch(
+      /^BASE='\S+' restores to the end of the WAL only, without UNTIL: the WAL has no transaction after \d{4}-/m,
+    );
     expect(expectOk(terminal, recoverBlock(EVERYTHING))).toMatch(
       /^No transaction was replayed: .* which began at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\+00\. Give that time as --since/m,
     );

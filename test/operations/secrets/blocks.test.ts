@@ -66,7 +66,12 @@ const secretsIn = (files: Record<string, string>) =>
 
 /** Runs a block as a terminal does: a line that fails does not stop the next one. */
 function paste(name: string, bin: string, secrets: string) {
-  return spawnSync('sh', ['-c', `${textOf('before')}\n${textOf(name)}`], {
+  // The first block also prints OK, which is not that of the others.
+  return runText(`{\n${textOf('before')}} >/dev/null\n${textOf(name)}`, bin, secrets);
+}
+
+function runText(text: string, bin: string, secrets: string) {
+  return spawnSync('sh', ['-c', text], {
     encoding: 'utf8',
     env: {
       PATH: `${bin}:${process.env['PATH']}`,
@@ -204,6 +209,38 @@ describe('a block of docs/leaked-secrets.md of which a command fails', () => {
     const { LOOKUP_KEY: present, 'replaced-lookup-key': replaced } = readAll(secrets);
     expect([present === replaced, replaced]).toEqual([false, `${hex('5')}\n`]);
   });
+
+  test('before prints OK if SECRETS is the folder of the secrets, and else FAILED', async () => {
+    const bin = await makePrograms(PROGRAMS);
+    const secrets = await makeSecrets({});
+    const outcome = (folder: string) => {
+      const { stdout, stderr } = runText(textOf('before'), bin, folder);
+      return `${stdout}${stderr}`;
+    };
+    expect(outcome(secrets)).toBe(`OK: the secrets are those of ${secrets}\n`);
+    expect(outcome(bin)).toMatch(/^FAILED: SECRETS is '.*', which is not the folder of the secrets\..*\n$/);
+    expect(outcome('')).toMatch(/^FAILED: SECRETS is '', which/);
+  });
+
+  test.each(['none', 'cat', 'mv', 'chmod'])(
+    'put overwrites no lookup key that no file has, also if %s fails, and keeps each once',
+    async (failing) => {
+      const secrets = await makeSecrets({});
+      const { LOOKUP_KEY: first = '' } = FILES;
+      const put = async (key: string, program: string) =>
+        runText(
+          `${textOf('before')}\nput LOOKUP_KEY ${key}`,
+          await makePrograms({ ...PROGRAMS, [program]: program === 'none' ? '' : 'exit 1' }),
+          secrets,
+        ).status;
+      expect((await put(hex('a'), failing)) === 0).toBe(failing === 'none');
+      expect(Object.values(readAll(secrets)).join()).toContain(first);
+      for (const key of [hex('a'), hex('a'), hex('b'), hex('a'), hex('b')])
+        expect(await put(key, 'none')).toBe(0);
+      const { LOOKUP_KEY: present, 'former-lookup-keys': former } = readAll(secrets);
+      expect([present, former]).toEqual([`${hex('b')}\n`, `${first}\n${hex('a')}\n${hex('b')}\n`]);
+    },
+  );
 
   test('counts no lookup key as different that the database does not use', async () => {
     const rows = [

@@ -86,7 +86,9 @@ describe('a new LOOKUP_KEY', () => {
     async () => {
       const LOOKUP_KEY = hex();
       const refused = await refusalOfWorker({ LOOKUP_KEY });
-      expect(refused).toMatch(/^The deployment [^\n]+ with another LOOKUP_KEY, [^\n]+rehash[^\n]+\n$/);
+      expect(refused).toMatch(
+        /^The deployment [^\n]+ with another LOOKUP_KEY, [^\n]+rehash[^\n]+step 6 of docs\/restore\.md[^\n]+\n$/,
+      );
       const old = await fileWith(production.keys.LOOKUP_KEY);
       const done = await command('rehash', ['--drop-backup-codes', '--replaced-key', old], { LOOKUP_KEY });
       expect([done.code, done.output]).toEqual([0, expect.stringContaining('Deleted backup codes: 1.')]);
@@ -302,7 +304,7 @@ test(
   async () => {
     const other = newKeys();
     expect(await refusalOfWorker({ ...other, TOKEN_KEYS: production.keys.TOKEN_KEYS })).toMatch(
-      /^The deployment [^\n]+ with other ENCRYPTION_KEYS and another LOOKUP_KEY, so the start is refused, [^\n]+\n$/,
+      /^The deployment [^\n]+ with other ENCRYPTION_KEYS and another LOOKUP_KEY, so the start is refused, [^\n]+ restored [^\n]+ they are right\. Follow step 6 of docs\/restore\.md, and leave the present LOOKUP_KEY [^\n]+\n$/,
     );
     expect(await refusalOfWorker(other)).toMatch(
       /with other ENCRYPTION_KEYS, another LOOKUP_KEY and other TOKEN_KEYS, so the start is refused/,

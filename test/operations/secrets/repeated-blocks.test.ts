@@ -151,8 +151,13 @@ describe('the blocks of the lookup key', () => {
     // Without the key of the setting, nobody could read the hashes of the database.
     expect(output).not.toContain('go back');
     expect(output).not.toContain('no process can start');
-    expect(await pasteStopped(undefined, 'lookup-key-back')).toBe('FAILED');
+    await installation.restart(() => ({ output } = installation.paste(['lookup-key-back'], given)));
+    expect(output).toMatch(/^FAILED: nothing was changed, because the replacement is complete: /m);
+    expect(output).not.toContain('completes the replacement');
+    // The service runs.
+    expect(paste('lookup-key-back')).toBe('FAILED');
     expect([secretOf('LOOKUP_KEY'), secretOf('replaced-lookup-key')]).toEqual([second, first]);
+    expect(existsSync(join(installation.secrets, 'unused-lookup-keys'))).toBe(false);
     expect(await countCodes()).toBe(codes);
     expect([paste('lookup-key-proof'), paste('lookup-key-proof')]).toEqual(['OK', 'OK']);
     expect(await pasteStopped()).toBe('OK');

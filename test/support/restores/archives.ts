@@ -61,7 +61,11 @@ for file in "$1"/????????????????????????; do
   name=\${file##*/}
   test "\${name#????????}" = "\${2#????????}" || test "$(printf '%s\\n' "\${name#????????}" "\${2#????????}" | /usr/bin/sort | /usr/bin/head -n 1)" = "\${2#????????}" || /bin/rm "$file"
 done`,
-  postgres: `for each; do case $each in recovery_target_timeline=*) printf %s "\${each#*=}" >${machine}/followed;; esac; done
+  // Single-user mode, in which give-up.sh asks for the databases and then in each one for the last start of the service.
+  postgres: `case " $* " in *" -c restore_command="*) ;; *) read -r statement
+  case $statement in *datname*) echo '	 1: datname = "template1"	(typeid = 19, len = 64, typmod = -1, byval = f)';; *) echo '	 1: seen = "never"	(typeid = 25, len = -1, typmod = -1, byval = f)';; esac
+  exit;; esac
+for each; do case $each in recovery_target_timeline=*) printf %s "\${each#*=}" >${machine}/followed;; esac; done
 echo archive recovery complete
 /bin/mkdir -p ${machine}/main.new/pg_wal
 printf '1\t0/${hex(end * SEGMENT_BYTES)}\tno recovery target specified\n' >${machine}/main.new/pg_wal/${timeline}.history

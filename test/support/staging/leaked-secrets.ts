@@ -108,7 +108,8 @@ function pasteBlocks(names: string[], state: string, env: Record<string, string>
   const script = [
     '. "$STATE"',
     'PASTED=0',
-    ...texts.map((text) => `${text}test $? = 0 || PASTED=1`),
+    // The first block also prints OK, which is not that of the others.
+    ...texts.map((text, index) => `{\n${text}}${index === 0 ? ' >/dev/null' : ''}\ntest $? = 0 || PASTED=1`),
     `{\n${keep}\n} >"$STATE"`,
     'exit $PASTED',
   ];

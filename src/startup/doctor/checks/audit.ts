@@ -35,7 +35,8 @@ const findingsOf = (tenantId: string, { head, flaw, oldestUnchainedSeconds: age 
   flaw &&
     problem(
       `The audit chain of tenant ${tenantId} does not verify at link ${flaw.sequence ?? head} of ${head}: ${flaw.problem}.`,
-      'Use the LOOKUP_KEY that chained it. If you have just replaced it, close the chain as "Lookup key" in docs/leaked-secrets.md ' +
+      'After a restore to a time before LOOKUP_KEY was replaced, follow step 6 of docs/restore.md, and leave the present key in the setting. ' +
+        'Otherwise use the LOOKUP_KEY that chained it. If you have just replaced it, close the chain as "Lookup key" in docs/leaked-secrets.md ' +
         `describes; if processes ran meanwhile, stop them and run ${commandLine('rehash --replaced-key FILE --accept-altered')} with the old key. If neither applies, follow "The audit chain" in docs/operations.md.`,
     ),
   age > LATE_SECONDS &&
