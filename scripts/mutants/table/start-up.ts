@@ -5,7 +5,7 @@ export const START_UP: readonly SourceMutant[] = [
   {
     name: 'start: production does not serve a database with other protections',
     file: 'src/startup/safe-database.ts',
-    find: '  if (faults.length > 0) throw new ConfigError([...new Set(faults)]);\n',
+    find: '  throw new ConfigError(faults, mayAllPass ? { cause: failures[0] } : {});\n',
     replace: '',
     tests: [
       {
