@@ -97,8 +97,9 @@ test(
   LIMIT_MS,
 );
 
+/** A start says first that it tries again. */
 const REASON =
-  /^(DATABASE_URL: )?The database accepts no writes: its server is a standby, or default_transaction_read_only is on\. Use the primary's URL, or reset the setting as DatabaseNotWritable in docs\/operations\.md describes, and repeat\..*\n$/;
+  /^(?:DATABASE_OWNER_URL: .* Trying again for \d+ seconds\.\n)?(DATABASE_URL: )?The database accepts no writes: its server is a standby, or default_transaction_read_only is on\. Use the primary's URL, or reset the setting as DatabaseNotWritable in docs\/operations\.md describes, and repeat\..*\n$/;
 
 const TENANT = ['--slug', 'new', '--name', 'New', '--host', 'new.example.com'];
 
