@@ -36,7 +36,6 @@ export const RETENTION_RULES: RetentionRule[] = [
   { table: sql`label_bridges`, time: sql`old.seen_at`, keep: sql`interval '1 day'` },
   { table: sql`preauth_tokens`, time: sql`old.expires_at`, keep: sql`interval '1 hour'` },
   { table: sql`sessions`, time: sql`coalesce(old.ended_at, old.expires_at)`, keep: sql`interval '30 days'` },
-  // A few rows per owner, so it needs no index on the time.
   {
     table: sql`service_tokens`,
     time: sql`coalesce(old.revoked_at, old.expires_at)`,

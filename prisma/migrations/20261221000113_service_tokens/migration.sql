@@ -34,6 +34,8 @@ create table service_tokens (
 );
 
 create index service_tokens_tenant_id_courier_id_created_at_id_idx on service_tokens (tenant_id, courier_id, created_at, id);
+-- For retention. Tokens that were revoked stay for 90 days, and an owner may make many.
+create index service_tokens_end on service_tokens (tenant_id, coalesce(revoked_at, expires_at));
 
 -- Half full, so that writing last_used_at stays on the page (a HOT update).
 alter table service_tokens set (fillfactor = 50);
