@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { operations } from '../../generated/operations.js';
-import { DEMO } from '../../fixtures/demo/seed.js';
-import { whileInactive } from '../support/harness/inactive-courier.js';
-import { SCOPES_OF_COURIERS, serviceTokenOf } from '../support/service/principals.js';
-import { startService, type Service } from '../support/service/service.js';
+import { operations } from '../../../generated/operations.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
+import { whileInactive } from '../../support/harness/inactive-courier.js';
+import { SCOPES_OF_COURIERS, serviceTokenOf } from '../../support/service/principals.js';
+import { startService, type Service } from '../../support/service/service.js';
 
 // A service token that has ended, or comes from another address, is refused by every operation that takes tokens.
 
