@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../../generated/operations.js';
 import { hasPermission } from '../../src/platform/access/permissions.js';
-import { serviceTokenOf } from '../support/service/principals.js';
+import { SCOPES_OF_COURIERS, SCOPES_OF_STAFF, serviceTokenOf } from '../support/service/principals.js';
 import { startService, type Service } from '../support/service/service.js';
-
-const OF_COURIERS = ['packages:read', 'prealerts:write', 'customers:write', 'webhooks:manage', 'bills:read'];
-const OF_STAFF = [...OF_COURIERS, 'intake:write', 'manifests:write'];
 
 let service: Service;
 /** One token per owner and scope. */
@@ -14,8 +11,8 @@ const tokens = new Map<string, string>();
 beforeAll(async () => {
   service = await startService();
   for (const [user, scopes] of [
-    ['iex', OF_COURIERS],
-    ['admin', OF_STAFF],
+    ['iex', SCOPES_OF_COURIERS],
+    ['admin', SCOPES_OF_STAFF],
   ] as const)
     for (const scope of scopes) {
       const body = { action: 'create', name: scope, scopes: [scope] };
@@ -39,7 +36,7 @@ async function outcomeOf({ id }: (typeof all)[number], token: string): Promise<s
 }
 
 test('the contract names the scopes of couriers and of the staff, and no other', () => {
-  expect(new Set(scoped.flatMap(scopesOf))).toEqual(new Set(OF_STAFF));
+  expect(new Set(scoped.flatMap(scopesOf))).toEqual(new Set(SCOPES_OF_STAFF));
   expect(unscoped.map(({ id }) => id)).toEqual(
     expect.arrayContaining([
       'manageUsers',
@@ -54,8 +51,8 @@ test('the contract names the scopes of couriers and of the staff, and no other',
 });
 
 describe.each([
-  ['iex', OF_COURIERS],
-  ['admin', OF_STAFF],
+  ['iex', SCOPES_OF_COURIERS],
+  ['admin', SCOPES_OF_STAFF],
 ] as const)('tokens of %s, one per scope', (user, scopes) => {
   test.each(scoped.map((operation) => [operation.id, operation] as const))(
     '%s accepts those with one of its scopes, and refuses the others with 403',

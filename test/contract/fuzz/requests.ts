@@ -3,7 +3,7 @@ import type { Schema } from '../../../src/platform/contract/bundle.js';
 import type { Media } from '../../support/contract/dereference.js';
 import { NDJSON, type OperationId } from '../../../src/platform/contract/types.js';
 import { describeOperation, operationOf } from '../../support/service/contract.js';
-import { SCOPES_OF_COURIERS } from '../../support/service/principals.js';
+import { SCOPES_OF_COURIERS, SCOPES_OF_STAFF } from '../../support/service/principals.js';
 import { encodeBody } from './bodies.js';
 import { MUTATION, mutate } from './mutations.js';
 import type { Pools } from './pools.js';
@@ -14,7 +14,7 @@ export const SERVICE_TOKENS = {
   'token of IEX': { as: 'iex', scopes: SCOPES_OF_COURIERS },
   'token of HRB': { as: 'hrb', scopes: SCOPES_OF_COURIERS },
   'token of TWO': { as: 'two/two', scopes: SCOPES_OF_COURIERS },
-  'token of the staff': { as: 'admin', scopes: [...SCOPES_OF_COURIERS, 'intake:write', 'manifests:write'] },
+  'token of the staff': { as: 'admin', scopes: SCOPES_OF_STAFF },
 } as const;
 
 /** The name of these tokens, by which no request finds and revokes them. */

@@ -1,26 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { operations } from '../../../generated/operations.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { whileInactive } from '../../support/harness/inactive-courier.js';
-import { SCOPES_OF_COURIERS, serviceTokenOf } from '../../support/service/principals.js';
+import { SCOPES_OF_COURIERS, SCOPES_OF_STAFF, serviceTokenOf } from '../../support/service/principals.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 // A service token that has ended, or comes from another address, is refused by every operation that takes tokens.
 
 let service: Service;
-/** Tokens of a courier and of the staff, with all scopes that they may have. */
-const tokens: Record<'iex' | 'admin', string> = { iex: '', admin: '' };
+/** New tokens of a courier and of the staff, with all scopes that they may have. */
+let tokens: Record<'iex' | 'admin', string>;
 
 beforeAll(async () => {
   service = await startService();
-  tokens.iex = await serviceTokenOf(service, 'iex', SCOPES_OF_COURIERS);
-  tokens.admin = await serviceTokenOf(service, 'admin', [
-    ...SCOPES_OF_COURIERS,
-    'intake:write',
-    'manifests:write',
-  ]);
 });
 afterAll(() => service.stop());
+beforeEach(async () => {
+  await service.owner.query('delete from service_tokens');
+  tokens = {
+    iex: await serviceTokenOf(service, 'iex', SCOPES_OF_COURIERS),
+    admin: await serviceTokenOf(service, 'admin', SCOPES_OF_STAFF),
+  };
+});
 
 const scoped = Object.values(operations).filter(({ scopes }) => scopes.length > 0);
 type Scoped = (typeof scoped)[number];
@@ -50,18 +51,9 @@ describe.each([
   ['comes from another address', "addresses = '{203.0.113.0/28}'", '403 address_not_allowed'],
 ])('a token that %s', (_state, assignment, refusal) => {
   test('is refused by every operation that takes tokens', async () => {
-    const { rows } = await service.owner.query<Record<string, unknown>>('select * from service_tokens');
-    await service.owner.query(`update service_tokens set ${assignment}`);
-    try {
-      expect(await outcomesOf(scoped)).toEqual(scoped.map(({ id }) => `${id} ${refusal}`));
-    } finally {
-      await service.owner.query('delete from service_tokens');
-      await service.owner.query(
-        'insert into service_tokens select * from jsonb_populate_recordset(null::service_tokens, $1::jsonb)',
-        [JSON.stringify(rows)],
-      );
-    }
     expect((await outcomesOf(scoped)).filter((outcome) => outcome.endsWith(refusal))).toEqual([]);
+    await service.owner.query(`update service_tokens set ${assignment}`);
+    expect(await outcomesOf(scoped)).toEqual(scoped.map(({ id }) => `${id} ${refusal}`));
   });
 });
 

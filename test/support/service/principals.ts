@@ -37,13 +37,7 @@ export async function credentialsOf(service: Service, principal: Principal): Pro
     case 'token IEX':
       return { token: await serviceTokenOf(service, 'iex', SCOPES_OF_COURIERS) };
     case 'token staff':
-      return {
-        token: await serviceTokenOf(service, 'admin', [
-          ...SCOPES_OF_COURIERS,
-          'intake:write',
-          'manifests:write',
-        ]),
-      };
+      return { token: await serviceTokenOf(service, 'admin', SCOPES_OF_STAFF) };
     default:
       return { as: principal };
   }
@@ -56,6 +50,7 @@ export const SCOPES_OF_COURIERS = [
   'webhooks:manage',
   'bills:read',
 ];
+export const SCOPES_OF_STAFF = [...SCOPES_OF_COURIERS, 'intake:write', 'manifests:write'];
 
 /** Creates a service token of the user's courier, or of the staff. */
 export async function serviceTokenOf(

@@ -3,8 +3,12 @@ const MAX_REMEMBERED = 1_000;
 
 /** Gives every second turn to a block of networks, whichever tenants its calls name. */
 export type BlockTurns = {
-  /** Returns the block among these that has waited longest for a turn, or undefined if the turn is not that of a block. */
-  due(waiting: Iterable<string>): string | undefined;
+  /**
+   * Returns the block that was served longest ago, or undefined if the turn is not that of a block.
+   *
+   * @param listWaiting returns the blocks that wait; not called if the turn is not that of a block
+   */
+  due(listWaiting: () => Iterable<string>): string | undefined;
   /** To be called when a call of a block starts. */
   note(block: string): void;
 };
@@ -19,9 +23,9 @@ export function makeBlockTurns(): BlockTurns {
   let turns = 0;
 
   return {
-    due(waiting) {
+    due(listWaiting) {
       if (turns % 2 === 0) return undefined;
-      const blocks = new Set(waiting);
+      const blocks = new Set(listWaiting());
       for (const block of blocks) if (!served.has(block)) return block;
       for (const block of served) if (blocks.has(block)) return block;
       return undefined;

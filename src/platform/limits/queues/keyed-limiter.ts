@@ -51,6 +51,7 @@ export type KeyedLimiterOptions = {
 };
 
 type Waiter = { owner: Owner; start(): void };
+/** `strangersBlock` is undefined for known callers. */
 type Queue = Turns<Waiter> & Pick<Owner, 'tenant' | 'key'> & { strangersBlock: string | undefined };
 
 /**
@@ -78,10 +79,13 @@ export function makeKeyedLimiter({
   function startNext(): void {
     if (running.size === concurrency) return;
     const isReady = ({ tenant, key }: Queue) => !running.has(key) && countOf(tenant) < perTenant;
-    const waiting = queues.queues().filter((queue) => queue.strangersBlock !== undefined && isReady(queue));
-    const due = blocks.due(waiting.map(({ strangersBlock }) => strangersBlock ?? ''));
+    const due = blocks.due(() =>
+      queues.queues().flatMap((queue) => (isReady(queue) ? (queue.strangersBlock ?? []) : [])),
+    );
+    const isDue = ({ strangersBlock: block }: Queue) =>
+      due === undefined || block === undefined || block === due;
     const next = queues.takeNext(
-      (queue) => isReady(queue) && (due === undefined || [undefined, due].includes(queue.strangersBlock)),
+      (queue) => isReady(queue) && isDue(queue),
       (queue) => queue.takeFirst(),
     );
     if (!next) return;
