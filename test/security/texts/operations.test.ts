@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
@@ -25,7 +26,9 @@ afterAll(async () => {
   expect(await hostileRows(service().owner)).toEqual([]);
 }, 60_000);
 
-const { service } = withService();
+const { service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
+
+const randomAddress = () => `10.${[...randomBytes(3)].join('.')}`;
 
 const isLong = rounds(0, 1) === 1;
 const isText = ({ schema }: Input) => [schema['type']].flat().includes('string');
@@ -65,9 +68,11 @@ test.each(byOperation)('%s takes no hostile text in any of its fields', async (_
   const failed: string[] = [];
   for (const [turn, input] of own.entries())
     for (const [name, value] of valuesOf(input, turn)) {
-      // Each wrong password counts.
-      if (input.schema['x-text'] === 'exact') await service().owner.query('delete from login_throttles');
-      const failure = await failureOf(input.id, input.callWith(value));
+      // Each wrong password or code counts, for its user and for its network.
+      await service().owner.query('delete from login_throttles');
+      const call = input.callWith(value);
+      const headers = { ...call.headers, 'x-forwarded-for': randomAddress() };
+      const failure = await failureOf(input.id, { ...call, headers });
       if (failure) failed.push(`${input.field} with ${name}: ${failure}`);
     }
   expect(failed).toEqual([]);
