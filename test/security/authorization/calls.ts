@@ -473,10 +473,6 @@ async function newServiceToken(
 ): Promise<string> {
   if (code === 'NOBODY') return courierId;
   const id = randomUUID();
-  // Few of a courier may be active.
-  await owner.query('delete from service_tokens where courier_id = $1 and created_by = courier_id', [
-    courierId,
-  ]);
   const { rows } = await owner.query<{ tenant_id: string }>('select tenant_id from couriers where id = $1', [
     courierId,
   ]);

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
@@ -18,6 +17,7 @@ import {
 } from '../../support/service/contract.js';
 import { BOUNDARY, MULTIPART_TYPE } from '../../support/service/forms.js';
 import type { Call } from '../../support/service/service.js';
+import { randomAddress } from '../../support/sign-in/random-address.js';
 
 // No text of any request makes the service fail, and none is stored with characters that it must not have.
 
@@ -27,8 +27,6 @@ afterAll(async () => {
 }, 60_000);
 
 const { service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
-
-const randomAddress = () => `10.${[...randomBytes(3)].join('.')}`;
 
 const isLong = rounds(0, 1) === 1;
 const isText = ({ schema }: Input) => [schema['type']].flat().includes('string');
