@@ -32,7 +32,8 @@ const WINDOWS = [
 /**
  * Opening and inspecting a page takes most of the time, and one template makes all pages but the reference. By default, all pages
  * are opened in the narrow window, where they can be too wide, and these are inspected, each in one window: one with each kind
- * of content. The reference is inspected in both, because it has a header of its own in a narrow one. `npm run test:long` opens and inspects every page in all windows.
+ * of content. The reference is inspected in both, because it has a header of its own in a narrow one. `npm run test:long`
+ * opens and inspects every page in all windows.
  */
 const INSPECTED = [REFERENCE, '/docs', '/docs/errors', '/docs/webhooks', OPERATION];
 const isInspectedIn = (window: number, path: string) =>
