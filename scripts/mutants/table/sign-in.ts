@@ -488,7 +488,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/modules/auth/cookie-forgery.test.ts',
+        file: 'test/modules/auth/device/cookie-forgery.test.ts',
         titles: ['is refused without the header, as forms'],
       },
     ],
@@ -500,7 +500,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/modules/auth/cookie-forgery.test.ts',
+        file: 'test/modules/auth/device/cookie-forgery.test.ts',
         titles: ['is refused with the header if the browser or Origin names another page'],
       },
     ],
@@ -512,7 +512,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     replace: 'return true ||',
     tests: [
       {
-        file: 'test/modules/auth/cookie-forgery.test.ts',
+        file: 'test/modules/auth/device/cookie-forgery.test.ts',
         titles: ['is refused with the header if the browser or Origin names another page'],
       },
     ],
@@ -523,7 +523,10 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: 'if (cookie !== undefined) assertUserOfPage(request, operation, caller);',
     replace: '',
     tests: [
-      { file: 'test/modules/auth/device-session.test.ts', titles: ['of one user is refused from the page'] },
+      {
+        file: 'test/modules/auth/device/device-session.test.ts',
+        titles: ['of one user is refused from the page'],
+      },
     ],
   },
   {
@@ -533,7 +536,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/modules/auth/device-session.test.ts',
+        file: 'test/modules/auth/device/device-session.test.ts',
         titles: ['and with a header Authorization counts as the header alone'],
       },
     ],
@@ -544,7 +547,10 @@ export const SIGN_IN: readonly SourceMutant[] = [
     find: 'isSecure ? SECURE : PLAIN',
     replace: 'isSecure ? PLAIN : PLAIN',
     tests: [
-      { file: 'test/modules/auth/device-session.test.ts', titles: ['counts with HTTPS only under the name'] },
+      {
+        file: 'test/modules/auth/device/device-session.test.ts',
+        titles: ['counts with HTTPS only under the name'],
+      },
     ],
   },
 ];

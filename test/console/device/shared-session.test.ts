@@ -117,18 +117,25 @@ describe('the session of the device', () => {
     await deaf.addInitScript(DEAF);
     await deaf.goto(`${service().url}/console`);
     await workplace(deaf);
+    await scan(deaf, 'NOTMINE00001');
+    await outcomeOf(deaf).filter({ hasText: 'UNKNOWN' }).waitFor();
+    await type(deaf, '4.5');
     await clickLogOut(page);
     await loginPage(page);
     await logIn(page, 'manager', DEMO.password);
     await workplace(page);
-    await scan(deaf, 'NOTMINE00001');
-    // The service refuses the cookie, and the page finds who has logged in.
-    await deaf.getByText('Demo Manager').first().waitFor();
-    const { rows } = await service().owner.query(
-      "select actor_id from audit_log where action like 'package.%' and actor_id = $1",
-      [DEMO.users.manager],
-    );
-    expect(rows).toEqual([]);
+    await deaf.keyboard.press('Enter');
+    // The service refuses the cookie, and the page finds who has logged in. The scan waits for its user.
+    await deaf.getByText('Scans and corrections of Demo Warehouse wait on this device: 1').waitFor();
+    expect(await weightsOf(service(), 'NOTMINE00001')).toEqual([]);
+    await clickLogOut(page);
+    await loginPage(page);
+    await logIn(page, 'warehouse', DEMO.password);
+    await page
+      .getByTestId('queue')
+      .filter({ hasText: /^Sent$/ })
+      .waitFor();
+    expect(await weightsOf(service(), 'NOTMINE00001')).toEqual([4.5]);
   });
 
   it('that is logged out without a connection ends as soon as there is one', async (page) => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../fixtures/demo/seed.js';
-import { unchecked } from '../../support/fixture/sent.js';
-import { withService } from '../../support/fixture/with-service.js';
-import { makeSessionCalls, sessionOf } from '../sessions/session-calls.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { unchecked } from '../../../support/fixture/sent.js';
+import { withService } from '../../../support/fixture/with-service.js';
+import { makeSessionCalls, sessionOf } from '../../sessions/session-calls.js';
 import { HTTPS, makeCookieCalls, PLAIN, SECURE } from './cookie-calls.js';
 
 const { api, db, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });

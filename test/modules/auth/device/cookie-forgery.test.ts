@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { withService } from '../../support/fixture/with-service.js';
-import { makeSessionCalls } from '../sessions/session-calls.js';
+import { withService } from '../../../support/fixture/with-service.js';
+import { makeSessionCalls } from '../../sessions/session-calls.js';
 import { makeCookieCalls, OWN_PAGE, PLAIN } from './cookie-calls.js';
 
 const { api, db, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });

@@ -1,5 +1,5 @@
-import type { Api } from '../../support/fixture/api.js';
-import type { Call, Service } from '../../support/service/service.js';
+import type { Api } from '../../../support/fixture/api.js';
+import type { Call, Service } from '../../../support/service/service.js';
 
 /** What a browser sends with a request of a page of the same origin. */
 export const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
