@@ -242,7 +242,7 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "getDeviceSession": {
     "query": "read"
   },
-  "startDeviceSession": {
+  "createDeviceSession": {
     "application/json": "read"
   },
   "getTwoFactor": {

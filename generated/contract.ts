@@ -554,7 +554,7 @@ export interface paths {
          *     `token_missing`. If the cookie is of another user, it is 401 `token_invalid`. Only the GET of this path accepts
          *     `unknown` as the user. A header `Authorization` replaces the cookie, also if its token is not valid.
          */
-        post: operations["startDeviceSession"];
+        post: operations["createDeviceSession"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3883,7 +3883,7 @@ export interface components {
         DeviceSessionStart: {
             /**
              * @description Always `start`.
-             * @constant
+             * @enum {string}
              */
             action: "start";
         };
@@ -8117,6 +8117,24 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "CreateDeviceSession.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "CreateLabelJobs.400.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -10574,24 +10592,6 @@ export interface components {
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
-         */
-        "StartDeviceSession.400": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not well-formed JSON.
-         *     - `malformed_request`: The request is not well-formed HTTP.
-         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `unknown_user_code`: No active customer of the courier has this user code.
          */
         "SubmitPrealert.400.Replayable": {
@@ -12757,7 +12757,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    startDeviceSession: {
+    createDeviceSession: {
         parameters: {
             query?: never;
             header?: never;
@@ -12783,7 +12783,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeviceSessionResult"];
                 };
             };
-            400: components["responses"]["StartDeviceSession.400"];
+            400: components["responses"]["CreateDeviceSession.400"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];

@@ -45,7 +45,7 @@ export type Handlers = {
   /** Read who is logged in */
   getDeviceSession: Handler<'getDeviceSession'>;
   /** Keep the session in the browser */
-  startDeviceSession: Handler<'startDeviceSession'>;
+  createDeviceSession: Handler<'createDeviceSession'>;
   /** Read the security settings */
   getSecuritySettings: Handler<'getSecuritySettings'>;
   /** Change the security settings */

@@ -12,7 +12,7 @@ export const READS = new Set([
   'previewCourierInvoice',
   'verifyAuditLog',
   'resolveScan',
-  'startDeviceSession',
+  'createDeviceSession',
 ]);
 
 export function repeatOf(operation: Pick<OperationEntry, 'id' | 'method' | 'parameters'>): Repeat {

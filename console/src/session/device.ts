@@ -33,7 +33,7 @@ export async function keepInBrowser(token: string): Promise<void> {
   // Otherwise a late answer could delete the new cookie.
   await finishLogOut();
   const client = new CrossdockClient({ baseUrl: location.origin, token });
-  await client.users.startDeviceSession({ action: 'start' });
+  await client.users.createDeviceSession({ action: 'start' });
   localStorage.setItem(NAME, OPEN);
 }
 

@@ -13,7 +13,7 @@ const EXEMPTIONS: Partial<Record<Operation['id'], Exemptions>> = {
   changePassword: { changesPassword: true, enrolsFactor: true },
   // The console has the session of every user in the cookie.
   getDeviceSession: { changesPassword: true, enrolsFactor: true },
-  startDeviceSession: { changesPassword: true, enrolsFactor: true },
+  createDeviceSession: { changesPassword: true, enrolsFactor: true },
   getTwoFactor: { enrolsFactor: true },
   manageTwoFactor: { enrolsFactor: true },
   // Needed to log out.

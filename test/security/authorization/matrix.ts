@@ -139,8 +139,8 @@ export const MATRIX = {
   getDeviceSession: {
     'getDeviceSession':                  ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
   },
-  startDeviceSession: {
-    'startDeviceSession':                ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
+  createDeviceSession: {
+    'createDeviceSession':                ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
   },
   getTwoFactor: {
     'getTwoFactor':                      ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],

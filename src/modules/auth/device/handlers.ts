@@ -14,7 +14,7 @@ export function deviceSessionHandlers({ tokens }: Pick<Deps, 'tokens'>) {
       return reply('The session is open.', await viewSession(ctx));
     },
 
-    async startDeviceSession({ ctx }) {
+    async createDeviceSession({ ctx }) {
       const { caller } = ctx;
       const data = await viewSession(ctx);
       // The token of the request again, with the same session and the same end.

@@ -36,7 +36,10 @@ async function bothOf(user: keyof typeof DEMO.users) {
   const token = await logIn(replica.url, user);
   const bearer = { authorization: `Bearer ${token}` };
   const started = await ask(replica.url, {
-    ...{ method: 'POST', path: '/api/DeviceSession', headers: bearer, body: { action: 'start' } },
+    method: 'POST',
+    path: '/api/DeviceSession',
+    headers: bearer,
+    body: { action: 'start' },
   });
   const cookie = String(started.headers['set-cookie']).split(';')[0] ?? '';
   return {
@@ -86,7 +89,10 @@ test('the log has the user and never the cookie, of accepted, refused and failed
     await ask(replica.url, { path: '/api/Sessions.php', headers: { cookie } }),
     await ask(replica.url, { path: '/api/Nothing.php', headers: browser }),
     await ask(replica.url, {
-      ...{ method: 'POST', path: '/api/Sessions.php', headers: browser, raw: '{"action":' },
+      method: 'POST',
+      path: '/api/Sessions.php',
+      headers: browser,
+      raw: '{"action":',
     }),
     await ask(replica.url, {
       path: '/api/Sessions.php',

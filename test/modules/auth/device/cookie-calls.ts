@@ -14,7 +14,7 @@ export function makeCookieCalls(api: Api, service: () => Service) {
   return {
     /** Gives a token to the browser. Returns the header `Set-Cookie`, and its value. */
     async start(token: string, headers: Record<string, string> = {}) {
-      const call = api.withToken(token).startDeviceSession({ action: 'start' }, { headers });
+      const call = api.withToken(token).createDeviceSession({ action: 'start' }, { headers });
       const line = (await call.ok()).headers.get('set-cookie') ?? '';
       return { line, value: /^[^=]+=([^;]*)/.exec(line)?.[1] ?? '' };
     },
