@@ -239,6 +239,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "changePassword": {
     "application/json": "record"
   },
+  "getDeviceSession": {
+    "query": "read"
+  },
+  "createDeviceSession": {
+    "application/json": "read"
+  },
   "getTwoFactor": {
     "query": "read"
   },

@@ -525,6 +525,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/DeviceSession": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who is logged in
+         * @description For every user, for the own account. Returns the user of the access token or session cookie as *login* does, and when the session ends. A new tab of the console asks it who has logged in on the device.
+         */
+        get: operations["getDeviceSession"];
+        put?: never;
+        /**
+         * Keep the session in the browser
+         * @description For the console of the instance, after every response with an access token. Sends the access token of the request
+         *     back as the session cookie of the browser. Then the console forgets the token. Programs do not need this operation:
+         *     they keep the token, which stays valid.
+         *
+         *     No script can read the cookie (`HttpOnly`), and the browser sends it only with requests of pages of the same site
+         *     (`SameSite=Strict`). With HTTPS it is `Secure`, and its name begins with `__Host-`. It does for a request what its
+         *     access token does: the same permissions, limits, session and end, 8 hours after the login. It is not renewed. The
+         *     browser deletes it when it is closed, and logging out with it deletes it at once.
+         *
+         *     A request with the cookie also needs the header `X-Crossdock-User` with the id of the user whose page sends it,
+         *     and must come from a page of the same origin, by `Sec-Fetch-Site` or `Origin`. Otherwise the response is 401
+         *     `token_missing`. If the cookie is of another user, it is 401 `token_invalid`. Only the GET of this path accepts
+         *     `unknown` as the user. A header `Authorization` replaces the cookie, also if its token is not valid.
+         */
+        post: operations["createDeviceSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/SecuritySettings.php": {
         parameters: {
             query?: never;
@@ -3835,6 +3871,21 @@ export interface components {
                 /** @description Number of open sessions that were ended. */
                 ended: number;
             };
+        };
+        /** @description The user of a session, and the session's end. */
+        DeviceSession: {
+            user: components["schemas"]["LoggedInUser"];
+            expires_at: components["schemas"]["UtcDateTime"];
+        };
+        DeviceSessionResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["DeviceSession"];
+        };
+        DeviceSessionStart: {
+            /**
+             * @description Always `start`.
+             * @enum {string}
+             */
+            action: "start";
         };
         /** @description Security requirements of the instance for all users. */
         SecuritySettings: {
@@ -8066,6 +8117,24 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "CreateDeviceSession.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "CreateLabelJobs.400.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -11343,6 +11412,16 @@ export interface components {
          */
         RetryAfter: number;
         /**
+         * @description Only for a log-out with the session cookie of the console. The browser deletes the cookie.
+         * @example __Host-crossdock-session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Strict
+         */
+        EndSessionCookie: string;
+        /**
+         * @description The session cookie of the console. With HTTPS its name is `__Host-crossdock-session`.
+         * @example __Host-crossdock-session=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJpZXgifQ.c2lnbmF0dXJl; Path=/; HttpOnly; Secure; SameSite=Strict
+         */
+        SetSessionCookie: string;
+        /**
          * @description Only for files. The suggested file name, with the UTC time of the export.
          * @example attachment; filename="packages-20261121-083000.csv"
          */
@@ -12623,6 +12702,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "Set-Cookie": components["headers"]["EndSessionCookie"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -12635,6 +12715,77 @@ export interface operations {
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.user.manage"];
             404: components["responses"]["UserNotFound.SessionNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDeviceSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user and the end of the session. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceSessionResult"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createDeviceSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceSessionStart"];
+            };
+        };
+        responses: {
+            /** @description The browser has the session cookie. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Set-Cookie": components["headers"]["SetSessionCookie"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceSessionResult"];
+                };
+            };
+            400: components["responses"]["CreateDeviceSession.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];

@@ -290,14 +290,16 @@ export const errorCatalogue = {
     "messages": {
       "default": "The request has no access token. Send it as \"Authorization: Bearer <token>\".",
       "key_sent": "This operation takes an access token, and you sent an API key. Log in, and send \"Authorization: Bearer <token>\".",
-      "no_scheme": "The header Authorization has another form than \"Bearer <token>\". Begin it with \"Bearer \", then the token without quotation marks. You need not log in again."
+      "no_scheme": "The header Authorization has another form than \"Bearer <token>\". Begin it with \"Bearer \", then the token without quotation marks. You need not log in again.",
+      "cookie_of_other_page": "The session cookie is only for the console's own pages. Log in, and send \"Authorization: Bearer <token>\"."
     }
   },
   "token_invalid": {
     "status": 401,
     "messages": {
       "default": "The access token is not valid on this instance. Log in again.",
-      "key_sent": "The header Authorization has what looks like an API key. A key belongs into the header X-API-KEY, and only submits pre-alerts. For this operation log in, and send the token as \"Authorization: Bearer <token>\"."
+      "key_sent": "The header Authorization has what looks like an API key. A key belongs into the header X-API-KEY, and only submits pre-alerts. For this operation log in, and send the token as \"Authorization: Bearer <token>\".",
+      "other_user": "Another user has logged in on this device. Log in again."
     }
   },
   "token_expired": {
@@ -1474,8 +1476,8 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
   | [code: 'too_many_payments' | 'bill_too_long' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'key_missing', options: { variant: 'token_sent' | 'key_as_token'; errors?: Entry[] } & Detail]
-  | [code: 'token_missing', options: { variant: 'key_sent' | 'no_scheme'; errors?: Entry[] } & Detail]
-  | [code: 'token_invalid', options: { variant: 'key_sent'; errors?: Entry[] } & Detail]
+  | [code: 'token_missing', options: { variant: 'key_sent' | 'no_scheme' | 'cookie_of_other_page'; errors?: Entry[] } & Detail]
+  | [code: 'token_invalid', options: { variant: 'key_sent' | 'other_user'; errors?: Entry[] } & Detail]
   | [code: 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
   | [code: 'scope_missing', options: { variant?: 'default'; args: { scopes: string }; errors?: Entry[] } & Detail]
   | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'dispatch'; errors?: Entry[] } & Detail]

@@ -42,6 +42,10 @@ export type Handlers = {
   listSessions: Handler<'listSessions'>;
   /** Log out or end sessions */
   manageSessions: Handler<'manageSessions'>;
+  /** Read who is logged in */
+  getDeviceSession: Handler<'getDeviceSession'>;
+  /** Keep the session in the browser */
+  createDeviceSession: Handler<'createDeviceSession'>;
   /** Read the security settings */
   getSecuritySettings: Handler<'getSecuritySettings'>;
   /** Change the security settings */

@@ -8,7 +8,12 @@ import { operationsOf, type OperationEntry } from './operations.js';
 export type Repeat = 'safe' | 'key' | 'never';
 
 /** POST operations without an Idempotency-Key that change nothing. */
-export const READS = new Set(['previewCourierInvoice', 'verifyAuditLog', 'resolveScan']);
+export const READS = new Set([
+  'previewCourierInvoice',
+  'verifyAuditLog',
+  'resolveScan',
+  'createDeviceSession',
+]);
 
 export function repeatOf(operation: Pick<OperationEntry, 'id' | 'method' | 'parameters'>): Repeat {
   const { id, method, parameters } = operation;

@@ -1,5 +1,6 @@
 import type { Handlers } from '../generated/handlers.js';
 import { accountHandlers } from './modules/auth/account/handlers.js';
+import { deviceSessionHandlers } from './modules/auth/device/handlers.js';
 import { auditLogHandlers } from './modules/audit-log/handlers.js';
 import { loginHandlers } from './modules/auth/login/handlers.js';
 import { billHandlers } from './modules/bills/handlers.js';
@@ -36,6 +37,7 @@ export function makeHandlers(deps: Deps) {
     ...serviceHandlers(deps),
     ...loginHandlers(deps),
     ...accountHandlers(deps),
+    ...deviceSessionHandlers(deps),
     ...passwordResetHandlers(deps),
     ...sessionHandlers(),
     ...serviceTokenHandlers(deps),

@@ -68,8 +68,10 @@ describe('the session', () => {
     );
     expect(rows).toEqual([{ weight_lb: '4.500' }]);
 
-    // The token is in this tab only, and a reload keeps the session.
-    const stored = await page.evaluate<string>('JSON.stringify({ ...localStorage })');
+    // No script can read the token, and a reload keeps the session.
+    const stored = await page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
+    );
     expect(stored).not.toContain('eyJ');
     expect(page.url()).not.toContain('eyJ');
     await page.reload();

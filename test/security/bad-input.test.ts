@@ -1250,6 +1250,7 @@ describe('mass assignment', () => {
     'manageTwoFactor enable': 'acts on the caller and ends its token: enable-two-factor.test.ts',
     'manageTwoFactor disable': 'acts on the caller and ends its token: disable-two-factor.test.ts',
     'manageTwoFactor regenerate_backup_codes': 'acts on the caller: disable-two-factor.test.ts',
+    createDeviceSession: 'stores nothing: device-session.test.ts',
     'manageSessions logout': 'acts on the caller and ends its token: sessions.test.ts',
     'manageSessions end': 'stores nothing of the request: sessions.test.ts',
     'manageSessions end_all': 'ends tokens: sessions.test.ts',

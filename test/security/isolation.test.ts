@@ -261,6 +261,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     if (/admin/.test(principal))
       replies.push(await users({}), await users({ search: 'canary:' }), await users({ role: 'courier' }));
     replies.push(await service.call('getTwoFactor', { as: principal }));
+    replies.push(await service.call('getDeviceSession', { as: principal }));
     const sessions = await service.call('listSessions', { as: principal });
     expect(canariesIn(sessions.body)).toEqual([principal.startsWith('two') ? 'two' : 'demo']);
     replies.push(sessions);

@@ -11,7 +11,7 @@ export function FactorOffForm({ onDone }: { onDone: () => void }) {
   const disable = useAction(async () => {
     const { data } = await api().users.manageTwoFactor({ action: 'disable', password, code });
     if (!('access_token' in data)) throw new Error(t('common.unexpected'));
-    replaceToken(data.access_token, { two_factor_enabled: false });
+    await replaceToken(data.access_token, { two_factor_enabled: false });
     onDone();
   });
   return (

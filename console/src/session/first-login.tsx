@@ -36,7 +36,7 @@ export function PasswordForm({ onDone }: { onDone?: () => void }) {
   const isDifferent = again !== '' && again !== wanted;
   const save = useAction(async () => {
     const { data } = await api().users.changePassword({ current_password: current, new_password: wanted });
-    acceptGrant(data);
+    await acceptGrant(data);
     onDone?.();
   });
   return (
@@ -104,7 +104,7 @@ export function SecondFactorForm({ onDone }: { onDone?: () => void }) {
       if (!('access_token' in data && 'backup_codes' in data)) throw new Error(t('common.unexpected'));
       setStep({ name: 'codes', token: data.access_token, codes: data.backup_codes });
     } else {
-      replaceToken(step.token, { two_factor_enabled: true, must_set_up_two_factor: false });
+      await replaceToken(step.token, { two_factor_enabled: true, must_set_up_two_factor: false });
       onDone?.();
     }
     setText('');

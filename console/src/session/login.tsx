@@ -81,7 +81,7 @@ function LoginForm({ username: expired }: { username?: string }) {
     // Meanwhile, so that the page is there when the user is.
     void loadParts();
     try {
-      acceptGrant(await loginClient(username, password, askCode).login());
+      await acceptGrant(await loginClient(username, password, askCode).login());
     } catch (error) {
       setNeedsCode(false);
       throw new Error(failureText(error), { cause: error });

@@ -7,49 +7,93 @@ import {
 } from '../../../sdk/typescript/src/index.js';
 import { failureText } from '../texts/failures.js';
 import { t } from '../texts/texts.js';
+import {
+  endAtService,
+  fetchAs,
+  finishLogOut,
+  keepInBrowser,
+  listenToOthers,
+  tellOthers,
+  whoIsHere,
+} from './device.js';
 
 /** A user that has logged in, with the client of that user's calls. */
 export type Session = { user: LoggedInUser; client: CrossdockClient };
 
-type Stored = { token: string; user: LoggedInUser };
+/** `token` is of a page of before the session cookie, which had it here. */
+type Stored = { user: LoggedInUser; token?: string };
 type Waiting = { resolve: (token: string) => void; reject: (reason: Error) => void };
 type Grant = { access_token: string; user: LoggedInUser };
 
-// Of this tab only: a browser deletes it when the tab is closed.
+// Of this tab only: a reload without a connection goes on with this user. It is no credential.
 const NAME = 'crossdock-session';
 
 export const session = signal<Session | null>(null);
-/** Whether the service no longer accepts the token. Calls wait until the user has logged in again. */
+/** Whether the service no longer accepts the session. Calls wait until the user has logged in again. */
 export const isExpired = signal(false);
 
-let token = '';
+/** Counts the logins of this page. The SDK asks for another credential after 401; the number tells it that there is one. */
+let login = 0;
 /** Calls that wait until the user has logged in again. */
 let waiting: Waiting[] = [];
+/** A token that the browser does not have as its cookie yet. */
+let entering: Promise<void> | undefined;
+/** The token of a page of before the session cookie. */
+let oldToken = '';
 
-/** Continues the session of this tab after a reload. */
-export function restoreSession(): void {
+/** Continues the session of this tab after a reload, or the one of the device in a new tab. */
+export async function restoreSession(): Promise<void> {
+  listenToOthers((news) => {
+    if (news.kind === 'entered') enter(news.user);
+    else if (news.kind === 'left') leave();
+    else if (news.userId === session.value?.user.id) isExpired.value = true;
+  });
   const stored = readStored();
-  if (stored) start(stored.token, stored.user);
+  if (stored) {
+    oldToken = stored.token ?? '';
+    start(stored.user);
+    return;
+  }
+  await finishLogOut();
+  const user = await whoIsHere();
+  // The person may have logged in meanwhile, in another tab.
+  if (user && !session.value) start(user);
 }
 
-/** Starts a session, or continues the expired session of the same user with what is on the screen. */
-export function acceptGrant({ access_token, user }: Grant): void {
-  if (session.value?.user.id === user.id) renew(access_token, user);
-  else start(access_token, user);
+/** Starts a session, or continues the expired session of the same user with what is on the screen. @throws what the service answers */
+export async function acceptGrant({ access_token: token, user }: Grant): Promise<void> {
+  await keep(token);
+  enter(user);
+  tellOthers({ kind: 'entered', user });
 }
 
-export function replaceToken(newToken: string, changes: Partial<LoggedInUser>): void {
-  if (session.value) renew(newToken, { ...session.value.user, ...changes });
+/** @throws what the service answers */
+export async function replaceToken(newToken: string, changes: Partial<LoggedInUser>): Promise<void> {
+  const { user } = session.value ?? {};
+  if (user) await acceptGrant({ access_token: newToken, user: { ...user, ...changes } });
 }
 
-/** Ends the session here at once, and at the service if it can be reached. */
+/** Ends the session on this device at once, and at the service as soon as it can be reached. */
 export function logOut(): void {
-  const client = isExpired.value ? undefined : session.value?.client;
-  if (client) void client.users.manageSessions({ action: 'logout' }, { maxRetries: 0 }).catch(ignoreOffline);
+  const user = session.value?.user;
+  if (user && !isExpired.value) endAtService(user.id);
+  leave();
+  tellOthers({ kind: 'left' });
+}
+
+/** Ends the session of this tab. */
+function leave(): void {
   sessionStorage.removeItem(NAME);
+  oldToken = '';
   endWaiting();
   isExpired.value = false;
   session.value = null;
+}
+
+function keep(token: string): Promise<void> {
+  const kept = keepInBrowser(token).finally(() => (entering = undefined));
+  entering = kept;
+  return kept;
 }
 
 /** Ends calls of a session that nobody continues. Otherwise the sender would wait for ever, and no other one could send. */
@@ -58,9 +102,6 @@ function endWaiting(): void {
   waiting = [];
   for (const { reject } of ended) reject(new Error(t('login.ended')));
 }
-
-// The token is forgotten here. The service ends it after 8 hours.
-const ignoreOffline = () => undefined;
 
 /** Returns the client of the user that is logged in. */
 export function api(): CrossdockClient {
@@ -82,43 +123,78 @@ export function messageOf(error: unknown): string {
 
 export const isOffline = (error: unknown): boolean => error instanceof ConnectionError;
 
-function start(newToken: string, user: LoggedInUser): void {
-  token = newToken;
+/** Somebody has logged in, here or in another tab. */
+function enter(user: LoggedInUser): void {
+  if (session.value?.user.id === user.id) renew(user);
+  else start(user);
+}
+
+function start(user: LoggedInUser): void {
   let issued = '';
   const client = new CrossdockClient({
     baseUrl: location.origin,
-    // Called at the first call, and again when the service has refused what it returned.
-    token: () => {
+    fetch: fetchAs(user.id),
+    // Called at the first call, and again when the service has refused the cookie.
+    token: async () => {
+      await carryOver();
       // A late answer to a call of a session that was logged out.
-      if (session.value?.client !== client) return Promise.reject(new Error(t('login.ended')));
-      if (token === issued) return nextToken().then((next) => (issued = next));
-      issued = token;
-      return token;
+      if (session.value?.client !== client) throw new Error(t('login.ended'));
+      const next = issued === String(login) ? await nextLogin() : String(login);
+      return (issued = next);
     },
   });
-  store(newToken, user);
+  login += 1;
+  store(user);
   endWaiting();
   isExpired.value = false;
   session.value = { user, client };
 }
 
-function renew(newToken: string, user: LoggedInUser): void {
-  token = newToken;
-  store(newToken, user);
+function renew(user: LoggedInUser): void {
+  login += 1;
+  store(user);
   if (session.value) session.value = { ...session.value, user };
   isExpired.value = false;
   const resumed = waiting;
   waiting = [];
-  for (const { resolve } of resumed) resolve(newToken);
+  for (const { resolve } of resumed) resolve(String(login));
 }
 
-function nextToken(): Promise<string> {
-  isExpired.value = true;
+/** Gives the token of a page of before the session cookie to the browser. @throws ConnectionError, and the next call tries again */
+async function carryOver(): Promise<void> {
+  if (oldToken === '') return;
+  try {
+    await (entering ?? keep(oldToken));
+  } catch (error) {
+    if (isOffline(error)) throw error;
+    // The session has ended: the next answer asks for the password.
+  }
+  oldToken = '';
+}
+
+/** Waits until the user has logged in again, or finds that another tab has done so. */
+function nextLogin(): Promise<string> {
+  if (waiting.length === 0 && !isExpired.value) void findOut();
   return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
 }
 
-function store(storedToken: string, user: LoggedInUser): void {
-  sessionStorage.setItem(NAME, JSON.stringify({ token: storedToken, user } satisfies Stored));
+/** The cookie was refused: its session has ended, or another tab has replaced it and this one did not hear of it. */
+async function findOut(): Promise<void> {
+  // A new password ends the session before the page has the next token.
+  await entering?.catch(() => undefined);
+  const asked = session.value;
+  const user = await whoIsHere();
+  if (session.value?.client !== asked?.client || waiting.length === 0) return;
+  if (user) {
+    enter(user);
+    return;
+  }
+  isExpired.value = true;
+  if (asked) tellOthers({ kind: 'expired', userId: asked.user.id });
+}
+
+function store(user: LoggedInUser): void {
+  sessionStorage.setItem(NAME, JSON.stringify({ user } satisfies Stored));
 }
 
 function readStored(): Stored | undefined {

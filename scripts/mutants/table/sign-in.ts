@@ -481,4 +481,76 @@ export const SIGN_IN: readonly SourceMutant[] = [
       },
     ],
   },
+  {
+    name: 'session cookie: a request needs the header that other origins cannot send',
+    file: 'src/platform/access/session-cookie.ts',
+    find: 'request.headers[USER_HEADER] === undefined || ',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/auth/device/cookie-forgery.test.ts',
+        titles: ['is refused without the header, as forms'],
+      },
+    ],
+  },
+  {
+    name: 'session cookie: the browser must not name another page',
+    file: 'src/platform/access/session-cookie.ts',
+    find: "if (site !== undefined) return site === 'same-origin';",
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/auth/device/cookie-forgery.test.ts',
+        titles: ['is refused with the header if the browser or Origin names another page'],
+      },
+    ],
+  },
+  {
+    name: 'session cookie: Origin must not name another page',
+    file: 'src/platform/access/session-cookie.ts',
+    find: 'return headers.origin === undefined ||',
+    replace: 'return true ||',
+    tests: [
+      {
+        file: 'test/modules/auth/device/cookie-forgery.test.ts',
+        titles: ['is refused with the header if the browser or Origin names another page'],
+      },
+    ],
+  },
+  {
+    name: 'session cookie: the page is of the same user',
+    file: 'src/platform/access/authenticate.ts',
+    find: 'if (cookie !== undefined) assertUserOfPage(request, operation, caller);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/auth/device/device-session.test.ts',
+        titles: ['of one user is refused from the page'],
+      },
+    ],
+  },
+  {
+    name: 'session cookie: a header Authorization counts alone',
+    file: 'src/platform/access/session-cookie.ts',
+    find: 'authorization !== undefined || ',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/auth/device/device-session.test.ts',
+        titles: ['and with a header Authorization counts as the header alone'],
+      },
+    ],
+  },
+  {
+    name: 'session cookie: with HTTPS only the name that no other host can set',
+    file: 'src/platform/access/session-cookie.ts',
+    find: 'isSecure ? SECURE : PLAIN',
+    replace: 'isSecure ? PLAIN : PLAIN',
+    tests: [
+      {
+        file: 'test/modules/auth/device/device-session.test.ts',
+        titles: ['counts with HTTPS only under the name'],
+      },
+    ],
+  },
 ];

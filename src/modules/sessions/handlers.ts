@@ -18,9 +18,12 @@ export function sessionHandlers() {
       return pageReply(query, total, 'session', sessions);
     },
 
-    manageSessions({ ctx, body }) {
+    manageSessions({ ctx, body, isOfCookie }) {
       return byAction<typeof body, Promise<Ended>>(body, {
-        logout: async () => reply('Logged out.', { ended: await logOut(ctx) }),
+        logout: async () => ({
+          ...reply('Logged out.', { ended: await logOut(ctx) }),
+          ...forgotten(isOfCookie),
+        }),
         end: async ({ session_id: sessionId, user_id: userId }) =>
           replyWithCount(await endOne(ctx, sessionId, userId)),
         end_all: async ({ keep_current: keepsCurrent = false, user_id: userId }) =>
@@ -29,6 +32,9 @@ export function sessionHandlers() {
     },
   } satisfies Partial<Handlers>;
 }
+
+/** The browser of a session cookie that has ended deletes it. */
+const forgotten = (isOfCookie: boolean) => (isOfCookie ? { sessionCookie: '' } : {});
 
 const replyWithCount = (ended: number): Ended => reply(`${countOf(ended, 'session')} ended.`, { ended });
 

@@ -3,6 +3,7 @@ import type { Operation } from '../contract/types.js';
 import { ApiError } from '../errors/errors.js';
 import type { KeyCaller, TokenCaller, UserCaller } from '../identity/callers.js';
 import { hasPermission } from './permissions.js';
+import { assertUserOfPage, readSessionCookie } from './session-cookie.js';
 import type { Secrets } from './secrets.js';
 import { digestOf, looksLikeServiceToken, readServiceToken } from './service-tokens.js';
 import type { Exemptions, Tokens } from './tokens.js';
@@ -10,6 +11,9 @@ import type { Exemptions, Tokens } from './tokens.js';
 /** The operations that a user may call with a one-time password, or without the second factor that the role requires. */
 const EXEMPTIONS: Partial<Record<Operation['id'], Exemptions>> = {
   changePassword: { changesPassword: true, enrolsFactor: true },
+  // The console has the session of every user in the cookie.
+  getDeviceSession: { changesPassword: true, enrolsFactor: true },
+  createDeviceSession: { changesPassword: true, enrolsFactor: true },
   getTwoFactor: { enrolsFactor: true },
   manageTwoFactor: { enrolsFactor: true },
   // Needed to log out.
@@ -58,7 +62,9 @@ export function authenticate(
       const sent = serviceTokenIn(request);
       if (sent !== undefined)
         return recordClaimedCaller(request, tokenCaller(request, operation, { sent, tenantId, secrets }));
-      const caller = recordClaimedCaller(request, tokens.read(readToken(request)));
+      const cookie = readSessionCookie(request);
+      const caller = recordClaimedCaller(request, tokens.read(cookie ?? readToken(request)));
+      if (cookie !== undefined) assertUserOfPage(request, operation, caller);
       if (caller.tenantId !== tenantId) throw new ApiError('token_invalid');
       return { ...caller, ...EXEMPTIONS[operation.id] };
     }

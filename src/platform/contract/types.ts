@@ -187,6 +187,8 @@ export type HandlerRequest<Id extends OperationId> = {
   address: string;
   /** The User-Agent header as it was sent. */
   userAgent: string | undefined;
+  /** Whether the session cookie of a browser is the credential. */
+  isOfCookie: boolean;
 } & ([RequestContent<Id>] extends [never] ? { body: never } : RequestContent<Id>);
 
 export type Handler<Id extends OperationId> = (request: HandlerRequest<Id>) => Promise<ReplyOf<Id>>;

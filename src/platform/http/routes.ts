@@ -3,6 +3,7 @@ import type { Handlers } from '../../../generated/handlers.js';
 import { operations, type OperationId } from '../../../generated/operations.js';
 import type { ContractRoute } from '../contract/bundle.js';
 import { withSpan } from '../db/database.js';
+import { sendSessionCookie } from '../access/session-cookie.js';
 import { ApiError } from '../errors/errors.js';
 import {
   sendHttpResponse,
@@ -68,13 +69,27 @@ function toRouteHandler(id: string, handlers: Handlers, { db: home, secrets }: H
       id: requestId,
       span,
       db = home,
+      isOfCookie = false,
     } = request;
     const mediaType = sentMediaType(request);
     const userAgent = request.headers['user-agent'];
     const work = async (): Promise<HttpResponse> => {
-      const result = await withUploads(request, () =>
-        handle({ ctx, body, mediaType, query, path, caller, tenantId, requestId, address, userAgent }),
+      const { sessionCookie, ...result } = await withUploads(request, () =>
+        handle({
+          ctx,
+          body,
+          mediaType,
+          query,
+          path,
+          caller,
+          tenantId,
+          requestId,
+          address,
+          userAgent,
+          isOfCookie,
+        }),
       );
+      if (sessionCookie !== undefined) sendSessionCookie(reply, sessionCookie);
       if (result.document) return toDocumentResponse(result.document, request.headers);
       return toHttpResponse(id, result, new Date());
     };

@@ -136,6 +136,12 @@ export const MATRIX = {
   changePassword: {
     'changePassword':                    OWN_ACCOUNT,
   },
+  getDeviceSession: {
+    'getDeviceSession':                  ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
+  },
+  createDeviceSession: {
+    'createDeviceSession':                ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
+  },
   getTwoFactor: {
     'getTwoFactor':                      ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
   },

@@ -9,7 +9,7 @@ export const endSession = ({ page }: Hands): Promise<unknown> =>
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      authorization: 'Bearer ' + JSON.parse(sessionStorage.getItem('crossdock-session')).token,
+      'x-crossdock-user': JSON.parse(sessionStorage.getItem('crossdock-session')).user.id,
     },
     body: '{"action":"logout"}',
   }).then(({ status }) => status)`);

@@ -1,4 +1,5 @@
-import type { SignIn } from '../credentials/account-queries.js';
+import type { components } from '../../../../generated/contract.js';
+import type { Account, SignIn } from '../credentials/account-queries.js';
 import type { Tokens } from '../../../platform/access/tokens.js';
 import { reply } from '../../../platform/contract/reply.js';
 import type { ReplyOf } from '../../../platform/contract/types.js';
@@ -19,19 +20,18 @@ export function toLoggedIn(
   tenantId: string,
   tokens: Tokens,
 ): ReplyOf<'changePassword'> {
-  const { account } = signIn;
-  return reply(message, {
-    ...freshToken(signIn, tenantId, tokens),
-    user: {
-      id: account.id,
-      full_name: account.fullName,
-      username: account.username,
-      role: account.role,
-      courier_id: account.courierId,
-      courier_code: account.courierCode,
-      two_factor_enabled: account.twoFactorEnabled,
-      must_change_password: account.mustChangePassword,
-      must_set_up_two_factor: account.isFactorRequired && !account.twoFactorEnabled,
-    },
-  });
+  return reply(message, { ...freshToken(signIn, tenantId, tokens), user: viewUser(signIn.account) });
 }
+
+/** Returns a user as its own login shows it. */
+export const viewUser = (account: Account): components['schemas']['LoggedInUser'] => ({
+  id: account.id,
+  full_name: account.fullName,
+  username: account.username,
+  role: account.role,
+  courier_id: account.courierId,
+  courier_code: account.courierCode,
+  two_factor_enabled: account.twoFactorEnabled,
+  must_change_password: account.mustChangePassword,
+  must_set_up_two_factor: account.isFactorRequired && !account.twoFactorEnabled,
+});

@@ -20,6 +20,8 @@ export type HandlerResult = {
   body?: unknown;
   file?: FileReply<string>;
   document?: StaticDocument;
+  /** The access token for the browser's session cookie; an empty text deletes the cookie. */
+  sessionCookie?: string;
 };
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
