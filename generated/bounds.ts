@@ -424,6 +424,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "listDispatches": {
     "query": "read"
   },
+  "getPackage": {
+    "query": "read"
+  },
   "listAuditEntries": {
     "query": "chain"
   },

@@ -2534,6 +2534,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/GetPackage.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a package
+         * @description For staff, who can read all packages, and for couriers, who can read those of their own account. Returns one
+         *     package with its customer, the pre-alerts of its number, its place in the warehouse, its manifest and its bill.
+         *     `package` is its identifier or the house number of its label.
+         *
+         *     If the customer of a package is unknown, a courier sees only the last four characters of its tracking number,
+         *     as in `RetrievePackages.php`, and no pre-alerts, because they have the number. Couriers see neither the place
+         *     nor the weight at the receipt, and no bill that is a draft.
+         *
+         *     The package of another courier gets the same response as one that does not exist: 404 `package_not_found`.
+         *     The history of the package is in `PackageEvents.php`.
+         *
+         *     ```php
+         *     $package = $get('/api/GetPackage.php?' . http_build_query(['package' => '7K3M9QW']))['data'];
+         *     ```
+         */
+        get: operations["getPackage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/AuditLog.php": {
         parameters: {
             query?: never;
@@ -7274,6 +7307,147 @@ export interface components {
             total_queued: number;
             progress: components["schemas"]["DispatchProgress"];
         };
+        /** @description The customer who has the package's user code now; null if none has it. */
+        PackageCustomer: {
+            customer_id: components["schemas"]["Uuid"];
+            /** @description The customer's first name. That on the package can differ. */
+            first_name: string;
+            /** @description The customer's last name. That on the package can differ. */
+            last_name: string;
+            /** @description The courier's branch where the customer collects packages; null if none. */
+            branch: string | null;
+            /** @description Whether the customer can get new packages. */
+            is_active: boolean;
+        } | null;
+        /** @description A pre-alert of the package's number. */
+        PackageClaim: {
+            prealert_id: components["schemas"]["Uuid"];
+            courier_id: components["schemas"]["Uuid"];
+            /** @description The courier that announced the package. */
+            courier_name: string;
+            /** @description The user code of the announced customer. */
+            user_code: string;
+            /** @description The customer's first name; null if no customer has the user code any more. */
+            first_name: string | null;
+            /** @description The customer's last name; null if no customer has the user code any more. */
+            last_name: string | null;
+            /** @description The announced number. It can be another spelling of the package's number. */
+            tracking_number: string;
+            /** @description The announced seller. */
+            vendor: string | null;
+            status: components["schemas"]["PrealertStatus"];
+            /** @description When the package was announced, in UTC. */
+            created_at: components["schemas"]["UtcDateTime"];
+        };
+        /** @description The manifest of the package; null if it is on none. */
+        PackageManifest: {
+            manifest_id: components["schemas"]["Uuid"];
+            /** @description The manifest's number. */
+            manifest_number: string;
+            status: components["schemas"]["ManifestStatus"];
+            /** @description The air waybill's number; null if unknown. */
+            awb_number: string | null;
+            flight_date: components["schemas"]["NullableCalendarDate"];
+            /** @description The flight's number; null if unknown. */
+            flight_number: string | null;
+        } | null;
+        /** @description The bill that the package is on; null if it is on none that the caller may see. */
+        PackageBill: {
+            bill_id: components["schemas"]["Uuid"];
+            /** @description The number printed on the invoice. */
+            invoice_number: string;
+            status: components["schemas"]["BillStatus"];
+            /**
+             * Format: double
+             * @description The fee for the package on this bill, in USD.
+             */
+            amount: number;
+        } | null;
+        /** @description A package with everything that the caller may know about it. */
+        PackageDetail: {
+            package_id: components["schemas"]["Uuid"];
+            /** @description The carrier's number. While the customer is unknown, a courier sees `*` for all but its last four characters. */
+            tracking_number: string;
+            /** @description The warehouse's own number of the package. */
+            house_number: string;
+            status: components["schemas"]["PackageStatus"];
+            /**
+             * Format: uuid
+             * @description The courier that the package belongs to; null if unknown.
+             */
+            courier_id: string | null;
+            /** @description The courier's code; null if unknown. */
+            courier_code: string | null;
+            /** @description The courier's name; null if unknown. */
+            courier_name: string | null;
+            /** @description The customer's user code; null if unknown. */
+            user_code: string | null;
+            /** @description The first name on the package; null if unknown. */
+            first_name: string | null;
+            /** @description The last name on the package; null if unknown. */
+            last_name: string | null;
+            customer: components["schemas"]["PackageCustomer"];
+            /** @description Whether the courier has set the user code itself. It cannot clear it then. */
+            is_claimed: boolean;
+            /** @description Whether a pre-alert in `claims` is `flagged`. */
+            is_disputed: boolean;
+            /** @description The pre-alerts of the package's number, oldest first, at most 50. Of a courier, only its own, and none while the tracking number is masked. */
+            claims: components["schemas"]["PackageClaim"][];
+            /**
+             * Format: uuid
+             * @description The pre-alert that decided the owner; null if none did, or if the tracking number is masked.
+             */
+            prealert_id: string | null;
+            /**
+             * Format: double
+             * @description Weight in lb.
+             */
+            weight: number;
+            /**
+             * Format: double
+             * @description Weight in lb at the receipt. It differs from `weight` if it was corrected. Null for couriers.
+             */
+            received_weight: number | null;
+            /**
+             * Format: double
+             * @description Length in inches; null if not measured.
+             */
+            length: number | null;
+            /**
+             * Format: double
+             * @description Width in inches; null if not measured.
+             */
+            width: number | null;
+            /**
+             * Format: double
+             * @description Height in inches; null if not measured.
+             */
+            height: number | null;
+            /** @description Kind of package, for example box, envelope or pallet. */
+            package_type: string | null;
+            /** @description Sender. */
+            shipper: string | null;
+            /** @description Contents. */
+            description: string | null;
+            /**
+             * Format: uuid
+             * @description The carrier that brought the package; null if unknown.
+             */
+            carrier_id: string | null;
+            /** @description The carrier's name; null if unknown. */
+            carrier_name: string | null;
+            warehouse_id: components["schemas"]["Uuid"];
+            /** @description The warehouse that received the package. */
+            warehouse_name: string;
+            /** @description Where the package was put, as scanned with `ScanBatch.php`; null if it was not scanned. Null for couriers. */
+            location: string | null;
+            manifest: components["schemas"]["PackageManifest"];
+            bill: components["schemas"]["PackageBill"];
+            /** @description When the package was received, in UTC. */
+            entry_date_time: components["schemas"]["UtcDateTime"];
+            /** @description When the package last changed, in UTC. */
+            updated_at: components["schemas"]["UtcDateTime"];
+        };
         /**
          * @description A user, a system with an API key or a service token, or the service itself.
          * @enum {string}
@@ -7710,6 +7884,9 @@ export interface components {
             /** @description Newest first. */
             data: components["schemas"]["DispatchRecord"][];
             meta: components["schemas"]["KeyPageMeta"];
+        };
+        GetPackageResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PackageDetail"];
         };
         ListAuditEntriesResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
@@ -8584,6 +8761,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "GetManifestLoading.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetPackage.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -16598,6 +16791,117 @@ export interface operations {
             400: components["responses"]["ListDispatches.400"];
             401: components["responses"]["ScopedTokenRejected"];
             403: components["responses"]["ScopeMissing.webhooks.manage"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPackage: {
+        parameters: {
+            query: {
+                /**
+                 * @description The package's identifier or its house number. Capital and small letters are the same.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01
+                 */
+                package: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The package. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Package 7K3M9QW.",
+                     *       "data": {
+                     *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *         "tracking_number": "1Z999AA10123456784",
+                     *         "house_number": "7K3M9QW",
+                     *         "status": "shipped",
+                     *         "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *         "courier_code": "IEX",
+                     *         "courier_name": "Island Express",
+                     *         "user_code": "IEX-1001",
+                     *         "first_name": "Marcia",
+                     *         "last_name": "Campbell",
+                     *         "customer": {
+                     *           "customer_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                     *           "first_name": "Marcia",
+                     *           "last_name": "Campbell",
+                     *           "branch": "Kingston",
+                     *           "is_active": true
+                     *         },
+                     *         "is_claimed": false,
+                     *         "is_disputed": false,
+                     *         "claims": [
+                     *           {
+                     *             "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *             "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *             "courier_name": "Island Express",
+                     *             "user_code": "IEX-1001",
+                     *             "first_name": "Marcia",
+                     *             "last_name": "Campbell",
+                     *             "tracking_number": "1Z999AA10123456784",
+                     *             "vendor": "Example Books",
+                     *             "status": "received",
+                     *             "created_at": "2026-11-19 15:20:00"
+                     *           }
+                     *         ],
+                     *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *         "weight": 4.25,
+                     *         "received_weight": 4.25,
+                     *         "length": 12,
+                     *         "width": 9.5,
+                     *         "height": 4,
+                     *         "package_type": "box",
+                     *         "shipper": "Example Books",
+                     *         "description": "Three paperback books",
+                     *         "carrier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0701",
+                     *         "carrier_name": "UPS",
+                     *         "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0301",
+                     *         "warehouse_name": "Miami",
+                     *         "location": "A-12",
+                     *         "manifest": {
+                     *           "manifest_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                     *           "manifest_number": "MAN-20261121-K7Q2",
+                     *           "status": "shipped",
+                     *           "awb_number": "123-45678901",
+                     *           "flight_date": "2026-11-22",
+                     *           "flight_number": "AB123"
+                     *         },
+                     *         "bill": {
+                     *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402",
+                     *           "invoice_number": "INV-IEX-202611",
+                     *           "status": "published",
+                     *           "amount": 3.5
+                     *         },
+                     *         "entry_date_time": "2026-11-21 08:30:00",
+                     *         "updated_at": "2026-11-22 14:05:10"
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetPackageResult"];
+                };
+            };
+            400: components["responses"]["GetPackage.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read"];
+            404: components["responses"]["PackageNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];

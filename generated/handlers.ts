@@ -154,6 +154,8 @@ export type Handlers = {
   queueDispatch: Handler<'queueDispatch'>;
   /** List dispatches */
   listDispatches: Handler<'listDispatches'>;
+  /** Read a package */
+  getPackage: Handler<'getPackage'>;
   /** Read the audit log */
   listAuditEntries: Handler<'listAuditEntries'>;
   /** Verify the audit log */

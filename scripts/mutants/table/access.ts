@@ -212,6 +212,18 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'masking: the pre-alerts of a masked package are hidden from its courier',
+    file: 'src/modules/packages/get-package/get-package.ts',
+    find: '  if (isMasked(ctx.caller, row)) return { row, claims: [] };\n',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/packages/get-package.test.ts',
+        titles: ['masks the number of an unknown customer'],
+      },
+    ],
+  },
+  {
     name: 'masking: an update does not confirm a guessed masked number',
     file: 'src/modules/packages/update/fields.ts',
     find: 'const shown = { ...before, tracking_number: shownTrackingNumber(caller, { trackingNumber, userCode }) };',

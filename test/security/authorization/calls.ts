@@ -346,6 +346,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   listEvents: ({ courierId }) => ({ query: { courier_id: courierId, limit: 1000 } }),
   listDispatches: ({ dispatchId }) => ({ query: { dispatch_id: dispatchId } }),
+  getPackage: ({ packageId }) => ({ query: { package: packageId } }),
   'listAuditEntries of a package': ({ packageId }) => ({ query: { entity_id: packageId } }),
   'listAuditEntries of a courier’s key': ({ courierId }) => ({ query: { actor_id: courierId } }),
   'listAuditEntries before an entry': ({ auditId }) => ({ query: { before: auditId } }),
