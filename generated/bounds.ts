@@ -427,6 +427,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "getPackage": {
     "query": "read"
   },
+  "getPackageStatistics": {
+    "query": "read"
+  },
   "listAuditEntries": {
     "query": "chain"
   },

@@ -748,6 +748,10 @@ export interface paths {
          *     `trackingNumber` does not search the hidden part. A `courierID` outside a courier's own account is ignored.
          *     Both rules apply to the list, the file and the dispatch.
          *
+         *     The filters from `status` to `q` also apply to all three. With one of them, or with another order than the newest first, a page
+         *     must end within the first 10,000 packages, and at most 10,000 are counted: `meta.total_is_exact` is false if there are more.
+         *     Files have no such limit.
+         *
          *     ```php
          *     $filters = ['entryDateFloor' => '2026-11-01', 'limit' => 100];
          *     $page = 0;
@@ -2559,6 +2563,38 @@ export interface paths {
          *     ```
          */
         get: operations["getPackage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/PackageStatistics.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read figures of packages
+         * @description For staff, for all packages or those of one courier, and for couriers, for those of their own account. Returns how
+         *     many packages were received on the days from `from` to `to`, at most 92, and their weight: in total, per day, per hour of the day,
+         *     per courier, and per present status. Beside them are the figures of the same days a week before. `in_warehouse` has the packages that have not left,
+         *     whenever they were received, per age: those with the status `received`, and those on hold whose manifest has not been shipped.
+         *     `RetrievePackages.php` lists them with `min_age_days`.
+         *
+         *     Days and hours are in UTC. An instance has no time zone of its own. The operation is a report: when many reports are requested at once, they wait in a
+         *     queue. If the wait gets too long, the response is 503 `overloaded`.
+         *
+         *     ```php
+         *     $query = http_build_query(['from' => date('Y-m-d', time() - 6 * 86400), 'to' => date('Y-m-d')]);
+         *     $figures = $get('/api/PackageStatistics.php?' . $query)['data'];
+         *     ```
+         */
+        get: operations["getPackageStatistics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4424,6 +4460,11 @@ export interface components {
             /** @description One result per scan, in the order in which you sent them. */
             results: components["schemas"]["ScanResult"][];
         };
+        /**
+         * @description What is known of the owner. `none`: neither courier nor customer. `courier`: the courier, but not the customer. `customer`: both.
+         * @enum {string}
+         */
+        PackageOwnerFilter: "none" | "courier" | "customer";
         /** @description Filters and page, all optional. Filters are combined with AND. */
         PackageSearch: {
             /**
@@ -4468,6 +4509,38 @@ export interface components {
              * @description Received on or before this date, in UTC.
              */
             entryDateCeiling?: string;
+            /** @description Only packages with one of these statuses. */
+            status?: components["schemas"]["PackageStatus"][];
+            owner?: components["schemas"]["PackageOwnerFilter"];
+            /**
+             * Format: uuid
+             * @description Only packages on this manifest.
+             */
+            manifest_id?: string;
+            /** @description True for packages on a manifest, false for packages on none. */
+            on_manifest?: boolean;
+            /** @description Only packages that were put to this place, in the same spelling, at most the latest 10,000. For staff: it matches nothing for a courier. */
+            location?: string;
+            /** @description Only packages that were received at least so many times 24 hours ago, and have not left: those with the status `received`, and those on hold whose manifest has not been shipped. */
+            min_age_days?: number;
+            /** @description Only packages that changed at this time or later, `YYYY-MM-DD HH:MM:SS` in UTC. */
+            changed_since?: string;
+            /** @description True for packages on a bill, false for packages on none. For a courier, drafts are no bills. It needs `entryDateFloor`, and reaches 31 days from it: `entryDateCeiling` may be at most 30 days later. */
+            billed?: boolean;
+            /** @description At least three characters: a part of the tracking number, the complete house number or user code in capital or small letters, or the customer's name, of which three words are compared. A word of less than three characters must be a complete first or last name. At most the 10,000 newest packages are found. */
+            q?: string;
+            /**
+             * @description Field to sort by.
+             * @default entry_date_time
+             * @enum {string}
+             */
+            sort_by: "entry_date_time" | "weight" | "house_number" | "user_code";
+            /**
+             * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+             * @default DESC
+             * @enum {string}
+             */
+            sort_dir: "ASC" | "DESC";
             /**
              * @description True returns a file instead of JSON.
              * @default false
@@ -4521,18 +4594,20 @@ export interface components {
             status: components["schemas"]["PackageStatus"];
         };
         PackageListMeta: {
-            /** @description Number of packages that match the filters, on all pages. */
+            /** @description Number of packages that match the filters, on all pages. At most 10,000 if `total_is_exact` is false. */
             total_count: number;
             /**
              * Format: double
              * @description Their weight in lb.
              */
             total_weight: number;
+            /** @description False if more packages match than were counted: with one of the filters from `status` to `q`, at most 10,000 are. */
+            total_is_exact: boolean;
             /** @description The requested page. */
             page: number;
             /** @description The `limit` that was applied. */
             limit: number;
-            /** @description Number of pages. */
+            /** @description Number of pages that can be requested. */
             total_pages: number;
         };
         /** @description One page of packages. */
@@ -7273,6 +7348,26 @@ export interface components {
              * @description Received on or before this date, in UTC.
              */
             entryDateCeiling?: string;
+            /** @description Only packages with one of these statuses. */
+            status?: components["schemas"]["PackageStatus"][];
+            owner?: components["schemas"]["PackageOwnerFilter"];
+            /**
+             * Format: uuid
+             * @description Only packages on this manifest.
+             */
+            manifest_id?: string;
+            /** @description True for packages on a manifest, false for packages on none. */
+            on_manifest?: boolean;
+            /** @description Only packages that were put to this place, in the same spelling, at most the latest 10,000. For staff: it matches nothing for a courier. */
+            location?: string;
+            /** @description Only packages that were received at least so many times 24 hours ago, and have not left: those with the status `received`, and those on hold whose manifest has not been shipped. */
+            min_age_days?: number;
+            /** @description Only packages that changed at this time or later, `YYYY-MM-DD HH:MM:SS` in UTC. */
+            changed_since?: string;
+            /** @description True for packages on a bill, false for packages on none. For a courier, drafts are no bills. It needs `entryDateFloor`, and reaches 31 days from it: `entryDateCeiling` may be at most 30 days later. */
+            billed?: boolean;
+            /** @description At least three characters: a part of the tracking number, the complete house number or user code in capital or small letters, or the customer's name, of which three words are compared. A word of less than three characters must be a complete first or last name. At most the 10,000 newest packages are found. */
+            q?: string;
         };
         /** @description Current state of the packages that it queued. The sum is `total_queued`. */
         DispatchProgress: {
@@ -7447,6 +7542,128 @@ export interface components {
             entry_date_time: components["schemas"]["UtcDateTime"];
             /** @description When the package last changed, in UTC. */
             updated_at: components["schemas"]["UtcDateTime"];
+        };
+        /** @description How many packages, and how much they weigh. */
+        PackageAmount: {
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+        };
+        PackagesOfDay: {
+            /** @description The day, in UTC. */
+            date: components["schemas"]["CalendarDate"];
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+            /** @description Number of packages of the same days a week before. */
+            count_before: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight_before: number;
+        };
+        PackagesOfHour: {
+            /** @description The hour in UTC, 0 to 23. */
+            hour: number;
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+        };
+        PackagesOfCourier: {
+            /**
+             * Format: uuid
+             * @description The courier; null for packages without one.
+             */
+            courier_id: string | null;
+            /** @description The courier's code. */
+            courier_code: string | null;
+            /** @description The courier's name. */
+            courier_name: string | null;
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+            /** @description Number of packages of the same days a week before. */
+            count_before: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight_before: number;
+        };
+        PackagesOfStatus: {
+            status: components["schemas"]["PackageStatus"];
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+        };
+        PackagesOfAge: {
+            /** @description Received at least so many times 24 hours ago. */
+            min_days: number;
+            /** @description Received less than one more than so many times 24 hours ago; null without a limit. */
+            max_days: number | null;
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+        };
+        /** @description The packages that have not left, whenever they were received. */
+        PackagesInWarehouse: {
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+            /** @description When the oldest was received, in UTC; null if there is none. */
+            oldest: components["schemas"]["NullableUtcDateTime"];
+            /** @description The packages per age, youngest first. */
+            ages: components["schemas"]["PackagesOfAge"][];
+        };
+        PackageStatistics: {
+            /** @description First day, in UTC. */
+            from: components["schemas"]["CalendarDate"];
+            /** @description Last day, in UTC. */
+            to: components["schemas"]["CalendarDate"];
+            /** @description First day of the days to compare with. */
+            from_before: components["schemas"]["CalendarDate"];
+            /** @description Last day of the days to compare with. */
+            to_before: components["schemas"]["CalendarDate"];
+            total: components["schemas"]["PackageAmount"];
+            total_before: components["schemas"]["PackageAmount"];
+            /** @description All days of the period, in order. */
+            days: components["schemas"]["PackagesOfDay"][];
+            /** @description The 24 hours of the day, each of all days of the period together. */
+            hours: components["schemas"]["PackagesOfHour"][];
+            /** @description The couriers with packages in either period, by code. Packages without a courier come last. */
+            couriers: components["schemas"]["PackagesOfCourier"][];
+            /** @description The statuses that packages of the period have now. */
+            statuses: components["schemas"]["PackagesOfStatus"][];
+            in_warehouse: components["schemas"]["PackagesInWarehouse"];
         };
         /**
          * @description A user, a system with an API key or a service token, or the service itself.
@@ -7887,6 +8104,9 @@ export interface components {
         };
         GetPackageResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageDetail"];
+        };
+        GetPackageStatisticsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PackageStatistics"];
         };
         ListAuditEntriesResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
@@ -8793,6 +9013,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "GetPackageLabel.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetPackageStatistics.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11340,6 +11576,51 @@ export interface components {
          */
         PackageEntryDateCeilingFilter: string;
         /**
+         * @description Only packages with this status.
+         * @example received
+         */
+        PackageStatusFilter: components["schemas"]["PackageStatus"];
+        /**
+         * @description What is known of the owner.
+         * @example customer
+         */
+        PackageOwnerKnownFilter: components["schemas"]["PackageOwnerFilter"];
+        /**
+         * @description Only packages on this manifest.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+         */
+        PackageManifestFilter: components["schemas"]["Uuid"];
+        /**
+         * @description True for packages on a manifest, false for packages on none.
+         * @example false
+         */
+        PackageOnManifestFilter: boolean;
+        /**
+         * @description Only packages that were put to this place, at most the latest 10,000. For staff.
+         * @example A-12
+         */
+        PackageLocationFilter: string;
+        /**
+         * @description Only packages that were received at least so many times 24 hours ago, and have not left.
+         * @example 30
+         */
+        PackageMinAgeFilter: number;
+        /**
+         * @description Only packages that changed at this time or later, `YYYY-MM-DD HH:MM:SS` in UTC.
+         * @example 2026-11-20 00:00:00
+         */
+        PackageChangedSinceFilter: string;
+        /**
+         * @description True for packages on a bill, false for packages on none. It needs `entryDateFloor`, and at most 31 days.
+         * @example false
+         */
+        PackageBilledFilter: boolean;
+        /**
+         * @description Part of the tracking number, the house number, the user code, or the customer's name, as in `RetrievePackages.php`.
+         * @example Campbell
+         */
+        PackageTextFilter: string;
+        /**
          * @description Only jobs of this station. If omitted, all stations.
          * @example belt-1
          */
@@ -13195,6 +13476,51 @@ export interface operations {
                  * @example 2026-11-30
                  */
                 entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
+                /**
+                 * @description Only packages with this status.
+                 * @example received
+                 */
+                status?: components["parameters"]["PackageStatusFilter"];
+                /**
+                 * @description What is known of the owner.
+                 * @example customer
+                 */
+                owner?: components["parameters"]["PackageOwnerKnownFilter"];
+                /**
+                 * @description Only packages on this manifest.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+                 */
+                manifest_id?: components["parameters"]["PackageManifestFilter"];
+                /**
+                 * @description True for packages on a manifest, false for packages on none.
+                 * @example false
+                 */
+                on_manifest?: components["parameters"]["PackageOnManifestFilter"];
+                /**
+                 * @description Only packages that were put to this place, at most the latest 10,000. For staff.
+                 * @example A-12
+                 */
+                location?: components["parameters"]["PackageLocationFilter"];
+                /**
+                 * @description Only packages that were received at least so many times 24 hours ago, and have not left.
+                 * @example 30
+                 */
+                min_age_days?: components["parameters"]["PackageMinAgeFilter"];
+                /**
+                 * @description Only packages that changed at this time or later, `YYYY-MM-DD HH:MM:SS` in UTC.
+                 * @example 2026-11-20 00:00:00
+                 */
+                changed_since?: components["parameters"]["PackageChangedSinceFilter"];
+                /**
+                 * @description True for packages on a bill, false for packages on none. It needs `entryDateFloor`, and at most 31 days.
+                 * @example false
+                 */
+                billed?: components["parameters"]["PackageBilledFilter"];
+                /**
+                 * @description Part of the tracking number, the house number, the user code, or the customer's name, as in `RetrievePackages.php`.
+                 * @example Campbell
+                 */
+                q?: components["parameters"]["PackageTextFilter"];
             };
             header?: never;
             path?: never;
@@ -13293,6 +13619,51 @@ export interface operations {
                  * @example 2026-11-30
                  */
                 entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
+                /**
+                 * @description Only packages with this status.
+                 * @example received
+                 */
+                status?: components["parameters"]["PackageStatusFilter"];
+                /**
+                 * @description What is known of the owner.
+                 * @example customer
+                 */
+                owner?: components["parameters"]["PackageOwnerKnownFilter"];
+                /**
+                 * @description Only packages on this manifest.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+                 */
+                manifest_id?: components["parameters"]["PackageManifestFilter"];
+                /**
+                 * @description True for packages on a manifest, false for packages on none.
+                 * @example false
+                 */
+                on_manifest?: components["parameters"]["PackageOnManifestFilter"];
+                /**
+                 * @description Only packages that were put to this place, at most the latest 10,000. For staff.
+                 * @example A-12
+                 */
+                location?: components["parameters"]["PackageLocationFilter"];
+                /**
+                 * @description Only packages that were received at least so many times 24 hours ago, and have not left.
+                 * @example 30
+                 */
+                min_age_days?: components["parameters"]["PackageMinAgeFilter"];
+                /**
+                 * @description Only packages that changed at this time or later, `YYYY-MM-DD HH:MM:SS` in UTC.
+                 * @example 2026-11-20 00:00:00
+                 */
+                changed_since?: components["parameters"]["PackageChangedSinceFilter"];
+                /**
+                 * @description True for packages on a bill, false for packages on none. It needs `entryDateFloor`, and at most 31 days.
+                 * @example false
+                 */
+                billed?: components["parameters"]["PackageBilledFilter"];
+                /**
+                 * @description Part of the tracking number, the house number, the user code, or the customer's name, as in `RetrievePackages.php`.
+                 * @example Campbell
+                 */
+                q?: components["parameters"]["PackageTextFilter"];
             };
             header?: never;
             path?: never;
@@ -16902,6 +17273,159 @@ export interface operations {
             401: components["responses"]["ScopedTokenRejected"];
             403: components["responses"]["ScopeMissing.packages.read"];
             404: components["responses"]["PackageNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPackageStatistics: {
+        parameters: {
+            query: {
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description The first day, in UTC.
+                 * @example 2026-11-20
+                 */
+                from: string;
+                /**
+                 * @description The last day, in UTC, at most 91 days after `from`.
+                 * @example 2026-11-21
+                 */
+                to: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "3 packages received.",
+                     *       "data": {
+                     *         "from": "2026-11-20",
+                     *         "to": "2026-11-21",
+                     *         "from_before": "2026-11-13",
+                     *         "to_before": "2026-11-14",
+                     *         "total": {
+                     *           "count": 3,
+                     *           "weight": 20.5
+                     *         },
+                     *         "total_before": {
+                     *           "count": 2,
+                     *           "weight": 7.25
+                     *         },
+                     *         "days": [
+                     *           {
+                     *             "date": "2026-11-20",
+                     *             "count": 1,
+                     *             "weight": 12.5,
+                     *             "count_before": 2,
+                     *             "weight_before": 7.25
+                     *           },
+                     *           {
+                     *             "date": "2026-11-21",
+                     *             "count": 2,
+                     *             "weight": 8,
+                     *             "count_before": 0,
+                     *             "weight_before": 0
+                     *           }
+                     *         ],
+                     *         "hours": [
+                     *           {
+                     *             "hour": 0,
+                     *             "count": 0,
+                     *             "weight": 0
+                     *           }
+                     *         ],
+                     *         "couriers": [
+                     *           {
+                     *             "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *             "courier_code": "IEX",
+                     *             "courier_name": "Island Express",
+                     *             "count": 3,
+                     *             "weight": 20.5,
+                     *             "count_before": 2,
+                     *             "weight_before": 7.25
+                     *           }
+                     *         ],
+                     *         "statuses": [
+                     *           {
+                     *             "status": "received",
+                     *             "count": 3,
+                     *             "weight": 20.5
+                     *           }
+                     *         ],
+                     *         "in_warehouse": {
+                     *           "count": 4,
+                     *           "weight": 24.75,
+                     *           "oldest": "2026-10-02 09:15:00",
+                     *           "ages": [
+                     *             {
+                     *               "min_days": 0,
+                     *               "max_days": 1,
+                     *               "count": 2,
+                     *               "weight": 8
+                     *             },
+                     *             {
+                     *               "min_days": 2,
+                     *               "max_days": 6,
+                     *               "count": 1,
+                     *               "weight": 12.5
+                     *             },
+                     *             {
+                     *               "min_days": 7,
+                     *               "max_days": 13,
+                     *               "count": 0,
+                     *               "weight": 0
+                     *             },
+                     *             {
+                     *               "min_days": 14,
+                     *               "max_days": 29,
+                     *               "count": 0,
+                     *               "weight": 0
+                     *             },
+                     *             {
+                     *               "min_days": 30,
+                     *               "max_days": 59,
+                     *               "count": 1,
+                     *               "weight": 4.25
+                     *             },
+                     *             {
+                     *               "min_days": 60,
+                     *               "max_days": null,
+                     *               "count": 0,
+                     *               "weight": 0
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetPackageStatisticsResult"];
+                };
+            };
+            400: components["responses"]["GetPackageStatistics.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];

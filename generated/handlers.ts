@@ -156,6 +156,8 @@ export type Handlers = {
   listDispatches: Handler<'listDispatches'>;
   /** Read a package */
   getPackage: Handler<'getPackage'>;
+  /** Read figures of packages */
+  getPackageStatistics: Handler<'getPackageStatistics'>;
   /** Read the audit log */
   listAuditEntries: Handler<'listAuditEntries'>;
   /** Verify the audit log */

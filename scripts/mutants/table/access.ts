@@ -224,6 +224,18 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'places: the filter by place matches nothing for couriers',
+    file: 'src/modules/packages/list/filters.ts',
+    find: '  if (ctx.caller.courierId !== null) return sql`false`;\n',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/packages/list/office-layers.test.ts',
+        titles: ['shows a courier nothing by place, by draft and by text'],
+      },
+    ],
+  },
+  {
     name: 'masking: an update does not confirm a guessed masked number',
     file: 'src/modules/packages/update/fields.ts',
     find: 'const shown = { ...before, tracking_number: shownTrackingNumber(caller, { trackingNumber, userCode }) };',

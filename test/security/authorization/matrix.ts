@@ -323,6 +323,9 @@ export const MATRIX = {
     'queueDispatch of packages':         [ALL,                   ALL,                   ALL],
     'queueDispatch of a courier':        [ALL,                   ALL,                   ALL],
   },
+  getPackageStatistics: {
+    'getPackageStatistics of a courier': [ALL,                   ALL,                   ALL],
+  },
   getPackage: {
     'getPackage':                        ['200 200 404 404 404', '200 200 404 404 404', '200 404 404 404 404'],
   },
