@@ -273,7 +273,7 @@ function packageFilters(id: OperationId): Record<string, MakeFilter | NoFilter> 
       const date = middleValue(all, 'entry_date_time').slice(0, 10);
       return { value: date, matches: (record) => String(record['entry_date_time']).slice(0, 10) <= date };
     },
-    [`${id} status`]: () => ({ ...equals('status', 'delivered'), value: oneOrSeveral(id, 'delivered') }),
+    [`${id} status`]: () => ({ ...equals('status', 'shipped'), value: oneOrSeveral(id, 'shipped') }),
     [`${id} owner`]: () => ({ value: 'customer', matches: (record) => record['user_code'] !== null }),
     [`${id} manifest_id`]: async (_all, owner) => {
       const { rows } = await owner.query<{ manifest_number: string }>(
