@@ -2581,7 +2581,7 @@ export interface paths {
         /**
          * Read figures of packages
          * @description For staff, for all packages or those of one courier, and for couriers, for those of their own account. Returns how
-         *     many packages were received on the days from `from` to `to`, at most 92, and their weight: in total, per day, per hour of the day,
+         *     many packages were received on the days from `from` to `to`, at most 31, and their weight: in total, per day, per hour of the day,
          *     per courier, and per present status. Beside them are the figures of the same days a week before. `in_warehouse` has the packages that have not left,
          *     whenever they were received, per age: those with the status `received`, and those on hold whose manifest has not been shipped.
          *     `RetrievePackages.php` lists them with `min_age_days`.
@@ -4527,7 +4527,7 @@ export interface components {
             changed_since?: string;
             /** @description True for packages on a bill, false for packages on none. For a courier, drafts are no bills. It needs `entryDateFloor`, and reaches 31 days from it: `entryDateCeiling` may be at most 30 days later. */
             billed?: boolean;
-            /** @description At least three characters: a part of the tracking number, the complete house number or user code in capital or small letters, or the customer's name, of which three words are compared. A word of less than three characters must be a complete first or last name. At most the 10,000 newest packages are found. */
+            /** @description At least three characters: a part of the tracking number, the complete house number or user code in capital or small letters, or the customer's name, of which three words are compared. A word of less than three letters or digits must be a complete first or last name. If more than 10,000 packages match, the newest 500 are searched with the other filters. */
             q?: string;
             /**
              * @description Field to sort by.
@@ -7366,7 +7366,7 @@ export interface components {
             changed_since?: string;
             /** @description True for packages on a bill, false for packages on none. For a courier, drafts are no bills. It needs `entryDateFloor`, and reaches 31 days from it: `entryDateCeiling` may be at most 30 days later. */
             billed?: boolean;
-            /** @description At least three characters: a part of the tracking number, the complete house number or user code in capital or small letters, or the customer's name, of which three words are compared. A word of less than three characters must be a complete first or last name. At most the 10,000 newest packages are found. */
+            /** @description At least three characters: a part of the tracking number, the complete house number or user code in capital or small letters, or the customer's name, of which three words are compared. A word of less than three letters or digits must be a complete first or last name. If more than 10,000 packages match, the newest 500 are searched with the other filters. */
             q?: string;
         };
         /** @description Current state of the packages that it queued. The sum is `total_queued`. */
@@ -17295,7 +17295,7 @@ export interface operations {
                  */
                 from: string;
                 /**
-                 * @description The last day, in UTC, at most 91 days after `from`.
+                 * @description The last day, in UTC, at most 30 days after `from`.
                  * @example 2026-11-21
                  */
                 to: string;

@@ -53,10 +53,14 @@ const newFiltersOf = (query: PackageFilters): PackageFilters => ({
 
 /** Whether something filters. An empty text does not, but `false` and 0 do. */
 export const hasFilters = (filters: PackageFilters): boolean =>
-  Object.values(filters).some((value) => value !== undefined && value !== '');
+  Object.values<unknown>(filters).some((value) => value !== undefined && value !== '');
 
 /** Whether the request has a filter whose matches are counted to a limit only. */
 export const hasCappedFilters = (filters: PackageFilters): boolean => hasFilters(newFiltersOf(filters));
+
+/** Whether few packages match, but at a time that PostgreSQL does not know: it would walk all newer ones to find a page of them. */
+export const hasNarrowFilter = (filters: PackageFilters): boolean =>
+  [filters.manifest_id, filters.location, filters.q].some((value) => value !== undefined && value !== '');
 
 /** The shortest text of which a trigram index finds a part. */
 const MIN_TEXT = 3;
@@ -117,7 +121,7 @@ function ownerFilter({ owner }: PackageFilters): Sql | undefined {
   }
 }
 
-/** The most packages of a place or of a text that are looked at. */
+/** The most packages of a place that are looked at. */
 const MAX_FOUND = sql`10000`;
 
 /** Couriers do not see the places of their packages. */
@@ -152,19 +156,21 @@ function billedFilter(
   return allOf(billed ? line : sql`not ${line}`, end);
 }
 
-/** The newest packages that a text means. The function reads the packages of the caller only, and its indexes. */
+/** The packages that a text means. The function reads the packages of the caller only, and its indexes. */
 function foundFilter({ q, courierID }: PackageFilters): Sql | undefined {
   if (!q) return undefined;
   const keys = readScan(q).numbers.flatMap((number) => number.keys);
   const codes = [...new Set([q, q.toUpperCase()])];
-  const words = q
-    .split(/\s+/)
-    .map((word) => (Array.from(word).length < MIN_TEXT ? exactly(word) : containsPattern(word)));
-  const [first = null, second = null, third = null] = words;
-  const found = sql`select packages_found(${containsPattern(q)}, ${codes}::text[], ${keys}::text[],
+  const words = q.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  const [first = null, second = null, third = null] = words.map((word) => partOf(word) ?? exactly(word));
+  const found = sql`select packages_of_text(${partOf(q)}, ${codes}::text[], ${keys}::text[],
     ${first}, ${second}, ${third}, ${courierID || null}::uuid)`;
   return amongFound('id', found);
 }
+
+/** Returns an ILIKE pattern for values that contain the text, or null if it has no trigram by which the index finds them. */
+const partOf = (text: string): string | null =>
+  new RegExp(`[\\p{L}\\p{N}]{${MIN_TEXT}}`, 'u').test(text) ? containsPattern(text) : null;
 
 /**
  * A semi-join, which PostgreSQL can hash. It compares an array that a statement makes element by element, so that 10,000 ids in a filter

@@ -3,7 +3,14 @@ import { isCommonPage, limitTo, orderBy, type PageQuery } from '../../../platfor
 import { empty, onceIf, sql, type RowOf, type OrNull, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../events/transitions.js';
-import { hasCappedFilters, hasFilters, matching, type PackageFilters, type PackageQuery } from './filters.js';
+import {
+  hasCappedFilters,
+  hasFilters,
+  hasNarrowFilter,
+  matching,
+  type PackageFilters,
+  type PackageQuery,
+} from './filters.js';
 import { columns } from '../../../platform/db/columns.js';
 
 const PACKAGE = columns('Package', 'p', [
@@ -90,7 +97,7 @@ function pageOfPackages<Row>(
     isCommonPage(page) && !hasFilters(filters) && isNewestFirst({ sort_by: field, sort_dir: direction });
   return onceIf(isFixed)`with page as materialized (
       select p.tenant_id, p.courier_id, p.carrier_id, p.manifest_id, ${pageColumns}
-      from packages p where ${matching(ctx, filters)}
+      from ${matchingPackages(ctx, filters)}
       ${order}
       ${limitTo(page)})
     select ${resultColumns}
@@ -100,6 +107,12 @@ function pageOfPackages<Row>(
     left join manifests m on ${tenantRows(ctx, 'm')} and m.tenant_id = p.tenant_id and m.id = p.manifest_id
     ${order}`;
 }
+
+/** With `offset 0`, PostgreSQL finds the packages by the filter, and sorts them after. */
+const matchingPackages = (ctx: UserScope, filters: PackageFilters): Sql =>
+  hasNarrowFilter(filters)
+    ? sql`(select p.* from packages p where ${matching(ctx, filters)} offset 0) p`
+    : sql`packages p where ${matching(ctx, filters)}`;
 
 export type TotalsRow = { totalCount: number; totalWeight: string };
 
@@ -114,7 +127,7 @@ export function totalPackages(ctx: UserScope, filters: PackageFilters): Sql<Tota
   const { courierID, ...others } = filters;
   if (hasCappedFilters(filters)) {
     return sql`select count(*)::int as "totalCount", coalesce(sum(p.weight_lb), 0) as "totalWeight"
-      from (select p.weight_lb from packages p where ${matching(ctx, filters)}
+      from (select p.weight_lb from ${matchingPackages(ctx, filters)}
         order by p.received_at desc limit ${MAX_COUNTED + 1}::int) p`;
   }
   if (hasFilters(others)) {

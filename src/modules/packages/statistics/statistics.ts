@@ -15,7 +15,8 @@ import {
 type Statistics = components['schemas']['PackageStatistics'];
 type Amount = { count: number; weight: number };
 
-const MAX_DAYS = 92;
+/** With a week before and a million packages a year, about 100,000 packages are read, in a fifth of a second. */
+const MAX_DAYS = 31;
 const DAYS_BEFORE = 7;
 const DAY_MS = 86_400_000;
 
