@@ -224,6 +224,18 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'billing: a package on a draft is not billed for its courier',
+    file: 'src/modules/packages/list/filters.ts',
+    find: "(not ${isForCourier}::boolean or b.status <> 'draft')",
+    replace: 'true',
+    tests: [
+      {
+        file: 'test/modules/packages/list/office-layers.test.ts',
+        titles: ['shows a courier nothing by place, by draft and by text'],
+      },
+    ],
+  },
+  {
     name: 'places: the filter by place matches nothing for couriers',
     file: 'src/modules/packages/list/filters.ts',
     find: '  if (ctx.caller.courierId !== null) return sql`false`;\n',

@@ -177,6 +177,8 @@ describe('totals and order', () => {
     const many = Array.from({ length: 10_001 }, () => ({
       shipper: 'Many',
       courier_id: IEX,
+      user_code: 'IEX-1001',
+      first_name: 'Manifold',
       status: 'returned',
     }));
     await addPackages(many);
@@ -198,6 +200,20 @@ describe('totals and order', () => {
       expect((await refused.refused(400, 'validation_failed')).errors).toMatchObject([{ field: 'page' }]);
     }
   }, 120_000);
+
+  test('of a text that more than 10,000 packages have, the newest 500 are found', async () => {
+    const [old, newest] = await addPackages([
+      { first_name: 'Manifold', courier_id: IEX, received_at: '2001-01-01T00:00:00Z' },
+      { first_name: 'Manifold', courier_id: IEX, received_at: '2024-01-01T00:00:00Z' },
+    ]);
+    for (const as of ['admin', 'iex']) {
+      const { data, meta } = await list(as, { q: 'manifold', limit: 10_000 });
+      expect([data.length, meta.total_count, meta.total_is_exact]).toEqual([500, 500, true]);
+      expect(idsOf({ data })[0]).toBe(newest);
+      expect(idsOf({ data })).not.toContain(old);
+    }
+    expect(idsOf(await list('hrb', { q: 'manifold' }))).toEqual([]);
+  });
 
   test('a file has the order of the list, and the packages of its filters', async () => {
     const query = { owner: 'courier', status: 'received', limit: 10_000 } as const;
