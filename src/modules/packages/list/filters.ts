@@ -21,8 +21,6 @@ export function filtersOf(query: PackageFilters): PackageFilters {
   assertPeriod(query);
   if (query.changed_since !== undefined && !isDateTime(query.changed_since))
     throw invalidFieldError('changed_since', 'invalid_date_time');
-  if (query.q && Array.from(query.q).length < MIN_TEXT)
-    throw invalidFieldError('q', 'minLength', { limit: MIN_TEXT });
   return { ...oldFiltersOf(query), ...newFiltersOf(query) };
 }
 
@@ -62,8 +60,8 @@ export const hasCappedFilters = (filters: PackageFilters): boolean => hasFilters
 export const hasNarrowFilter = (filters: PackageFilters): boolean =>
   [filters.manifest_id, filters.location, filters.q].some((value) => value !== undefined && value !== '');
 
-/** The shortest text of which a trigram index finds a part. */
-const MIN_TEXT = 3;
+/** The fewest letters or digits in a row by which a trigram index finds a part of a value. */
+const TRIGRAM = 3;
 
 /** The longest period with `billed`, in days: the bill's lines of each package in it are looked up. */
 const BILLED_DAYS = 31;
@@ -170,7 +168,7 @@ function foundFilter({ q, courierID }: PackageFilters): Sql | undefined {
 
 /** Returns an ILIKE pattern for values that contain the text, or null if it has no trigram by which the index finds them. */
 const partOf = (text: string): string | null =>
-  new RegExp(`[\\p{L}\\p{N}]{${MIN_TEXT}}`, 'u').test(text) ? containsPattern(text) : null;
+  new RegExp(`[\\p{L}\\p{N}]{${TRIGRAM}}`, 'u').test(text) ? containsPattern(text) : null;
 
 /**
  * A semi-join, which PostgreSQL can hash. It compares an array that a statement makes element by element, so that 10,000 ids in a filter

@@ -45,7 +45,7 @@ describe('getPackageStatistics', () => {
     expect([from_before, to_before]).toEqual(['2016-02-29', '2016-03-09']);
     expect(total).toEqual({ count: 4, weight: 14.55 });
     expect(total_before).toEqual({ count: 3, weight: 6.475 });
-    expect(days.map(({ date }) => date.slice(8))).toEqual('07 08 09 10 11 12 13 14 15 16'.split(' '));
+    expect(days.map(({ date }) => Number(date.slice(8)))).toEqual([7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
     const none = { count: 0, weight: 0, count_before: 0, weight_before: 0 };
     expect(days[0]).toEqual({
       date: '2016-03-07',
