@@ -430,6 +430,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "listDispatches": {
     "query": "read"
   },
+  "getPackage": {
+    "query": "read"
+  },
+  "getPackageStatistics": {
+    "query": "read"
+  },
   "listAuditEntries": {
     "query": "chain"
   },

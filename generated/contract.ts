@@ -784,6 +784,10 @@ export interface paths {
          *     `trackingNumber` does not search the hidden part. A `courierID` outside a courier's own account is ignored.
          *     Both rules apply to the list, the file and the dispatch.
          *
+         *     The filters from `status` to `q` also apply to all three. With one of them, or with another order than the newest first, a page
+         *     must end within the first 10,000 packages, and at most 10,000 are counted: `meta.total_is_exact` is false if there are more.
+         *     Files have no such limit.
+         *
          *     ```php
          *     $filters = ['entryDateFloor' => '2026-11-01', 'limit' => 100];
          *     $page = 0;
@@ -2562,6 +2566,71 @@ export interface paths {
          *     ```
          */
         get: operations["listDispatches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/GetPackage.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a package
+         * @description For staff, who can read all packages, and for couriers, who can read those of their own account. Returns one
+         *     package with its customer, the pre-alerts of its number, its place in the warehouse, its manifest and its bill.
+         *     `package` is its identifier or the house number of its label.
+         *
+         *     If the customer of a package is unknown, a courier sees only the last four characters of its tracking number,
+         *     as in `RetrievePackages.php`, and no pre-alerts, because they have the number. Couriers see neither the place
+         *     nor the weight at the receipt, and no bill that is a draft.
+         *
+         *     The package of another courier gets the same response as one that does not exist: 404 `package_not_found`.
+         *     The history of the package is in `PackageEvents.php`.
+         *
+         *     ```php
+         *     $package = $get('/api/GetPackage.php?' . http_build_query(['package' => '7K3M9QW']))['data'];
+         *     ```
+         */
+        get: operations["getPackage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/PackageStatistics.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read figures of packages
+         * @description For staff, for all packages or those of one courier, and for couriers, for those of their own account. Returns how
+         *     many packages were received on the days from `from` to `to`, at most 31, and their weight: in total, per day, per hour of the day,
+         *     per courier, and per present status. Beside them are the figures of the same days a week before. `in_warehouse` has the packages that have not left,
+         *     whenever they were received, per age: those with the status `received`, and those on hold whose manifest has not been shipped.
+         *     `RetrievePackages.php` lists them with `min_age_days`.
+         *
+         *     Days and hours are in UTC. An instance has no time zone of its own. The operation is a report: when many reports are requested at once, they wait in a
+         *     queue. If the wait gets too long, the response is 503 `overloaded`.
+         *
+         *     ```php
+         *     $query = http_build_query(['from' => date('Y-m-d', time() - 6 * 86400), 'to' => date('Y-m-d')]);
+         *     $figures = $get('/api/PackageStatistics.php?' . $query)['data'];
+         *     ```
+         */
+        get: operations["getPackageStatistics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4442,6 +4511,11 @@ export interface components {
             /** @description One result per scan, in the order in which you sent them. */
             results: components["schemas"]["ScanResult"][];
         };
+        /**
+         * @description What is known of the owner. `none`: neither courier nor customer. `courier`: the courier, but not the customer. `customer`: both.
+         * @enum {string}
+         */
+        PackageOwnerFilter: "none" | "courier" | "customer";
         /** @description Filters and page, all optional. Filters are combined with AND. */
         PackageSearch: {
             /**
@@ -4486,6 +4560,38 @@ export interface components {
              * @description Received on or before this date, in UTC.
              */
             entryDateCeiling?: string;
+            /** @description Only packages with one of these statuses. */
+            status?: components["schemas"]["PackageStatus"][];
+            owner?: components["schemas"]["PackageOwnerFilter"];
+            /**
+             * Format: uuid
+             * @description Only packages on this manifest.
+             */
+            manifest_id?: string;
+            /** @description True for packages on a manifest, false for packages on none. */
+            on_manifest?: boolean;
+            /** @description Only packages that were put to this place, in the same spelling, at most the latest 10,000. For staff: it matches nothing for a courier. */
+            location?: string;
+            /** @description Only packages that were received at least so many times 24 hours ago, and have not left: those with the status `received`, and those on hold whose manifest has not been shipped. */
+            min_age_days?: number;
+            /** @description Only packages that changed at this time or later, `YYYY-MM-DD HH:MM:SS` in UTC. */
+            changed_since?: string;
+            /** @description True for packages on a bill, false for packages on none. For a courier, drafts are no bills. It needs `entryDateFloor`, and reaches 31 days from it: `entryDateCeiling` may be at most 30 days later. */
+            billed?: boolean;
+            /** @description At least three characters: a part of the tracking number, the complete house number or user code in capital or small letters, or the customer's name, of which three words are compared. A word of less than three letters or digits must be a complete first or last name. If more than 10,000 packages match, the newest 500 are searched with the other filters. */
+            q?: string;
+            /**
+             * @description Field to sort by.
+             * @default entry_date_time
+             * @enum {string}
+             */
+            sort_by: "entry_date_time" | "weight" | "house_number" | "user_code";
+            /**
+             * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+             * @default DESC
+             * @enum {string}
+             */
+            sort_dir: "ASC" | "DESC";
             /**
              * @description True returns a file instead of JSON.
              * @default false
@@ -4539,18 +4645,20 @@ export interface components {
             status: components["schemas"]["PackageStatus"];
         };
         PackageListMeta: {
-            /** @description Number of packages that match the filters, on all pages. */
+            /** @description Number of packages that match the filters, on all pages. At most 10,000 if `total_is_exact` is false. */
             total_count: number;
             /**
              * Format: double
              * @description Their weight in lb.
              */
             total_weight: number;
+            /** @description False if more packages match than were counted: with one of the filters from `status` to `q`, at most 10,000 are. */
+            total_is_exact: boolean;
             /** @description The requested page. */
             page: number;
             /** @description The `limit` that was applied. */
             limit: number;
-            /** @description Number of pages. */
+            /** @description Number of pages that can be requested. */
             total_pages: number;
         };
         /** @description One page of packages. */
@@ -7291,6 +7399,26 @@ export interface components {
              * @description Received on or before this date, in UTC.
              */
             entryDateCeiling?: string;
+            /** @description Only packages with one of these statuses. */
+            status?: components["schemas"]["PackageStatus"][];
+            owner?: components["schemas"]["PackageOwnerFilter"];
+            /**
+             * Format: uuid
+             * @description Only packages on this manifest.
+             */
+            manifest_id?: string;
+            /** @description True for packages on a manifest, false for packages on none. */
+            on_manifest?: boolean;
+            /** @description Only packages that were put to this place, in the same spelling, at most the latest 10,000. For staff: it matches nothing for a courier. */
+            location?: string;
+            /** @description Only packages that were received at least so many times 24 hours ago, and have not left: those with the status `received`, and those on hold whose manifest has not been shipped. */
+            min_age_days?: number;
+            /** @description Only packages that changed at this time or later, `YYYY-MM-DD HH:MM:SS` in UTC. */
+            changed_since?: string;
+            /** @description True for packages on a bill, false for packages on none. For a courier, drafts are no bills. It needs `entryDateFloor`, and reaches 31 days from it: `entryDateCeiling` may be at most 30 days later. */
+            billed?: boolean;
+            /** @description At least three characters: a part of the tracking number, the complete house number or user code in capital or small letters, or the customer's name, of which three words are compared. A word of less than three letters or digits must be a complete first or last name. If more than 10,000 packages match, the newest 500 are searched with the other filters. */
+            q?: string;
         };
         /** @description Current state of the packages that it queued. The sum is `total_queued`. */
         DispatchProgress: {
@@ -7324,6 +7452,269 @@ export interface components {
             /** @description Number of packages that were newly queued. */
             total_queued: number;
             progress: components["schemas"]["DispatchProgress"];
+        };
+        /** @description The customer who has the package's user code now; null if none has it. */
+        PackageCustomer: {
+            customer_id: components["schemas"]["Uuid"];
+            /** @description The customer's first name. That on the package can differ. */
+            first_name: string;
+            /** @description The customer's last name. That on the package can differ. */
+            last_name: string;
+            /** @description The courier's branch where the customer collects packages; null if none. */
+            branch: string | null;
+            /** @description Whether the customer can get new packages. */
+            is_active: boolean;
+        } | null;
+        /** @description A pre-alert of the package's number. */
+        PackageClaim: {
+            prealert_id: components["schemas"]["Uuid"];
+            courier_id: components["schemas"]["Uuid"];
+            /** @description The courier that announced the package. */
+            courier_name: string;
+            /** @description The user code of the announced customer. */
+            user_code: string;
+            /** @description The customer's first name; null if no customer has the user code any more. */
+            first_name: string | null;
+            /** @description The customer's last name; null if no customer has the user code any more. */
+            last_name: string | null;
+            /** @description The announced number. It can be another spelling of the package's number. */
+            tracking_number: string;
+            /** @description The announced seller. */
+            vendor: string | null;
+            status: components["schemas"]["PrealertStatus"];
+            /** @description When the package was announced, in UTC. */
+            created_at: components["schemas"]["UtcDateTime"];
+        };
+        /** @description The manifest of the package; null if it is on none. */
+        PackageManifest: {
+            manifest_id: components["schemas"]["Uuid"];
+            /** @description The manifest's number. */
+            manifest_number: string;
+            status: components["schemas"]["ManifestStatus"];
+            /** @description The air waybill's number; null if unknown. */
+            awb_number: string | null;
+            flight_date: components["schemas"]["NullableCalendarDate"];
+            /** @description The flight's number; null if unknown. */
+            flight_number: string | null;
+        } | null;
+        /** @description The bill that the package is on; null if it is on none that the caller may see. */
+        PackageBill: {
+            bill_id: components["schemas"]["Uuid"];
+            /** @description The number printed on the invoice. */
+            invoice_number: string;
+            status: components["schemas"]["BillStatus"];
+            /**
+             * Format: double
+             * @description The fee for the package on this bill, in USD.
+             */
+            amount: number;
+        } | null;
+        /** @description A package with everything that the caller may know about it. */
+        PackageDetail: {
+            package_id: components["schemas"]["Uuid"];
+            /** @description The carrier's number. While the customer is unknown, a courier sees `*` for all but its last four characters. */
+            tracking_number: string;
+            /** @description The warehouse's own number of the package. */
+            house_number: string;
+            status: components["schemas"]["PackageStatus"];
+            /**
+             * Format: uuid
+             * @description The courier that the package belongs to; null if unknown.
+             */
+            courier_id: string | null;
+            /** @description The courier's code; null if unknown. */
+            courier_code: string | null;
+            /** @description The courier's name; null if unknown. */
+            courier_name: string | null;
+            /** @description The customer's user code; null if unknown. */
+            user_code: string | null;
+            /** @description The first name on the package; null if unknown. */
+            first_name: string | null;
+            /** @description The last name on the package; null if unknown. */
+            last_name: string | null;
+            customer: components["schemas"]["PackageCustomer"];
+            /** @description Whether the courier has set the user code itself. It cannot clear it then. */
+            is_claimed: boolean;
+            /** @description Whether a pre-alert in `claims` is `flagged`. */
+            is_disputed: boolean;
+            /** @description The pre-alerts of the package's number, oldest first, at most 50. Of a courier, only its own, and none while the tracking number is masked. */
+            claims: components["schemas"]["PackageClaim"][];
+            /**
+             * Format: uuid
+             * @description The pre-alert that decided the owner; null if none did, or if the tracking number is masked.
+             */
+            prealert_id: string | null;
+            /**
+             * Format: double
+             * @description Weight in lb.
+             */
+            weight: number;
+            /**
+             * Format: double
+             * @description Weight in lb at the receipt. It differs from `weight` if it was corrected. Null for couriers.
+             */
+            received_weight: number | null;
+            /**
+             * Format: double
+             * @description Length in inches; null if not measured.
+             */
+            length: number | null;
+            /**
+             * Format: double
+             * @description Width in inches; null if not measured.
+             */
+            width: number | null;
+            /**
+             * Format: double
+             * @description Height in inches; null if not measured.
+             */
+            height: number | null;
+            /** @description Kind of package, for example box, envelope or pallet. */
+            package_type: string | null;
+            /** @description Sender. */
+            shipper: string | null;
+            /** @description Contents. */
+            description: string | null;
+            /**
+             * Format: uuid
+             * @description The carrier that brought the package; null if unknown.
+             */
+            carrier_id: string | null;
+            /** @description The carrier's name; null if unknown. */
+            carrier_name: string | null;
+            warehouse_id: components["schemas"]["Uuid"];
+            /** @description The warehouse that received the package. */
+            warehouse_name: string;
+            /** @description Where the package was put, as scanned with `ScanBatch.php`; null if it was not scanned. Null for couriers. */
+            location: string | null;
+            manifest: components["schemas"]["PackageManifest"];
+            bill: components["schemas"]["PackageBill"];
+            /** @description When the package was received, in UTC. */
+            entry_date_time: components["schemas"]["UtcDateTime"];
+            /** @description When the package last changed, in UTC. */
+            updated_at: components["schemas"]["UtcDateTime"];
+        };
+        /** @description How many packages, and how much they weigh. */
+        PackageAmount: {
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+        };
+        PackagesOfDay: {
+            /** @description The day, in UTC. */
+            date: components["schemas"]["CalendarDate"];
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+            /** @description Number of packages of the same days a week before. */
+            count_before: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight_before: number;
+        };
+        PackagesOfHour: {
+            /** @description The hour in UTC, 0 to 23. */
+            hour: number;
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+        };
+        PackagesOfCourier: {
+            /**
+             * Format: uuid
+             * @description The courier; null for packages without one.
+             */
+            courier_id: string | null;
+            /** @description The courier's code. */
+            courier_code: string | null;
+            /** @description The courier's name. */
+            courier_name: string | null;
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+            /** @description Number of packages of the same days a week before. */
+            count_before: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight_before: number;
+        };
+        PackagesOfStatus: {
+            status: components["schemas"]["PackageStatus"];
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+        };
+        PackagesOfAge: {
+            /** @description Received at least so many times 24 hours ago. */
+            min_days: number;
+            /** @description Received less than one more than so many times 24 hours ago; null without a limit. */
+            max_days: number | null;
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+        };
+        /** @description The packages that have not left, whenever they were received. */
+        PackagesInWarehouse: {
+            /** @description Number of packages. */
+            count: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+            /** @description When the oldest was received, in UTC; null if there is none. */
+            oldest: components["schemas"]["NullableUtcDateTime"];
+            /** @description The packages per age, youngest first. */
+            ages: components["schemas"]["PackagesOfAge"][];
+        };
+        PackageStatistics: {
+            /** @description First day, in UTC. */
+            from: components["schemas"]["CalendarDate"];
+            /** @description Last day, in UTC. */
+            to: components["schemas"]["CalendarDate"];
+            /** @description First day of the days to compare with. */
+            from_before: components["schemas"]["CalendarDate"];
+            /** @description Last day of the days to compare with. */
+            to_before: components["schemas"]["CalendarDate"];
+            total: components["schemas"]["PackageAmount"];
+            total_before: components["schemas"]["PackageAmount"];
+            /** @description All days of the period, in order. */
+            days: components["schemas"]["PackagesOfDay"][];
+            /** @description The 24 hours of the day, each of all days of the period together. */
+            hours: components["schemas"]["PackagesOfHour"][];
+            /** @description The couriers with packages in either period, by code. Packages without a courier come last. */
+            couriers: components["schemas"]["PackagesOfCourier"][];
+            /** @description The statuses that packages of the period have now. */
+            statuses: components["schemas"]["PackagesOfStatus"][];
+            in_warehouse: components["schemas"]["PackagesInWarehouse"];
         };
         /**
          * @description A user, a system with an API key or a service token, or the service itself.
@@ -7761,6 +8152,12 @@ export interface components {
             /** @description Newest first. */
             data: components["schemas"]["DispatchRecord"][];
             meta: components["schemas"]["KeyPageMeta"];
+        };
+        GetPackageResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PackageDetail"];
+        };
+        GetPackageStatisticsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PackageStatistics"];
         };
         ListAuditEntriesResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
@@ -8668,7 +9065,39 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "GetPackage.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "GetPackageLabel.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetPackageStatistics.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11216,6 +11645,51 @@ export interface components {
          */
         PackageEntryDateCeilingFilter: string;
         /**
+         * @description Only packages with this status.
+         * @example received
+         */
+        PackageStatusFilter: components["schemas"]["PackageStatus"];
+        /**
+         * @description What is known of the owner.
+         * @example customer
+         */
+        PackageOwnerKnownFilter: components["schemas"]["PackageOwnerFilter"];
+        /**
+         * @description Only packages on this manifest.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+         */
+        PackageManifestFilter: components["schemas"]["Uuid"];
+        /**
+         * @description True for packages on a manifest, false for packages on none.
+         * @example false
+         */
+        PackageOnManifestFilter: boolean;
+        /**
+         * @description Only packages that were put to this place, at most the latest 10,000. For staff.
+         * @example A-12
+         */
+        PackageLocationFilter: string;
+        /**
+         * @description Only packages that were received at least so many times 24 hours ago, and have not left.
+         * @example 30
+         */
+        PackageMinAgeFilter: number;
+        /**
+         * @description Only packages that changed at this time or later, `YYYY-MM-DD HH:MM:SS` in UTC.
+         * @example 2026-11-20 00:00:00
+         */
+        PackageChangedSinceFilter: string;
+        /**
+         * @description True for packages on a bill, false for packages on none. It needs `entryDateFloor`, and at most 31 days.
+         * @example false
+         */
+        PackageBilledFilter: boolean;
+        /**
+         * @description Part of the tracking number, the house number, the user code, or the customer's name, as in `RetrievePackages.php`.
+         * @example Campbell
+         */
+        PackageTextFilter: string;
+        /**
          * @description Only jobs of this station. If omitted, all stations.
          * @example belt-1
          */
@@ -13153,6 +13627,51 @@ export interface operations {
                  * @example 2026-11-30
                  */
                 entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
+                /**
+                 * @description Only packages with this status.
+                 * @example received
+                 */
+                status?: components["parameters"]["PackageStatusFilter"];
+                /**
+                 * @description What is known of the owner.
+                 * @example customer
+                 */
+                owner?: components["parameters"]["PackageOwnerKnownFilter"];
+                /**
+                 * @description Only packages on this manifest.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+                 */
+                manifest_id?: components["parameters"]["PackageManifestFilter"];
+                /**
+                 * @description True for packages on a manifest, false for packages on none.
+                 * @example false
+                 */
+                on_manifest?: components["parameters"]["PackageOnManifestFilter"];
+                /**
+                 * @description Only packages that were put to this place, at most the latest 10,000. For staff.
+                 * @example A-12
+                 */
+                location?: components["parameters"]["PackageLocationFilter"];
+                /**
+                 * @description Only packages that were received at least so many times 24 hours ago, and have not left.
+                 * @example 30
+                 */
+                min_age_days?: components["parameters"]["PackageMinAgeFilter"];
+                /**
+                 * @description Only packages that changed at this time or later, `YYYY-MM-DD HH:MM:SS` in UTC.
+                 * @example 2026-11-20 00:00:00
+                 */
+                changed_since?: components["parameters"]["PackageChangedSinceFilter"];
+                /**
+                 * @description True for packages on a bill, false for packages on none. It needs `entryDateFloor`, and at most 31 days.
+                 * @example false
+                 */
+                billed?: components["parameters"]["PackageBilledFilter"];
+                /**
+                 * @description Part of the tracking number, the house number, the user code, or the customer's name, as in `RetrievePackages.php`.
+                 * @example Campbell
+                 */
+                q?: components["parameters"]["PackageTextFilter"];
             };
             header?: never;
             path?: never;
@@ -13251,6 +13770,51 @@ export interface operations {
                  * @example 2026-11-30
                  */
                 entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
+                /**
+                 * @description Only packages with this status.
+                 * @example received
+                 */
+                status?: components["parameters"]["PackageStatusFilter"];
+                /**
+                 * @description What is known of the owner.
+                 * @example customer
+                 */
+                owner?: components["parameters"]["PackageOwnerKnownFilter"];
+                /**
+                 * @description Only packages on this manifest.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+                 */
+                manifest_id?: components["parameters"]["PackageManifestFilter"];
+                /**
+                 * @description True for packages on a manifest, false for packages on none.
+                 * @example false
+                 */
+                on_manifest?: components["parameters"]["PackageOnManifestFilter"];
+                /**
+                 * @description Only packages that were put to this place, at most the latest 10,000. For staff.
+                 * @example A-12
+                 */
+                location?: components["parameters"]["PackageLocationFilter"];
+                /**
+                 * @description Only packages that were received at least so many times 24 hours ago, and have not left.
+                 * @example 30
+                 */
+                min_age_days?: components["parameters"]["PackageMinAgeFilter"];
+                /**
+                 * @description Only packages that changed at this time or later, `YYYY-MM-DD HH:MM:SS` in UTC.
+                 * @example 2026-11-20 00:00:00
+                 */
+                changed_since?: components["parameters"]["PackageChangedSinceFilter"];
+                /**
+                 * @description True for packages on a bill, false for packages on none. It needs `entryDateFloor`, and at most 31 days.
+                 * @example false
+                 */
+                billed?: components["parameters"]["PackageBilledFilter"];
+                /**
+                 * @description Part of the tracking number, the house number, the user code, or the customer's name, as in `RetrievePackages.php`.
+                 * @example Campbell
+                 */
+                q?: components["parameters"]["PackageTextFilter"];
             };
             header?: never;
             path?: never;
@@ -16749,6 +17313,270 @@ export interface operations {
             400: components["responses"]["ListDispatches.400"];
             401: components["responses"]["ScopedTokenRejected"];
             403: components["responses"]["ScopeMissing.webhooks.manage"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPackage: {
+        parameters: {
+            query: {
+                /**
+                 * @description The package's identifier or its house number. Capital and small letters are the same.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01
+                 */
+                package: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The package. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Package 7K3M9QW.",
+                     *       "data": {
+                     *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *         "tracking_number": "1Z999AA10123456784",
+                     *         "house_number": "7K3M9QW",
+                     *         "status": "shipped",
+                     *         "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *         "courier_code": "IEX",
+                     *         "courier_name": "Island Express",
+                     *         "user_code": "IEX-1001",
+                     *         "first_name": "Marcia",
+                     *         "last_name": "Campbell",
+                     *         "customer": {
+                     *           "customer_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                     *           "first_name": "Marcia",
+                     *           "last_name": "Campbell",
+                     *           "branch": "Kingston",
+                     *           "is_active": true
+                     *         },
+                     *         "is_claimed": false,
+                     *         "is_disputed": false,
+                     *         "claims": [
+                     *           {
+                     *             "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *             "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *             "courier_name": "Island Express",
+                     *             "user_code": "IEX-1001",
+                     *             "first_name": "Marcia",
+                     *             "last_name": "Campbell",
+                     *             "tracking_number": "1Z999AA10123456784",
+                     *             "vendor": "Example Books",
+                     *             "status": "received",
+                     *             "created_at": "2026-11-19 15:20:00"
+                     *           }
+                     *         ],
+                     *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *         "weight": 4.25,
+                     *         "received_weight": 4.25,
+                     *         "length": 12,
+                     *         "width": 9.5,
+                     *         "height": 4,
+                     *         "package_type": "box",
+                     *         "shipper": "Example Books",
+                     *         "description": "Three paperback books",
+                     *         "carrier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0701",
+                     *         "carrier_name": "UPS",
+                     *         "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0301",
+                     *         "warehouse_name": "Miami",
+                     *         "location": "A-12",
+                     *         "manifest": {
+                     *           "manifest_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                     *           "manifest_number": "MAN-20261121-K7Q2",
+                     *           "status": "shipped",
+                     *           "awb_number": "123-45678901",
+                     *           "flight_date": "2026-11-22",
+                     *           "flight_number": "AB123"
+                     *         },
+                     *         "bill": {
+                     *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402",
+                     *           "invoice_number": "INV-IEX-202611",
+                     *           "status": "published",
+                     *           "amount": 3.5
+                     *         },
+                     *         "entry_date_time": "2026-11-21 08:30:00",
+                     *         "updated_at": "2026-11-22 14:05:10"
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetPackageResult"];
+                };
+            };
+            400: components["responses"]["GetPackage.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read"];
+            404: components["responses"]["PackageNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPackageStatistics: {
+        parameters: {
+            query: {
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description The first day, in UTC.
+                 * @example 2026-11-20
+                 */
+                from: string;
+                /**
+                 * @description The last day, in UTC, at most 30 days after `from`.
+                 * @example 2026-11-21
+                 */
+                to: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "3 packages received.",
+                     *       "data": {
+                     *         "from": "2026-11-20",
+                     *         "to": "2026-11-21",
+                     *         "from_before": "2026-11-13",
+                     *         "to_before": "2026-11-14",
+                     *         "total": {
+                     *           "count": 3,
+                     *           "weight": 20.5
+                     *         },
+                     *         "total_before": {
+                     *           "count": 2,
+                     *           "weight": 7.25
+                     *         },
+                     *         "days": [
+                     *           {
+                     *             "date": "2026-11-20",
+                     *             "count": 1,
+                     *             "weight": 12.5,
+                     *             "count_before": 2,
+                     *             "weight_before": 7.25
+                     *           },
+                     *           {
+                     *             "date": "2026-11-21",
+                     *             "count": 2,
+                     *             "weight": 8,
+                     *             "count_before": 0,
+                     *             "weight_before": 0
+                     *           }
+                     *         ],
+                     *         "hours": [
+                     *           {
+                     *             "hour": 0,
+                     *             "count": 0,
+                     *             "weight": 0
+                     *           }
+                     *         ],
+                     *         "couriers": [
+                     *           {
+                     *             "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *             "courier_code": "IEX",
+                     *             "courier_name": "Island Express",
+                     *             "count": 3,
+                     *             "weight": 20.5,
+                     *             "count_before": 2,
+                     *             "weight_before": 7.25
+                     *           }
+                     *         ],
+                     *         "statuses": [
+                     *           {
+                     *             "status": "received",
+                     *             "count": 3,
+                     *             "weight": 20.5
+                     *           }
+                     *         ],
+                     *         "in_warehouse": {
+                     *           "count": 4,
+                     *           "weight": 24.75,
+                     *           "oldest": "2026-10-02 09:15:00",
+                     *           "ages": [
+                     *             {
+                     *               "min_days": 0,
+                     *               "max_days": 1,
+                     *               "count": 2,
+                     *               "weight": 8
+                     *             },
+                     *             {
+                     *               "min_days": 2,
+                     *               "max_days": 6,
+                     *               "count": 1,
+                     *               "weight": 12.5
+                     *             },
+                     *             {
+                     *               "min_days": 7,
+                     *               "max_days": 13,
+                     *               "count": 0,
+                     *               "weight": 0
+                     *             },
+                     *             {
+                     *               "min_days": 14,
+                     *               "max_days": 29,
+                     *               "count": 0,
+                     *               "weight": 0
+                     *             },
+                     *             {
+                     *               "min_days": 30,
+                     *               "max_days": 59,
+                     *               "count": 1,
+                     *               "weight": 4.25
+                     *             },
+                     *             {
+                     *               "min_days": 60,
+                     *               "max_days": null,
+                     *               "count": 0,
+                     *               "weight": 0
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetPackageStatisticsResult"];
+                };
+            };
+            400: components["responses"]["GetPackageStatistics.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];

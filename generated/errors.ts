@@ -915,6 +915,10 @@ export const fieldCatalogue = {
     "code": "maximum",
     "message": "{field} must be at most {days} days after {other}."
   },
+  "period_required": {
+    "code": "required",
+    "message": "{field} is required with billed."
+  },
   "in_the_future": {
     "code": "maximum",
     "message": "{field} must not be in the future."
@@ -1536,6 +1540,7 @@ export type FieldProblem =
     | 'unacceptable'
     | 'invalid_uuid'
     | 'invalid_date_time'
+    | 'period_required'
     | 'in_the_future'
     | 'zero'
     | 'network'

@@ -158,6 +158,10 @@ export type Handlers = {
   queueDispatch: Handler<'queueDispatch'>;
   /** List dispatches */
   listDispatches: Handler<'listDispatches'>;
+  /** Read a package */
+  getPackage: Handler<'getPackage'>;
+  /** Read figures of packages */
+  getPackageStatistics: Handler<'getPackageStatistics'>;
   /** Read the audit log */
   listAuditEntries: Handler<'listAuditEntries'>;
   /** Verify the audit log */

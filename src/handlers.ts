@@ -14,6 +14,8 @@ import { manifestHandlers } from './modules/manifests/handlers.js';
 import { packageEventHandlers } from './modules/packages/events/handlers.js';
 import { packageHandlers } from './modules/packages/handlers.js';
 import { labelJobHandlers } from './modules/packages/label-jobs/handlers.js';
+import { getPackageHandlers } from './modules/packages/get-package/handlers.js';
+import { packageStatisticsHandlers } from './modules/packages/statistics/handlers.js';
 import { passwordResetHandlers } from './modules/password-reset/handlers.js';
 import { prealertHandlers } from './modules/prealerts/handlers.js';
 import { prealertSubmissionHandlers } from './modules/prealerts/submission/handlers.js';
@@ -50,6 +52,8 @@ export function makeHandlers(deps: Deps) {
     ...packageHandlers(deps, executeWaitingScans),
     ...packageEventHandlers(),
     ...labelJobHandlers(),
+    ...getPackageHandlers(),
+    ...packageStatisticsHandlers(deps),
     ...scanHandlers(),
     ...scanBatchHandlers(deps),
     ...manifestLoadingHandlers(),

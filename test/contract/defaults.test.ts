@@ -59,6 +59,8 @@ const writes = new Set<Input>();
 /** Parameters to send along when the parameter under test has no effect alone. */
 const EXTRA_PARAMS: Record<string, Record<string, string | boolean>> = {
   'listPackages export_format': { export: true },
+  // More packages than one customer has.
+  'listPackages sort_by': { userCode: '' },
   // enough matches for the limit to have an effect, and a misspelt name
   'searchCustomers limit': { q: 'an' },
   'listEvents after': { courier_id: DEMO.couriers.IEX },

@@ -7,7 +7,7 @@ import { readExportedPackages } from '../support/readers/exported-packages.js';
 import { describeOperation, operationIds, operationOf, type Body } from '../support/service/contract.js';
 import type { Call, Reply, Service } from '../support/service/service.js';
 
-export type Values = Record<string, string | number | boolean>;
+export type Values = Record<string, string | number | boolean | string[]>;
 
 /** An operation that returns records in pages or up to a limit. */
 export type List = {

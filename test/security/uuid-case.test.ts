@@ -36,8 +36,8 @@ const EXTRA: Partial<Record<OperationId, Body[]>> = {
   receivePackage: [
     { tracking_number: 'CASE1', weight: 1, courier_id: IEX, carrier_id: carrier, warehouse_id: primary },
   ],
-  listPackages: [{ courierID: IEX, carrierID: carrier }],
-  queueDispatch: [{ courierID: IEX, carrierID: carrier }],
+  listPackages: [{ courierID: IEX, carrierID: carrier, manifest_id: DEMO.manifests.draft }],
+  queueDispatch: [{ courierID: IEX, carrierID: carrier, manifest_id: DEMO.manifests.draft }],
   createManifest: [{ warehouse_id: primary }],
   manageManifest: [{ action: 'create_manifest', warehouse_id: primary }],
   reviewPrealert: [{ prealert_id: nobody, action: 'assign', package_id: nobody }],

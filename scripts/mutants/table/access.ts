@@ -212,6 +212,42 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'masking: the pre-alerts of a masked package are hidden from its courier',
+    file: 'src/modules/packages/get-package/get-package.ts',
+    find: '  if (isMasked(ctx.caller, row)) return { row, claims: [] };\n',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/packages/get-package.test.ts',
+        titles: ['masks the number of an unknown customer'],
+      },
+    ],
+  },
+  {
+    name: 'billing: a package on a draft is not billed for its courier',
+    file: 'src/modules/packages/list/filters.ts',
+    find: "(not ${isForCourier}::boolean or b.status <> 'draft')",
+    replace: 'true',
+    tests: [
+      {
+        file: 'test/modules/packages/list/office-layers.test.ts',
+        titles: ['shows a courier nothing by place, by draft and by text'],
+      },
+    ],
+  },
+  {
+    name: 'places: the filter by place matches nothing for couriers',
+    file: 'src/modules/packages/list/filters.ts',
+    find: '  if (ctx.caller.courierId !== null) return sql`false`;\n',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/packages/list/office-layers.test.ts',
+        titles: ['shows a courier nothing by place, by draft and by text'],
+      },
+    ],
+  },
+  {
     name: 'masking: an update does not confirm a guessed masked number',
     file: 'src/modules/packages/update/fields.ts',
     find: 'const shown = { ...before, tracking_number: shownTrackingNumber(caller, { trackingNumber, userCode }) };',

@@ -135,6 +135,18 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
+    name: 'masking: the masked part of a number is not found by a text',
+    function: 'packages_of_text',
+    find: 'ilike p_number and (sees_all or',
+    replace: 'ilike p_number and (true or',
+    tests: [
+      {
+        file: 'test/modules/packages/list/office-filters.test.ts',
+        titles: ['finds a masked number for its courier by the visible end only'],
+      },
+    ],
+  },
+  {
     name: 'counters: transactions of a tenant count in different slots',
     function: 'tally_slot',
     find: 'not pg_try_advisory_xact_lock(tallies, slot)',

@@ -4,7 +4,7 @@ import { pageBeforeReply } from '../../platform/contract/page-reply.js';
 import { reply } from '../../platform/contract/reply.js';
 import { ignoredNames, nothingToChange } from '../../platform/contract/sent-names.js';
 import { jsonRows } from '../../platform/contract/json-text.js';
-import type { BodyOf, DataOf, ReplyOf } from '../../platform/contract/types.js';
+import type { BodyOf, DataOf, QueryOf, ReplyOf } from '../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { Deps } from '../dependencies.js';
 import type { DispatchRow } from './dispatch/queries.js';
@@ -51,18 +51,19 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
       if (body.export) return { statusCode: 200, file: await exportFile(ctx, body, body.export_format) };
       const found = await findPackages(ctx, body);
       const data = await jsonRows(found.rows, (row) => viewPackage(ctx.caller, row));
-      const message = `${countOf(found.totals.totalCount, 'package')} found.`;
+      const counted = countOf(found.totals.totalCount, 'package');
+      const message = found.isExact ? `${counted} found.` : `More than ${counted} found.`;
       return { ...reply(message, data), meta: viewMeta(found) };
     },
 
     exportPackagesCsv: async ({ ctx, query }) => ({
       statusCode: 200,
-      file: await exportFile(ctx, query, 'csv'),
+      file: await exportFile(ctx, withStatuses(query), 'csv'),
     }),
 
     exportPackagesXlsx: async ({ ctx, query }) => ({
       statusCode: 200,
-      file: await exportFile(ctx, query, 'xlsx'),
+      file: await exportFile(ctx, withStatuses(query), 'xlsx'),
     }),
 
     queueDispatch: async ({ ctx, body }) => viewQueued('queueDispatch', body, await queueDispatch(ctx, body)),
@@ -78,6 +79,12 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
     },
   } satisfies Partial<Handlers>;
 }
+
+/** The query of an export has one status, a body has several. */
+const withStatuses = ({ status, ...query }: QueryOf<'exportPackagesCsv'>): ExportQuery => ({
+  ...query,
+  ...(status && { status: [status] }),
+});
 
 /** A queued dispatch and a file of the selection are two different responses; a request has only one. */
 function assertNotCombined({ action, export: wantsFile }: PackageQuery): void {

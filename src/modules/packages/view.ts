@@ -40,12 +40,19 @@ export function viewPackage(caller: UserCaller, row: PackageRow): components['sc
   };
 }
 
-export function viewMeta({ totals, page, limit }: PackagePage): components['schemas']['PackageListMeta'] {
+export function viewMeta({
+  totals,
+  isExact,
+  lastPage,
+  page,
+  limit,
+}: PackagePage): components['schemas']['PackageListMeta'] {
   return {
     total_count: totals.totalCount,
     total_weight: Number(totals.totalWeight),
+    total_is_exact: isExact,
     page,
     limit,
-    total_pages: Math.ceil(totals.totalCount / limit),
+    total_pages: lastPage,
   };
 }

@@ -348,6 +348,10 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   listEvents: ({ courierId }) => ({ query: { courier_id: courierId, limit: 1000 } }),
   listDispatches: ({ dispatchId }) => ({ query: { dispatch_id: dispatchId } }),
+  'getPackageStatistics of a courier': ({ courierId }) => ({
+    query: { courier_id: courierId, from: '2026-01-01', to: '2026-01-31' },
+  }),
+  getPackage: ({ packageId }) => ({ query: { package: packageId } }),
   'listAuditEntries of a package': ({ packageId }) => ({ query: { entity_id: packageId } }),
   'listAuditEntries of a courier’s key': ({ courierId }) => ({ query: { actor_id: courierId } }),
   'listAuditEntries before an entry': ({ auditId }) => ({ query: { before: auditId } }),

@@ -329,6 +329,12 @@ export const MATRIX = {
     'queueDispatch of packages':         [ALL,                   ALL,                   ALL],
     'queueDispatch of a courier':        [ALL,                   ALL,                   ALL],
   },
+  getPackageStatistics: {
+    'getPackageStatistics of a courier': [ALL,                   ALL,                   ALL],
+  },
+  getPackage: {
+    'getPackage':                        ['200 200 404 404 404', '200 200 404 404 404', '200 404 404 404 404'],
+  },
   rotateWebhookSecret: {
     'rotateWebhookSecret':               ['200 200 404 404 400', S403,                  ALL],
   },

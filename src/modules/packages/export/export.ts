@@ -3,7 +3,7 @@ import type { FileReply } from '../../../platform/contract/types.js';
 import type { PageQuery } from '../../../platform/db/pages.js';
 import { writeCsv, harmless, type Cell } from '../../../platform/files/csv.js';
 import { filtersOf, type PackageFilters } from '../list/filters.js';
-import { exportPackages, type ExportRow } from '../list/queries.js';
+import { exportPackages, type ExportRow, type PackageOrder } from '../list/queries.js';
 import type { WorkbookWriter } from './spreadsheet.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { shownTrackingNumber } from '../../tracking-numbers/public.js';
@@ -14,7 +14,7 @@ const MEDIA_TYPES = {
 } as const;
 
 export type ExportFormat = keyof typeof MEDIA_TYPES;
-export type ExportQuery = PackageFilters & PageQuery;
+export type ExportQuery = PackageFilters & PageQuery & Partial<PackageOrder>;
 type ExportOptions<Format> = { format: Format; now: Date; writeWorkbook: WorkbookWriter };
 
 /**
@@ -26,9 +26,12 @@ export async function exportPage<Format extends ExportFormat>(
   query: ExportQuery,
   { format, now, writeWorkbook }: ExportOptions<Format>,
 ): Promise<FileReply<(typeof MEDIA_TYPES)[Format]>> {
-  const { page, limit } = query;
+  const { page, limit, sort_by, sort_dir } = query;
+  const order = sort_by && sort_dir ? { sort_by, sort_dir } : {};
   const filters = filtersOf(query);
-  const [rows] = await ctx.read([exportPackages(ctx, filters, { page, limit })], { from: 'replica' });
+  const [rows] = await ctx.read([exportPackages(ctx, filters, { page, limit, ...order })], {
+    from: 'replica',
+  });
   const write = format === 'csv' ? writeCsv : writeWorkbook;
   const content = await write(HEADINGS, rows, (row) => toCells(ctx.caller, row));
   return { name: `packages-${timestampOf(now)}.${format}`, mediaType: MEDIA_TYPES[format], content };

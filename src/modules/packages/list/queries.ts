@@ -1,9 +1,16 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
+import { isCommonPage, limitTo, orderBy, type PageQuery } from '../../../platform/db/pages.js';
 import { empty, onceIf, sql, type RowOf, type OrNull, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../events/transitions.js';
-import { hasFilters, matching, type PackageFilters } from './filters.js';
+import {
+  hasCappedFilters,
+  hasFilters,
+  hasNarrowFilter,
+  matching,
+  type PackageFilters,
+  type PackageQuery,
+} from './filters.js';
 import { columns } from '../../../platform/db/columns.js';
 
 const PACKAGE = columns('Package', 'p', [
@@ -43,13 +50,36 @@ const LISTED = sql`${SHOWN}, ${DETAILS}`;
 const EXPORTED = sql`${SHOWN}, ${COURIER_CODE},
   to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "entryDateTime"`;
 
-/** Selects one page, newest first. */
-export function listPackages(ctx: UserScope, filters: PackageFilters, page: PageQuery): Sql<PackageRow> {
+export type PackageOrder = Pick<PackageQuery, 'sort_by' | 'sort_dir'>;
+
+const NEWEST_FIRST: PackageOrder = { sort_by: 'entry_date_time', sort_dir: 'DESC' };
+
+export const isNewestFirst = ({ sort_by: field, sort_dir: direction }: PackageOrder): boolean =>
+  field === NEWEST_FIRST.sort_by && direction === NEWEST_FIRST.sort_dir;
+
+// Each order has an index, and none repeats or skips a row between pages.
+const SORTS = {
+  entry_date_time: ['received_at', 'id'],
+  weight: ['weight_lb', 'id'],
+  house_number: ['house_number'],
+  user_code: ['user_code', 'received_at', 'id'],
+} satisfies Record<PackageOrder['sort_by'], string[]>;
+
+/** Selects one page, newest first if `page` has no order. */
+export function listPackages(
+  ctx: UserScope,
+  filters: PackageFilters,
+  page: PageQuery & Partial<PackageOrder>,
+): Sql<PackageRow> {
   return pageOfPackages(ctx, filters, page, sql`${STORED}, p.description`, LISTED);
 }
 
-/** Selects one page for an export, newest first. */
-export function exportPackages(ctx: UserScope, filters: PackageFilters, page: PageQuery): Sql<ExportRow> {
+/** The same for an export. */
+export function exportPackages(
+  ctx: UserScope,
+  filters: PackageFilters,
+  page: PageQuery & Partial<PackageOrder>,
+): Sql<ExportRow> {
   return pageOfPackages(ctx, filters, page, STORED, EXPORTED);
 }
 
@@ -57,30 +87,49 @@ export function exportPackages(ctx: UserScope, filters: PackageFilters, page: Pa
 function pageOfPackages<Row>(
   ctx: UserScope,
   filters: PackageFilters,
-  page: PageQuery,
+  page: PageQuery & Partial<PackageOrder>,
   pageColumns: Sql,
   resultColumns: Sql,
 ): Sql<Row> {
-  return onceIf(isCommonPage(page) && !hasFilters(filters))`with page as materialized (
+  const { sort_by: field, sort_dir: direction } = { ...NEWEST_FIRST, ...page };
+  const order = orderBy('p', SORTS[field], direction);
+  const isFixed =
+    isCommonPage(page) && !hasFilters(filters) && isNewestFirst({ sort_by: field, sort_dir: direction });
+  return onceIf(isFixed)`with page as materialized (
       select p.tenant_id, p.courier_id, p.carrier_id, p.manifest_id, ${pageColumns}
-      from packages p where ${matching(ctx, filters)}
-      order by p.received_at desc, p.id desc
+      from ${matchingPackages(ctx, filters)}
+      ${order}
       ${limitTo(page)})
     select ${resultColumns}
     from page p
     left join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = p.tenant_id and c.id = p.courier_id
     left join carriers r on ${tenantRows(ctx, 'r')} and r.tenant_id = p.tenant_id and r.id = p.carrier_id
     left join manifests m on ${tenantRows(ctx, 'm')} and m.tenant_id = p.tenant_id and m.id = p.manifest_id
-    order by p.received_at desc, p.id desc`;
+    ${order}`;
 }
+
+/** With `offset 0`, PostgreSQL finds the packages by the filter, and sorts them after. */
+const matchingPackages = (ctx: UserScope, filters: PackageFilters): Sql =>
+  hasNarrowFilter(filters)
+    ? sql`(select p.* from packages p where ${matching(ctx, filters)} offset 0) p`
+    : sql`packages p where ${matching(ctx, filters)}`;
 
 export type TotalsRow = { totalCount: number; totalWeight: string };
 
+/** The most packages that are counted with a filter of the office, and the last one that its pages reach. */
+export const MAX_COUNTED = 10_000;
+
 /**
- * Selects the totals of all pages. Without filters other than the courier, it sums the maintained counters.
+ * Selects the totals of all pages. Without filters other than the courier, it sums the maintained counters. With a filter of the
+ * office, it counts at most one more than MAX_COUNTED.
  */
 export function totalPackages(ctx: UserScope, filters: PackageFilters): Sql<TotalsRow> {
   const { courierID, ...others } = filters;
+  if (hasCappedFilters(filters)) {
+    return sql`select count(*)::int as "totalCount", coalesce(sum(p.weight_lb), 0) as "totalWeight"
+      from (select p.weight_lb from ${matchingPackages(ctx, filters)}
+        order by p.received_at desc limit ${MAX_COUNTED + 1}::int) p`;
+  }
   if (hasFilters(others)) {
     return sql`select count(*)::int as "totalCount", coalesce(sum(p.weight_lb), 0) as "totalWeight"
       from packages p where ${matching(ctx, filters)}`;

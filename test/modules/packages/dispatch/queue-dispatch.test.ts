@@ -101,10 +101,10 @@ describe('dispatch by filter', () => {
     '%s without a known filter says that it selected all, and which keys it ignored',
     async (id) => {
       const action = id === 'listPackages' ? { action: 'queue_dispatch' } : {};
-      const body = { ...action, status: 'lost', packages: [] };
+      const body = { ...action, colour: 'red', packages: [] };
       const { message } = await api.with({ as: 'iex', body })[id]().answer();
       expect(message).toContain('The request has no filter, so it selected all of them.');
-      expect(message).toContain('Ignored, because the operation has no such fields: status, packages.');
+      expect(message).toContain('Ignored, because the operation has no such fields: colour, packages.');
       const filtered = await dispatch('iex', { userCode: 'IEX-1001' }).ok();
       expect(filtered.message).not.toMatch(matching(/all of them|Ignored/, 'selected all of them', message));
     },

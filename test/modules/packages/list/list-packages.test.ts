@@ -31,6 +31,7 @@ describe('pages of packages', () => {
       limit: 25,
       total_pages: Math.ceil(all.length / 25),
       total_weight: Number(thousandths) / 1000,
+      total_is_exact: true,
     });
     expect(reply.message).toBe(`${all.length} packages found.`);
     expect((await list('admin', {})).data).toEqual(reply.data);
@@ -59,7 +60,14 @@ describe('pages of packages', () => {
     expect([one.message, one.meta.total_pages]).toEqual(['1 package found.', 1]);
     const none = await list('admin', { houseNumber: 'NONE' });
     expect(none.message).toBe('0 packages found.');
-    expect(none.meta).toEqual({ total_count: 0, total_weight: 0, page: 1, limit: 25, total_pages: 0 });
+    expect(none.meta).toEqual({
+      total_count: 0,
+      total_weight: 0,
+      total_is_exact: true,
+      page: 1,
+      limit: 25,
+      total_pages: 0,
+    });
   });
 
   test('return the names of courier, carrier and manifest', async () => {
