@@ -5,7 +5,7 @@ import type { OperationId } from '../../src/platform/contract/types.js';
 import type { Body } from '../support/service/contract.js';
 import { insertAuditLog } from '../support/builders/audit.js';
 import { clone } from '../support/builders/couriers.js';
-import { insertClaim } from '../support/builders/claims.js';
+import { insertClaim } from '../support/builders/parcels.js';
 import { insertDispatch, insertLabelJob, insertLog } from '../support/builders/deliveries.js';
 import { insertCouriers } from '../support/builders/register.js';
 import type { Values } from './lists.js';

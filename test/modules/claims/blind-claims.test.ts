@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { CUSTOMERS, comparableReply, makeParcels, newNumber } from '../../support/builders/parcels.js';
-import { insertClaim } from '../../support/builders/claims.js';
+import {
+  CUSTOMERS,
+  comparableReply,
+  insertClaim,
+  makeParcels,
+  newNumber,
+} from '../../support/builders/parcels.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { startCountingProxy, type CountingProxy, type Sent } from '../../support/harness/counting-proxy.js';
 import { readWritten } from '../../support/readers/written.js';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
-import { insertClaim } from '../../support/builders/claims.js';
-import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
+import { CUSTOMERS, insertClaim, makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { withService } from '../../support/fixture/with-service.js';
 
 const { IEX, HRB } = DEMO.couriers;

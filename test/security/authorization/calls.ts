@@ -8,7 +8,7 @@ import {
   newDraftBill,
   type Belongings,
 } from '../../support/builders/couriers.js';
-import { insertClaim } from '../../support/builders/claims.js';
+import { insertClaim } from '../../support/builders/parcels.js';
 import { insertLabelJob } from '../../support/builders/deliveries.js';
 import { lastYear } from '../../support/builders/bills.js';
 import { png } from '../../support/readers/pictures.js';
