@@ -44,11 +44,8 @@ export const EXPECTED_FAILURES: Record<string, number> = {
   'reportLabelJob sending': 404,
   'reportLabelJob failed': 404,
   'reprintLabelJob again': 404,
-  // Staff name the courier.
-  'claimParcel courier': 400,
-  // The claims and the pre-alert are placeholders.
+  // The claims are placeholders.
   'reviewParcelClaim approve': 404,
-  'reviewParcelClaim resolve': 404,
   'reviewParcelClaim refuse': 404,
   // Packages refer to them.
   'manageWarehouses delete': 400,
