@@ -37,6 +37,15 @@ export const QUOTAS = {
     "unit": "webhooks",
     "reason": "each is stored for 30 days"
   },
+  "claim_attempts": {
+    "what": "Claims of parcels without an owner",
+    "limit": 5,
+    "period": "hour",
+    "per": "courier",
+    "policy": "claim-attempts",
+    "unit": "claims",
+    "reason": "tracking numbers must not be found by trying"
+  },
   "service_tokens": {
     "what": "New service tokens",
     "limit": 100,
@@ -171,6 +180,14 @@ export const BOUND_KINDS = {
     "items": 100000,
     "item_rows": 2,
     "item_bytes": 2048
+  },
+  "claims": {
+    "writes": "the claims and pre-alerts of a parcel",
+    "rows": 40,
+    "kib": 64,
+    "items": 1000,
+    "item_rows": 6,
+    "item_bytes": 4096
   },
   "rates": {
     "writes": "a rate table",
@@ -459,6 +476,18 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   },
   "getContractYaml": {
     "query": "read"
+  },
+  "claimParcel": {
+    "application/json": "record"
+  },
+  "listParcelClaims": {
+    "query": "read"
+  },
+  "listUnknownParcels": {
+    "query": "read"
+  },
+  "reviewParcelClaim": {
+    "application/json": "claims"
   }
 };
 

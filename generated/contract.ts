@@ -936,6 +936,8 @@ export interface paths {
          *     - A courier that sets the customer of such a package claims it, and then sees the whole number. It can set
          *       another customer later. Only staff can clear the `user_code`: for the courier this is 403
          *       `permission_denied`.
+         *     - While another courier claims such a package, or has a flagged pre-alert of its number, its courier cannot set
+         *       the customer: 409 `parcel_disputed`. Nothing is changed. The warehouse decides, see *ReviewParcelClaim*.
          */
         post: operations["updatePackage"];
         delete?: never;
@@ -2694,6 +2696,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ClaimParcel.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim a parcel without an owner
+         * @description For couriers, and for staff, who name the courier with `courier_id`. A parcel that nobody announced waits in the warehouse until somebody proves that it is theirs. The
+         *     proof is the whole tracking number: the masked number of a list is not enough. The warehouse compares the claim
+         *     with its parcels, looks at the parcel, and decides. `ParcelClaims.php` shows the outcome.
+         *
+         *     The response is the same whether a parcel has the number, has an owner already, is claimed by others, or does not
+         *     exist, and storing the claim reads no package. So an answer says nothing about the parcels of others. If several
+         *     couriers claim a parcel, the warehouse decides between them; the first claim does not win.
+         *
+         *     A further claim of the same number replaces the customer of your open claim, returns its `claim_id`, and does not
+         *     count again. All users of a courier together have 5 claims per hour, right or wrong; then the response is 429
+         *     `quota_exceeded`. Each claim is recorded in the audit log.
+         *
+         *     ```php
+         *     $post('/api/ClaimParcel.php', ['tracking_number' => '1Z999AA10123456784', 'user_code' => 'IEX-1001']);
+         *     ```
+         */
+        post: operations["claimParcel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ParcelClaims.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List claims of parcels
+         * @description For all roles. A courier gets its own claims, staff get those of all couriers. Newest first. Claims are deleted
+         *     after 180 days. For the next page, send `meta.next_before` as `before`. A claim says nothing about a package until
+         *     it is approved. Staff find the parcels that claims fit in `UnknownParcels.php`.
+         *
+         *     ```php
+         *     $refused = $get('/api/ParcelClaims.php?' . http_build_query(['status' => 'refused']));
+         *     ```
+         */
+        get: operations["listParcelClaims"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/UnknownParcels.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List parcels without an owner, and who claims them
+         * @description For staff. Returns the packages whose customer is unknown, newest first, each with its open claims and its pending
+         *     and flagged pre-alerts: also those that were announced after the parcel was received. They are found by the same
+         *     rule as by a scan. One claimant is a suggestion, several are a dispute. Decide with `ReviewParcelClaim.php`. For the
+         *     next page, send `meta.next_before` as `before`.
+         *
+         *     ```php
+         *     $unknown = $get('/api/UnknownParcels.php?limit=100');
+         *     ```
+         */
+        get: operations["listUnknownParcels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ReviewParcelClaim.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide about claims of a parcel
+         * @description For staff. Look at the parcel first. One call decides about all claimants of a parcel. `action` selects the
+         *     decision.
+         *
+         *     | `action` | What it does |
+         *     |---|---|
+         *     | `approve` | Gives the parcel to the customer of the claim. |
+         *     | `resolve` | Gives the parcel to the customer of a pending or flagged pre-alert. |
+         *     | `refuse` | Refuses one claim, with a reason for its courier. The parcel and other claims stay. |
+         *
+         *     `approve` and `resolve` assign the package as *ReviewPrealert* does with `assign`: only a package without a
+         *     customer, and only if it has no courier or the claimant's. Pre-alerts of the new owner become `received`. All
+         *     other open claims of the parcel are refused without a reason. Its other pre-alerts become `pending` and are closed: later
+         *     scans of the parcel do not flag them again. The new owner is notified with `package.created` if the package is new
+         *     to the courier, or with `package.updated`. The others learn nothing about the new owner.
+         *
+         *     If none of the packages has the number itself and several fit it, the response is 400 with `ambiguous` on `package_id`.
+         *     Of calls that decide about one parcel at the same time, one gives it an owner and the others get 400
+         *     `package_not_assignable` or `parcel_claim_decided`.
+         *
+         *     ```php
+         *     $post('/api/ReviewParcelClaim.php', ['action' => 'approve', 'claim_id' => $id, 'reason' => 'Name on the label']);
+         *     ```
+         */
+        post: operations["reviewParcelClaim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/logos/{courier_id}/{file}": {
         parameters: {
             query?: never;
@@ -3112,6 +3242,7 @@ export interface components {
          *     | 400 | `too_many_package_events` | At least one package has as many events as a package can have. `errors` names each. |
          *     | 400 | `package_not_assignable` | The pre-alert cannot be given a package. None was received under its number, or the package has another owner or number. |
          *     | 400 | `prealert_not_flagged` | The pre-alert has no flag to clear. |
+         *     | 400 | `parcel_claim_decided` | The claim was decided already. |
          *     | 400 | `default_rates_missing` | There are no default rates to copy. |
          *     | 400 | `logo_not_acceptable` | The file is not a logo that can be shown. It must be a JPG, PNG or SVG file. |
          *     | 400 | `endpoint_missing` | The courier has not set this URL, or is disabled. |
@@ -3161,6 +3292,7 @@ export interface components {
          *     | 404 | `route_not_found` | The path does not exist. |
          *     | 404 | `unknown_host` | No instance has this host name. |
          *     | 404 | `prealert_not_found` | The pre-alert does not exist, or belongs to another courier. |
+         *     | 404 | `parcel_claim_not_found` | The claim does not exist. |
          *     | 404 | `label_job_not_found` | The label job does not exist. |
          *     | 404 | `package_not_found` | The package does not exist. |
          *     | 404 | `manifest_not_found` | The manifest does not exist, or none of the caller's packages is on it. |
@@ -3180,6 +3312,7 @@ export interface components {
          *     | 405 | `method_not_allowed` | The path does not support the method. The header `Allow` lists those that it supports. |
          *     | 408 | `request_timeout` | The request did not arrive completely in time. |
          *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
+         *     | 409 | `parcel_disputed` | Another courier claims the parcel, or has announced it. The warehouse decides. |
          *     | 409 | `duplicate_user_code` | Another customer of the courier has this user code. |
          *     | 409 | `rename_unfinished` | Pre-alerts of another customer still get their new user code. |
          *     | 409 | `webhook_secret_changed` | The named webhook secret is not the previous one. |
@@ -3208,7 +3341,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "parcel_disputed" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -7836,6 +7969,154 @@ export interface components {
             next_after: number | null;
             head: components["schemas"]["AuditHead"];
         };
+        /** @description A claim of a parcel. */
+        ParcelClaimCreation: {
+            /**
+             * Format: uuid
+             * @description The courier. Required for staff (400 if missing). Ignored for a courier, who always claims for itself.
+             */
+            courier_id?: string;
+            /** @description The whole tracking number, in any spelling that a scan of the parcel can have. */
+            tracking_number: string;
+            /** @description The customer whose parcel it is. It must be an active customer of the courier. */
+            user_code: string;
+        };
+        /**
+         * @description `open` until the warehouse decides, then `approved` or `refused`. A claim is also refused when the warehouse gives the parcel to another claimant.
+         * @enum {string}
+         */
+        ParcelClaimStatus: "open" | "approved" | "refused";
+        ParcelClaimCreated: {
+            /** @description Identifier of the claim. */
+            claim_id: components["schemas"]["Uuid"];
+            status: components["schemas"]["ParcelClaimStatus"];
+        };
+        ParcelClaim: {
+            /** @description Identifier of the claim. */
+            claim_id: components["schemas"]["Uuid"];
+            /** @description The courier that claims. */
+            courier_id: components["schemas"]["Uuid"];
+            /** @description The customer's code when the claim was made. */
+            user_code: string;
+            /** @description The claimed number. */
+            tracking_number: string;
+            status: components["schemas"]["ParcelClaimStatus"];
+            /** @description The warehouse's reason for a refusal; null if it gave none, and if the claim is not refused. */
+            reason: string | null;
+            /**
+             * Format: uuid
+             * @description The package; null unless the claim is approved.
+             */
+            package_id: string | null;
+            /** @description The courier's user who claimed. */
+            submitted_by: components["schemas"]["Uuid"];
+            /** @description When the claim was made, in UTC. */
+            created_at: components["schemas"]["UtcDateTime"];
+            /** @description When the warehouse decided, in UTC; null before. */
+            decided_at: string | null;
+        };
+        /** @description A claim or a pre-alert of the parcel. Exactly one of `claim_id` and `prealert_id` is set. */
+        ParcelClaimant: {
+            /**
+             * Format: uuid
+             * @description The open claim; null for a pre-alert.
+             */
+            claim_id: string | null;
+            /**
+             * Format: uuid
+             * @description The pending or flagged pre-alert; null for a claim.
+             */
+            prealert_id: string | null;
+            /** @description The courier that claims or has announced the parcel. */
+            courier_id: components["schemas"]["Uuid"];
+            /** @description The claimed or announced customer. */
+            user_code: string;
+            /** @description When the claim or the pre-alert was made, in UTC. */
+            since: components["schemas"]["UtcDateTime"];
+        };
+        UnknownParcel: {
+            /** @description Identifier of the package. */
+            package_id: components["schemas"]["Uuid"];
+            /** @description The warehouse's own number of the package. */
+            house_number: string;
+            /** @description The whole tracking number. */
+            tracking_number: string;
+            /**
+             * Format: uuid
+             * @description The courier of the package; null if it has no owner at all.
+             */
+            courier_id: string | null;
+            status: components["schemas"]["PackageStatus"];
+            /** @description When the package was received, in UTC. */
+            entry_date_time: components["schemas"]["UtcDateTime"];
+            /** @description Who claims the parcel or has announced it, oldest first, at most 50. Several are a dispute. Empty if nobody does. */
+            claimants: components["schemas"]["ParcelClaimant"][];
+        };
+        ApproveClaimAction: {
+            /**
+             * @description Always `approve`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "approve";
+            /**
+             * Format: uuid
+             * @description The claim.
+             */
+            claim_id: string;
+            /** @description Why the claimant is the owner. Stored in the audit log. Not visible to couriers. */
+            reason: string;
+            /**
+             * Format: uuid
+             * @description The package. Only needed if several packages fit the number, which can be a short number of each.
+             */
+            package_id?: string;
+        };
+        ResolveDisputeAction: {
+            /**
+             * @description Always `resolve`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "resolve";
+            /**
+             * Format: uuid
+             * @description The pending or flagged pre-alert that gets the parcel.
+             */
+            prealert_id: string;
+            /** @description Why the claimant is the owner. Stored in the audit log. Not visible to couriers. */
+            reason: string;
+            /**
+             * Format: uuid
+             * @description The package. Only needed if several packages fit the number, which can be a short number of each.
+             */
+            package_id?: string;
+        };
+        RefuseClaimAction: {
+            /**
+             * @description Always `refuse`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "refuse";
+            /**
+             * Format: uuid
+             * @description The claim.
+             */
+            claim_id: string;
+            /** @description Why the claim is refused. The courier that claims reads it, so do not name other couriers or customers. */
+            reason: string;
+        };
+        /** @description A decision about a claim. */
+        ParcelClaimAction: components["schemas"]["ApproveClaimAction"] | components["schemas"]["ResolveDisputeAction"] | components["schemas"]["RefuseClaimAction"];
+        ParcelClaimDecided: {
+            /**
+             * Format: uuid
+             * @description The package that got the owner; null for `refuse`.
+             */
+            package_id: string | null;
+            /** @description How many claims were refused. For `refuse`, 1. */
+            refused_claims: number;
+            /** @description How many pre-alerts of other claimants were closed. */
+            closed_prealerts: number;
+        };
         /**
          * @description A package as one flat object, in the format that many couriers' systems already accept. All 38 fields are always
          *     present. A text that is not known is empty, a number that is not known is 0, and a flag that is not known is false.
@@ -8167,6 +8448,22 @@ export interface components {
         VerifyAuditLogResult: components["schemas"]["Success"] & {
             data: components["schemas"]["AuditVerification"];
         };
+        ClaimParcelResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ParcelClaimCreated"];
+        };
+        ListParcelClaimsResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["ParcelClaim"][];
+            meta: components["schemas"]["KeyPageMeta"];
+        };
+        ListUnknownParcelsResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["UnknownParcel"][];
+            meta: components["schemas"]["KeyPageMeta"];
+        };
+        ReviewParcelClaimResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ParcelClaimDecided"];
+        };
         GetContractJsonResult: {
             [key: string]: unknown;
         };
@@ -8353,6 +8650,26 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ClaimLabelJobs.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `unknown_user_code`: No active customer of the courier has this user code.
+         */
+        "ClaimParcel.400.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -8761,10 +9078,11 @@ export interface components {
         };
         /**
          * @description - `duplicate_tracking_number`: The courier already has a pre-alert with this tracking number, or another package has it.
+         *     - `parcel_disputed`: Another courier claims the parcel, or has announced it. The warehouse decides.
          *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
          *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
          */
-        "DuplicateTrackingNumber.package.Replayable": {
+        "DuplicateTrackingNumber.package.ParcelDisputed.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
@@ -9434,6 +9752,22 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "ListParcelClaims.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "ListPrealerts.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -9467,6 +9801,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ListSessions.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListUnknownParcels.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -9980,6 +10330,23 @@ export interface components {
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
+        "PermissionDenied.claim.review": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
         "PermissionDenied.courier.manage": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -10116,6 +10483,22 @@ export interface components {
         PrealertNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `prealert_not_found`: The pre-alert does not exist, or belongs to another courier.
+         *     - `parcel_claim_not_found`: The claim does not exist.
+         */
+        "PrealertNotFound.ParcelClaimNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -10485,6 +10868,28 @@ export interface components {
         "ResolveScan.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `unknown_user_code`: No active customer of the courier has this user code.
+         *     - `package_not_assignable`: The pre-alert cannot be given a package. None was received under its number, or the package has another owner or number.
+         *     - `parcel_claim_decided`: The claim was decided already.
+         */
+        "ReviewParcelClaim.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -11145,6 +11550,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          */
         TooManyAttempts: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "TooManyAttempts.QuotaExceeded.claim_attempts": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -13885,7 +14307,7 @@ export interface operations {
             404: components["responses"]["PackageNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["DuplicateTrackingNumber.package.Replayable"];
+            409: components["responses"]["DuplicateTrackingNumber.package.ParcelDisputed.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttemptsOrBytes"];
@@ -17734,6 +18156,257 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    claimParcel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ParcelClaimCreation"];
+            };
+        };
+        responses: {
+            /** @description The claim is stored, whether or not a parcel has the number. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Claim stored. The warehouse decides about it.",
+                     *       "data": {
+                     *         "claim_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1501",
+                     *         "status": "open"
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClaimParcelResult"];
+                };
+            };
+            400: components["responses"]["ClaimParcel.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.claim_attempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listParcelClaims: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filter claims by status. If omitted, all statuses.
+                 * @example open
+                 */
+                status?: components["schemas"]["ParcelClaimStatus"];
+                /**
+                 * @description Only claims older than this one. Send `meta.next_before` of the previous page.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1502
+                 */
+                before?: components["schemas"]["Uuid"];
+                /**
+                 * @description Claims per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The claims, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 claim on this page.",
+                     *       "data": [
+                     *         {
+                     *           "claim_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1501",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "user_code": "IEX-1001",
+                     *           "tracking_number": "1Z999AA10123456784",
+                     *           "status": "refused",
+                     *           "reason": "The name on the label is another one.",
+                     *           "package_id": null,
+                     *           "submitted_by": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b03",
+                     *           "created_at": "2026-11-21 08:30:00",
+                     *           "decided_at": "2026-11-21 09:10:00"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 50,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListParcelClaimsResult"];
+                };
+            };
+            400: components["responses"]["ListParcelClaims.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listUnknownParcels: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only parcels before this one. Send `meta.next_before` of the previous page.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e02
+                 */
+                before?: components["schemas"]["Uuid"];
+                /**
+                 * @description Parcels per page.
+                 * @example 25
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The parcels, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 parcel on this page.",
+                     *       "data": [
+                     *         {
+                     *           "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *           "house_number": "7K3M9QW",
+                     *           "tracking_number": "1Z999AA10123456784",
+                     *           "courier_id": null,
+                     *           "status": "received",
+                     *           "entry_date_time": "2026-11-20 15:04:00",
+                     *           "claimants": [
+                     *             {
+                     *               "claim_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1501",
+                     *               "prealert_id": null,
+                     *               "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *               "user_code": "IEX-1001",
+                     *               "since": "2026-11-21 08:30:00"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 25,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListUnknownParcelsResult"];
+                };
+            };
+            400: components["responses"]["ListUnknownParcels.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.claim.review"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reviewParcelClaim: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ParcelClaimAction"];
+            };
+        };
+        responses: {
+            /** @description The decision is stored. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewParcelClaimResult"];
+                };
+            };
+            400: components["responses"]["ReviewParcelClaim.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.claim.review"];
+            404: components["responses"]["PrealertNotFound.ParcelClaimNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -112,6 +112,12 @@ export const errorCatalogue = {
       "default": "The pre-alert is {status}. Only a flagged pre-alert can be reviewed."
     }
   },
+  "parcel_claim_decided": {
+    "status": 400,
+    "messages": {
+      "default": "The claim is {status}. Only an open claim can be decided."
+    }
+  },
   "default_rates_missing": {
     "status": 400,
     "messages": {
@@ -425,6 +431,12 @@ export const errorCatalogue = {
       "default": "Pre-alert not found. Check prealert_id."
     }
   },
+  "parcel_claim_not_found": {
+    "status": 404,
+    "messages": {
+      "default": "Claim not found. Read the identifiers from ParcelClaims.php."
+    }
+  },
   "label_job_not_found": {
     "status": 404,
     "messages": {
@@ -542,6 +554,12 @@ export const errorCatalogue = {
       "differs": "This tracking number is already announced for customer {user_code}. Your pre-alert for another customer was not stored. Check which customer is right.",
       "package": "Another package has this tracking number. Check the number on the label.",
       "lines": "Nothing was stored. Leave out the lines named in errors, because their tracking numbers are already announced. There are {count}."
+    }
+  },
+  "parcel_disputed": {
+    "status": 409,
+    "messages": {
+      "default": "Another courier claims this parcel, so you cannot set its customer. Claim it with ClaimParcel.php, and wait for the decision of the warehouse."
     }
   },
   "duplicate_user_code": {
@@ -685,6 +703,7 @@ export const errorCatalogue = {
       "webhook_sends": "Nothing was sent. The limit for a courier is {limit} tests and redeliveries per hour. Wait as many seconds as Retry-After says.",
       "recovered_webhooks": "Nothing was sent. The limit for a courier is {limit} recovered webhooks per day. Wait as many seconds as Retry-After says, or read the missed events from the event feed.",
       "dispatched_packages": "Nothing was queued. The limit is {limit} dispatched packages per day. Select fewer packages, or wait as many seconds as Retry-After says.",
+      "claim_attempts": "The claim was not stored. The limit for a courier is {limit} claims per hour. Wait as many seconds as Retry-After says.",
       "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
       "stored_bytes": "Nothing was executed. The responses stored for your Idempotency-Keys have reached the limit of {limit} bytes per day. Wait as many seconds as Retry-After says."
     }
@@ -1413,6 +1432,7 @@ export type PlainCode =
   | 'route_not_found'
   | 'unknown_host'
   | 'prealert_not_found'
+  | 'parcel_claim_not_found'
   | 'label_job_not_found'
   | 'package_not_found'
   | 'manifest_not_found'
@@ -1431,6 +1451,7 @@ export type PlainCode =
   | 'payment_not_found'
   | 'request_timeout'
   | 'duplicate_tracking_number'
+  | 'parcel_disputed'
   | 'duplicate_user_code'
   | 'rename_unfinished'
   | 'webhook_secret_changed'
@@ -1470,7 +1491,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'manifest_invalid_transition', options: { variant?: 'default'; args: { status: string; next: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant: 'final'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant: 'not_loaded'; args: { missing: number; extra: number }; errors: Entry[] } & Detail]
-  | [code: 'manifest_closed' | 'prealert_not_flagged', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
+  | [code: 'manifest_closed' | 'prealert_not_flagged' | 'parcel_claim_decided', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'package_not_assignable', options: { variant: 'owned' | 'other_number'; errors?: Entry[] } & Detail]
   | [code: 'nothing_to_bill', options: { variant: 'already_billed'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'packages'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
@@ -1500,7 +1521,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'service_tokens' | 'stored_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'service_tokens' | 'stored_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 

@@ -166,6 +166,14 @@ export type Handlers = {
   listAuditEntries: Handler<'listAuditEntries'>;
   /** Verify the audit log */
   verifyAuditLog: Handler<'verifyAuditLog'>;
+  /** Claim a parcel without an owner */
+  claimParcel: Handler<'claimParcel'>;
+  /** List claims of parcels */
+  listParcelClaims: Handler<'listParcelClaims'>;
+  /** List parcels without an owner, and who claims them */
+  listUnknownParcels: Handler<'listUnknownParcels'>;
+  /** Decide about claims of a parcel */
+  reviewParcelClaim: Handler<'reviewParcelClaim'>;
   /** Show a courier's logo */
   getCourierLogo: Handler<'getCourierLogo'>;
   /** Liveness check */

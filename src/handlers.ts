@@ -6,6 +6,7 @@ import { loginHandlers } from './modules/auth/login/handlers.js';
 import { billHandlers } from './modules/bills/handlers.js';
 import { customerHandlers } from './modules/customers/handlers.js';
 import { carrierHandlers } from './modules/carriers/handlers.js';
+import { claimHandlers } from './modules/claims/handlers.js';
 import { courierHandlers } from './modules/couriers/settings/handlers.js';
 import { courierAdministrationHandlers } from './modules/couriers/administration/handlers.js';
 import type { Deps } from './modules/dependencies.js';
@@ -65,6 +66,7 @@ export function makeHandlers(deps: Deps) {
     ...courierAdministrationHandlers(deps),
     ...warehouseHandlers(),
     ...carrierHandlers(),
+    ...claimHandlers(deps),
     ...webhookHandlers(),
     ...auditLogHandlers(deps),
   } satisfies Handlers;

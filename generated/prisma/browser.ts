@@ -270,6 +270,11 @@ export type WebhookAttempt = Prisma.WebhookAttemptModel
  */
 export type WebhookEndpoint = Prisma.WebhookEndpointModel
 /**
+ * Model ParcelClaim
+ * A courier's claim to a parcel without an owner. It refers to no package until staff approve it.
+ */
+export type ParcelClaim = Prisma.ParcelClaimModel
+/**
  * Model Dispatch
  * One queue_dispatch request.
  */

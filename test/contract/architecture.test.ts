@@ -227,6 +227,7 @@ const REVIEWED_LOCKS: Record<string, string> = {
     'joins the sent rows, and a unique index decides',
   'src/jobs/background-migrations/renamed-prealerts-queries.ts':
     'joins the sent rows, and keeps the user codes',
+  'src/modules/claims/review-queries.ts': 'keeps the user code of the joined customer',
   'src/modules/customers/sync/queries.ts': 'joins the sent rows',
   'src/modules/customers/upload/queries.ts': 'joins the sent rows',
   'src/modules/packages/dispatch/queue-syncs.ts': 'joins ids, and checks the locked row',

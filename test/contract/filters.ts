@@ -5,6 +5,7 @@ import type { OperationId } from '../../src/platform/contract/types.js';
 import type { Body } from '../support/service/contract.js';
 import { insertAuditLog } from '../support/builders/audit.js';
 import { clone } from '../support/builders/couriers.js';
+import { insertClaim } from '../support/builders/parcels.js';
 import { insertDispatch, insertLabelJob, insertLog } from '../support/builders/deliveries.js';
 import { insertCouriers } from '../support/builders/register.js';
 import type { Values } from './lists.js';
@@ -199,6 +200,11 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listLabelJobs status': async (_all, owner) => {
     await insertLabelJobs(owner);
     return equals('status', 'failed');
+  },
+  'listParcelClaims status': async (_all, owner) => {
+    for (const status of ['open', 'refused'] as const)
+      await insertClaim(owner, { courierId: DEMO.couriers.IEX, trackingNumber: randomUUID(), status });
+    return equals('status', 'refused');
   },
   'getManifestLoading manifest_id': {
     isNoFilter: 'required; another manifest has other packages: loading-gate.test.ts',

@@ -887,6 +887,17 @@ describe('mass assignment', () => {
       },
       rowOf: ofBody('prealert_id'),
     },
+    claimParcel: {
+      id: 'claimParcel',
+      as: { as: 'iex' },
+      table: 'parcel_claims',
+      async body() {
+        // Each of the rounds is a claim.
+        await service.owner.query("delete from courier_quotas where kind = 'claim_attempts'");
+        return { tracking_number: freshNumber(), user_code: 'IEX-1001' };
+      },
+      rowOf: dataOf('claim_id'),
+    },
     createManifest: {
       id: 'createManifest',
       table: 'manifests',
@@ -1240,6 +1251,9 @@ describe('mass assignment', () => {
   const WITHOUT_ROW: Record<string, string> = {
     'login login': 'reads',
     'login verify_2fa': 'reads',
+    'reviewParcelClaim approve': 'stores nothing of the request but the reason: review-claim.test.ts',
+    'reviewParcelClaim resolve': 'stores nothing of the request but the reason: review-claim.test.ts',
+    'reviewParcelClaim refuse': 'stores nothing of the request but the reason: review-claim.test.ts',
     'resetPassword request': 'stores nothing of the request: request-reset.test.ts',
     'resetPassword reset': 'needs a token: reset-password.test.ts',
     listPackages: 'reads',

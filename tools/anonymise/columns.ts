@@ -115,9 +115,14 @@ const INVENTORY: Record<string, Table> = {
     email: 'email',
   },
   'public.prealerts': {
-    keep: 'tenant_id id courier_id created_at updated_at',
+    keep: 'tenant_id id courier_id created_at updated_at closed_at',
     code: 'status',
     text: 'user_code tracking_number tracking_key announced_key vendor description reference',
+  },
+  'public.parcel_claims': {
+    keep: 'tenant_id id courier_id customer_id package_id submitted_by created_at decided_by decided_at',
+    code: 'status',
+    text: 'user_code tracking_number tracking_key reason',
   },
   'public.prealert_flags': { keep: 'tenant_id courier_id kept_at', text: 'tracking_key' },
   'public.prealert_renames': {

@@ -446,6 +446,7 @@ export const ModelName = {
   WebhookDelivery: 'WebhookDelivery',
   WebhookAttempt: 'WebhookAttempt',
   WebhookEndpoint: 'WebhookEndpoint',
+  ParcelClaim: 'ParcelClaim',
   Dispatch: 'Dispatch',
   ManifestMail: 'ManifestMail',
   CustomerSyncRun: 'CustomerSyncRun',
@@ -465,7 +466,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4095,6 +4096,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ParcelClaim: {
+      payload: Prisma.$ParcelClaimPayload<ExtArgs>
+      fields: Prisma.ParcelClaimFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ParcelClaimFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelClaimPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ParcelClaimFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelClaimPayload>
+        }
+        findFirst: {
+          args: Prisma.ParcelClaimFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelClaimPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ParcelClaimFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelClaimPayload>
+        }
+        findMany: {
+          args: Prisma.ParcelClaimFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelClaimPayload>[]
+        }
+        create: {
+          args: Prisma.ParcelClaimCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelClaimPayload>
+        }
+        createMany: {
+          args: Prisma.ParcelClaimCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ParcelClaimCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelClaimPayload>[]
+        }
+        delete: {
+          args: Prisma.ParcelClaimDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelClaimPayload>
+        }
+        update: {
+          args: Prisma.ParcelClaimUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelClaimPayload>
+        }
+        deleteMany: {
+          args: Prisma.ParcelClaimDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ParcelClaimUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ParcelClaimUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelClaimPayload>[]
+        }
+        upsert: {
+          args: Prisma.ParcelClaimUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelClaimPayload>
+        }
+        aggregate: {
+          args: Prisma.ParcelClaimAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateParcelClaim>
+        }
+        groupBy: {
+          args: Prisma.ParcelClaimGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ParcelClaimGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ParcelClaimCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ParcelClaimCountAggregateOutputType> | number
+        }
+      }
+    }
     Dispatch: {
       payload: Prisma.$DispatchPayload<ExtArgs>
       fields: Prisma.DispatchFieldRefs
@@ -4765,7 +4840,8 @@ export const PrealertScalarFieldEnum = {
   reference: 'reference',
   status: 'status',
   createdAt: 'createdAt',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  closedAt: 'closedAt'
 } as const
 
 export type PrealertScalarFieldEnum = (typeof PrealertScalarFieldEnum)[keyof typeof PrealertScalarFieldEnum]
@@ -5174,6 +5250,26 @@ export const WebhookEndpointScalarFieldEnum = {
 } as const
 
 export type WebhookEndpointScalarFieldEnum = (typeof WebhookEndpointScalarFieldEnum)[keyof typeof WebhookEndpointScalarFieldEnum]
+
+
+export const ParcelClaimScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  customerId: 'customerId',
+  userCode: 'userCode',
+  trackingNumber: 'trackingNumber',
+  trackingKey: 'trackingKey',
+  status: 'status',
+  reason: 'reason',
+  packageId: 'packageId',
+  submittedBy: 'submittedBy',
+  createdAt: 'createdAt',
+  decidedBy: 'decidedBy',
+  decidedAt: 'decidedAt'
+} as const
+
+export type ParcelClaimScalarFieldEnum = (typeof ParcelClaimScalarFieldEnum)[keyof typeof ParcelClaimScalarFieldEnum]
 
 
 export const DispatchScalarFieldEnum = {
@@ -5618,6 +5714,7 @@ export type GlobalOmitConfig = {
   webhookDelivery?: Prisma.WebhookDeliveryOmit
   webhookAttempt?: Prisma.WebhookAttemptOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit
+  parcelClaim?: Prisma.ParcelClaimOmit
   dispatch?: Prisma.DispatchOmit
   manifestMail?: Prisma.ManifestMailOmit
   customerSyncRun?: Prisma.CustomerSyncRunOmit

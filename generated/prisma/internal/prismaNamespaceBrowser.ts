@@ -100,6 +100,7 @@ export const ModelName = {
   WebhookDelivery: 'WebhookDelivery',
   WebhookAttempt: 'WebhookAttempt',
   WebhookEndpoint: 'WebhookEndpoint',
+  ParcelClaim: 'ParcelClaim',
   Dispatch: 'Dispatch',
   ManifestMail: 'ManifestMail',
   CustomerSyncRun: 'CustomerSyncRun',
@@ -457,7 +458,8 @@ export const PrealertScalarFieldEnum = {
   reference: 'reference',
   status: 'status',
   createdAt: 'createdAt',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  closedAt: 'closedAt'
 } as const
 
 export type PrealertScalarFieldEnum = (typeof PrealertScalarFieldEnum)[keyof typeof PrealertScalarFieldEnum]
@@ -866,6 +868,26 @@ export const WebhookEndpointScalarFieldEnum = {
 } as const
 
 export type WebhookEndpointScalarFieldEnum = (typeof WebhookEndpointScalarFieldEnum)[keyof typeof WebhookEndpointScalarFieldEnum]
+
+
+export const ParcelClaimScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  customerId: 'customerId',
+  userCode: 'userCode',
+  trackingNumber: 'trackingNumber',
+  trackingKey: 'trackingKey',
+  status: 'status',
+  reason: 'reason',
+  packageId: 'packageId',
+  submittedBy: 'submittedBy',
+  createdAt: 'createdAt',
+  decidedBy: 'decidedBy',
+  decidedAt: 'decidedAt'
+} as const
+
+export type ParcelClaimScalarFieldEnum = (typeof ParcelClaimScalarFieldEnum)[keyof typeof ParcelClaimScalarFieldEnum]
 
 
 export const DispatchScalarFieldEnum = {

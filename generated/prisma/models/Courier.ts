@@ -414,6 +414,7 @@ export type CourierWhereInput = {
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
+  claims?: Prisma.ParcelClaimListRelationFilter
 }
 
 export type CourierOrderByWithRelationInput = {
@@ -459,6 +460,7 @@ export type CourierOrderByWithRelationInput = {
   endpoints?: Prisma.WebhookEndpointOrderByRelationAggregateInput
   syncRuns?: Prisma.CustomerSyncRunOrderByRelationAggregateInput
   quotas?: Prisma.CourierQuotaOrderByRelationAggregateInput
+  claims?: Prisma.ParcelClaimOrderByRelationAggregateInput
 }
 
 export type CourierWhereUniqueInput = Prisma.AtLeast<{
@@ -510,6 +512,7 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
+  claims?: Prisma.ParcelClaimListRelationFilter
 }, "tenantId_id" | "tenantId_code" | "tenantId_apiKeyHash">
 
 export type CourierOrderByWithAggregationInput = {
@@ -624,6 +627,7 @@ export type CourierCreateInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateInput = {
@@ -668,6 +672,7 @@ export type CourierUncheckedCreateInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUpdateInput = {
@@ -712,6 +717,7 @@ export type CourierUpdateInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateInput = {
@@ -756,6 +762,7 @@ export type CourierUncheckedUpdateInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateManyInput = {
@@ -1212,6 +1219,20 @@ export type CourierUpdateOneRequiredWithoutEndpointsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutEndpointsInput, Prisma.CourierUpdateWithoutEndpointsInput>, Prisma.CourierUncheckedUpdateWithoutEndpointsInput>
 }
 
+export type CourierCreateNestedOneWithoutClaimsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutClaimsInput, Prisma.CourierUncheckedCreateWithoutClaimsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutClaimsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutClaimsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutClaimsInput, Prisma.CourierUncheckedCreateWithoutClaimsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutClaimsInput
+  upsert?: Prisma.CourierUpsertWithoutClaimsInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutClaimsInput, Prisma.CourierUpdateWithoutClaimsInput>, Prisma.CourierUncheckedUpdateWithoutClaimsInput>
+}
+
 export type CourierCreateNestedOneWithoutSyncRunsInput = {
   create?: Prisma.XOR<Prisma.CourierCreateWithoutSyncRunsInput, Prisma.CourierUncheckedCreateWithoutSyncRunsInput>
   connectOrCreate?: Prisma.CourierCreateOrConnectWithoutSyncRunsInput
@@ -1267,6 +1288,7 @@ export type CourierCreateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutTenantInput = {
@@ -1310,6 +1332,7 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutTenantInput = {
@@ -1413,6 +1436,7 @@ export type CourierCreateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutUsersInput = {
@@ -1456,6 +1480,7 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutUsersInput = {
@@ -1515,6 +1540,7 @@ export type CourierUpdateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutUsersInput = {
@@ -1558,6 +1584,7 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutTokensInput = {
@@ -1601,6 +1628,7 @@ export type CourierCreateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutTokensInput = {
@@ -1644,6 +1672,7 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutTokensInput = {
@@ -1703,6 +1732,7 @@ export type CourierUpdateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutTokensInput = {
@@ -1746,6 +1776,7 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutLogoInput = {
@@ -1789,6 +1820,7 @@ export type CourierCreateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutLogoInput = {
@@ -1832,6 +1864,7 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutLogoInput = {
@@ -1891,6 +1924,7 @@ export type CourierUpdateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutLogoInput = {
@@ -1934,6 +1968,7 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutCustomersInput = {
@@ -1977,6 +2012,7 @@ export type CourierCreateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutCustomersInput = {
@@ -2020,6 +2056,7 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutCustomersInput = {
@@ -2079,6 +2116,7 @@ export type CourierUpdateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutCustomersInput = {
@@ -2122,6 +2160,7 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutQuotasInput = {
@@ -2165,6 +2204,7 @@ export type CourierCreateWithoutQuotasInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutQuotasInput = {
@@ -2208,6 +2248,7 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutQuotasInput = {
@@ -2267,6 +2308,7 @@ export type CourierUpdateWithoutQuotasInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutQuotasInput = {
@@ -2310,6 +2352,7 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutPrealertsInput = {
@@ -2353,6 +2396,7 @@ export type CourierCreateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutPrealertsInput = {
@@ -2396,6 +2440,7 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutPrealertsInput = {
@@ -2455,6 +2500,7 @@ export type CourierUpdateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutPrealertsInput = {
@@ -2498,6 +2544,7 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutFlagsInput = {
@@ -2541,6 +2588,7 @@ export type CourierCreateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutFlagsInput = {
@@ -2584,6 +2632,7 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutFlagsInput = {
@@ -2643,6 +2692,7 @@ export type CourierUpdateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutFlagsInput = {
@@ -2686,6 +2736,7 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutRenamesInput = {
@@ -2729,6 +2780,7 @@ export type CourierCreateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutRenamesInput = {
@@ -2772,6 +2824,7 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutRenamesInput = {
@@ -2831,6 +2884,7 @@ export type CourierUpdateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutRenamesInput = {
@@ -2874,6 +2928,7 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutPackagesInput = {
@@ -2917,6 +2972,7 @@ export type CourierCreateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutPackagesInput = {
@@ -2960,6 +3016,7 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutPackagesInput = {
@@ -3019,6 +3076,7 @@ export type CourierUpdateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutPackagesInput = {
@@ -3062,6 +3120,7 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutRateTiersInput = {
@@ -3105,6 +3164,7 @@ export type CourierCreateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutRateTiersInput = {
@@ -3148,6 +3208,7 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutRateTiersInput = {
@@ -3207,6 +3268,7 @@ export type CourierUpdateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutRateTiersInput = {
@@ -3250,6 +3312,7 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutBillsInput = {
@@ -3293,6 +3356,7 @@ export type CourierCreateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutBillsInput = {
@@ -3336,6 +3400,7 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutBillsInput = {
@@ -3395,6 +3460,7 @@ export type CourierUpdateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutBillsInput = {
@@ -3438,6 +3504,7 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateWithoutEndpointsInput = {
@@ -3481,6 +3548,7 @@ export type CourierCreateWithoutEndpointsInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutEndpointsInput = {
@@ -3524,6 +3592,7 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutEndpointsInput = {
@@ -3583,6 +3652,7 @@ export type CourierUpdateWithoutEndpointsInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutEndpointsInput = {
@@ -3624,6 +3694,199 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutClaimsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutClaimsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutClaimsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutClaimsInput, Prisma.CourierUncheckedCreateWithoutClaimsInput>
+}
+
+export type CourierUpsertWithoutClaimsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutClaimsInput, Prisma.CourierUncheckedUpdateWithoutClaimsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutClaimsInput, Prisma.CourierUncheckedCreateWithoutClaimsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutClaimsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutClaimsInput, Prisma.CourierUncheckedUpdateWithoutClaimsInput>
+}
+
+export type CourierUpdateWithoutClaimsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutClaimsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -3669,6 +3932,7 @@ export type CourierCreateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
 export type CourierUncheckedCreateWithoutSyncRunsInput = {
@@ -3712,6 +3976,7 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
 export type CourierCreateOrConnectWithoutSyncRunsInput = {
@@ -3771,6 +4036,7 @@ export type CourierUpdateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutSyncRunsInput = {
@@ -3814,6 +4080,7 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierCreateManyTenantInput = {
@@ -3887,6 +4154,7 @@ export type CourierUpdateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateWithoutTenantInput = {
@@ -3930,6 +4198,7 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
 export type CourierUncheckedUpdateManyWithoutTenantInput = {
@@ -3980,6 +4249,7 @@ export type CourierCountOutputType = {
   endpoints: number
   syncRuns: number
   quotas: number
+  claims: number
 }
 
 export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3995,6 +4265,7 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   endpoints?: boolean | CourierCountOutputTypeCountEndpointsArgs
   syncRuns?: boolean | CourierCountOutputTypeCountSyncRunsArgs
   quotas?: boolean | CourierCountOutputTypeCountQuotasArgs
+  claims?: boolean | CourierCountOutputTypeCountClaimsArgs
 }
 
 /**
@@ -4091,6 +4362,13 @@ export type CourierCountOutputTypeCountQuotasArgs<ExtArgs extends runtime.Types.
   where?: Prisma.CourierQuotaWhereInput
 }
 
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountClaimsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ParcelClaimWhereInput
+}
+
 
 export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
@@ -4135,6 +4413,7 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
+  claims?: boolean | Prisma.Courier$claimsArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["courier"]>
 
@@ -4249,6 +4528,7 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
+  claims?: boolean | Prisma.Courier$claimsArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type CourierIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4275,6 +4555,7 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     endpoints: Prisma.$WebhookEndpointPayload<ExtArgs>[]
     syncRuns: Prisma.$CustomerSyncRunPayload<ExtArgs>[]
     quotas: Prisma.$CourierQuotaPayload<ExtArgs>[]
+    claims: Prisma.$ParcelClaimPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -4725,6 +5006,7 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   endpoints<T extends Prisma.Courier$endpointsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$endpointsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   syncRuns<T extends Prisma.Courier$syncRunsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$syncRunsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerSyncRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   quotas<T extends Prisma.Courier$quotasArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$quotasArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CourierQuotaPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  claims<T extends Prisma.Courier$claimsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$claimsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ParcelClaimPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5487,6 +5769,30 @@ export type Courier$quotasArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.CourierQuotaScalarFieldEnum | Prisma.CourierQuotaScalarFieldEnum[]
+}
+
+/**
+ * Courier.claims
+ */
+export type Courier$claimsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ParcelClaim
+   */
+  select?: Prisma.ParcelClaimSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ParcelClaim
+   */
+  omit?: Prisma.ParcelClaimOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ParcelClaimInclude<ExtArgs> | null
+  where?: Prisma.ParcelClaimWhereInput
+  orderBy?: Prisma.ParcelClaimOrderByWithRelationInput | Prisma.ParcelClaimOrderByWithRelationInput[]
+  cursor?: Prisma.ParcelClaimWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ParcelClaimScalarFieldEnum | Prisma.ParcelClaimScalarFieldEnum[]
 }
 
 /**

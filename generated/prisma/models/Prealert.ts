@@ -38,6 +38,7 @@ export type PrealertMinAggregateOutputType = {
   status: string | null
   createdAt: Date | null
   updatedAt: Date | null
+  closedAt: Date | null
 }
 
 export type PrealertMaxAggregateOutputType = {
@@ -54,6 +55,7 @@ export type PrealertMaxAggregateOutputType = {
   status: string | null
   createdAt: Date | null
   updatedAt: Date | null
+  closedAt: Date | null
 }
 
 export type PrealertCountAggregateOutputType = {
@@ -70,6 +72,7 @@ export type PrealertCountAggregateOutputType = {
   status: number
   createdAt: number
   updatedAt: number
+  closedAt: number
   _all: number
 }
 
@@ -88,6 +91,7 @@ export type PrealertMinAggregateInputType = {
   status?: true
   createdAt?: true
   updatedAt?: true
+  closedAt?: true
 }
 
 export type PrealertMaxAggregateInputType = {
@@ -104,6 +108,7 @@ export type PrealertMaxAggregateInputType = {
   status?: true
   createdAt?: true
   updatedAt?: true
+  closedAt?: true
 }
 
 export type PrealertCountAggregateInputType = {
@@ -120,6 +125,7 @@ export type PrealertCountAggregateInputType = {
   status?: true
   createdAt?: true
   updatedAt?: true
+  closedAt?: true
   _all?: true
 }
 
@@ -209,6 +215,7 @@ export type PrealertGroupByOutputType = {
   status: string
   createdAt: Date
   updatedAt: Date
+  closedAt: Date | null
   _count: PrealertCountAggregateOutputType | null
   _min: PrealertMinAggregateOutputType | null
   _max: PrealertMaxAggregateOutputType | null
@@ -246,6 +253,7 @@ export type PrealertWhereInput = {
   status?: Prisma.StringFilter<"Prealert"> | string
   createdAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
+  closedAt?: Prisma.DateTimeNullableFilter<"Prealert"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }
 
@@ -263,6 +271,7 @@ export type PrealertOrderByWithRelationInput = {
   status?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  closedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
 }
 
@@ -286,6 +295,7 @@ export type PrealertWhereUniqueInput = Prisma.AtLeast<{
   status?: Prisma.StringFilter<"Prealert"> | string
   createdAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
+  closedAt?: Prisma.DateTimeNullableFilter<"Prealert"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }, "tenantId_id" | "tenantId_courierId_trackingNumber" | "tenantId_courierId_announcedKey">
 
@@ -303,6 +313,7 @@ export type PrealertOrderByWithAggregationInput = {
   status?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  closedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.PrealertCountOrderByAggregateInput
   _max?: Prisma.PrealertMaxOrderByAggregateInput
   _min?: Prisma.PrealertMinOrderByAggregateInput
@@ -325,6 +336,7 @@ export type PrealertScalarWhereWithAggregatesInput = {
   status?: Prisma.StringWithAggregatesFilter<"Prealert"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Prealert"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Prealert"> | Date | string
+  closedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Prealert"> | Date | string | null
 }
 
 export type PrealertCreateInput = {
@@ -339,6 +351,7 @@ export type PrealertCreateInput = {
   status?: string
   createdAt?: Date | string
   updatedAt?: Date | string
+  closedAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutPrealertsInput
 }
 
@@ -356,6 +369,7 @@ export type PrealertUncheckedCreateInput = {
   status?: string
   createdAt?: Date | string
   updatedAt?: Date | string
+  closedAt?: Date | string | null
 }
 
 export type PrealertUpdateInput = {
@@ -370,6 +384,7 @@ export type PrealertUpdateInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutPrealertsNestedInput
 }
 
@@ -387,6 +402,7 @@ export type PrealertUncheckedUpdateInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PrealertCreateManyInput = {
@@ -403,6 +419,7 @@ export type PrealertCreateManyInput = {
   status?: string
   createdAt?: Date | string
   updatedAt?: Date | string
+  closedAt?: Date | string | null
 }
 
 export type PrealertUpdateManyMutationInput = {
@@ -417,6 +434,7 @@ export type PrealertUpdateManyMutationInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PrealertUncheckedUpdateManyInput = {
@@ -433,6 +451,7 @@ export type PrealertUncheckedUpdateManyInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PrealertListRelationFilter = {
@@ -476,6 +495,7 @@ export type PrealertCountOrderByAggregateInput = {
   status?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  closedAt?: Prisma.SortOrder
 }
 
 export type PrealertMaxOrderByAggregateInput = {
@@ -492,6 +512,7 @@ export type PrealertMaxOrderByAggregateInput = {
   status?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  closedAt?: Prisma.SortOrder
 }
 
 export type PrealertMinOrderByAggregateInput = {
@@ -508,6 +529,7 @@ export type PrealertMinOrderByAggregateInput = {
   status?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  closedAt?: Prisma.SortOrder
 }
 
 export type PrealertCreateNestedManyWithoutCourierInput = {
@@ -564,6 +586,7 @@ export type PrealertCreateWithoutCourierInput = {
   status?: string
   createdAt?: Date | string
   updatedAt?: Date | string
+  closedAt?: Date | string | null
 }
 
 export type PrealertUncheckedCreateWithoutCourierInput = {
@@ -578,6 +601,7 @@ export type PrealertUncheckedCreateWithoutCourierInput = {
   status?: string
   createdAt?: Date | string
   updatedAt?: Date | string
+  closedAt?: Date | string | null
 }
 
 export type PrealertCreateOrConnectWithoutCourierInput = {
@@ -623,6 +647,7 @@ export type PrealertScalarWhereInput = {
   status?: Prisma.StringFilter<"Prealert"> | string
   createdAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
+  closedAt?: Prisma.DateTimeNullableFilter<"Prealert"> | Date | string | null
 }
 
 export type PrealertCreateManyCourierInput = {
@@ -637,6 +662,7 @@ export type PrealertCreateManyCourierInput = {
   status?: string
   createdAt?: Date | string
   updatedAt?: Date | string
+  closedAt?: Date | string | null
 }
 
 export type PrealertUpdateWithoutCourierInput = {
@@ -651,6 +677,7 @@ export type PrealertUpdateWithoutCourierInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PrealertUncheckedUpdateWithoutCourierInput = {
@@ -665,6 +692,7 @@ export type PrealertUncheckedUpdateWithoutCourierInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type PrealertUncheckedUpdateManyWithoutCourierInput = {
@@ -679,6 +707,7 @@ export type PrealertUncheckedUpdateManyWithoutCourierInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -697,6 +726,7 @@ export type PrealertSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   status?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  closedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["prealert"]>
 
@@ -714,6 +744,7 @@ export type PrealertSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   status?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  closedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["prealert"]>
 
@@ -731,6 +762,7 @@ export type PrealertSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   status?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  closedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["prealert"]>
 
@@ -748,9 +780,10 @@ export type PrealertSelectScalar = {
   status?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  closedAt?: boolean
 }
 
-export type PrealertOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "trackingNumber" | "trackingKey" | "announcedKey" | "vendor" | "description" | "reference" | "status" | "createdAt" | "updatedAt", ExtArgs["result"]["prealert"]>
+export type PrealertOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "trackingNumber" | "trackingKey" | "announcedKey" | "vendor" | "description" | "reference" | "status" | "createdAt" | "updatedAt" | "closedAt", ExtArgs["result"]["prealert"]>
 export type PrealertInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }
@@ -786,6 +819,10 @@ export type $PrealertPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     status: string
     createdAt: Date
     updatedAt: Date
+    /**
+     * When staff gave the parcel to another claimant. Later scans of the parcel do not flag the pre-alert again.
+     */
+    closedAt: Date | null
   }, ExtArgs["result"]["prealert"]>
   composites: {}
 }
@@ -1223,6 +1260,7 @@ export interface PrealertFieldRefs {
   readonly status: Prisma.FieldRef<"Prealert", 'String'>
   readonly createdAt: Prisma.FieldRef<"Prealert", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Prealert", 'DateTime'>
+  readonly closedAt: Prisma.FieldRef<"Prealert", 'DateTime'>
 }
     
 

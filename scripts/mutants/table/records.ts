@@ -1,5 +1,11 @@
 import type { SourceMutant } from '../mutant.js';
 
+const CLAIM = 'test/modules/claims/claim-parcel.test.ts';
+const BLIND = 'test/modules/claims/blind-claims.test.ts';
+const REVIEW = 'test/modules/claims/review-claim.test.ts';
+const RACES = 'test/modules/claims/claim-races.test.ts';
+const UNKNOWN = 'test/modules/claims/unknown-parcels.test.ts';
+
 /** Guards of claims, manifests, rates, bills and logos. */
 export const RECORDS: readonly SourceMutant[] = [
   {
@@ -185,5 +191,78 @@ export const RECORDS: readonly SourceMutant[] = [
         titles: ['disallowed SVG content'],
       },
     ],
+  },
+  // Decision 0120: claims of parcels without an owner.
+  {
+    name: 'claims: a courier has five claims per hour',
+    file: 'src/modules/claims/submit-claim.ts',
+    find: 'if (stored.isNew) await takeQuota(tx, ATTEMPTS, courierId, 1);',
+    replace: 'void [takeQuota, ATTEMPTS];',
+    tests: [{ file: CLAIM, titles: ['end after five in an hour'] }],
+  },
+  {
+    name: 'claims: an address has a limit of claims',
+    file: 'src/modules/claims/submit-claim.ts',
+    find: 'await from.budget.consume({ tenantId: ctx.tenantId, address: from.address });',
+    replace: 'void from;',
+    tests: [{ file: CLAIM, titles: ['claims at the same time'] }],
+  },
+  {
+    name: 'claims: a claim does not wait for the lock of a parcel',
+    file: 'src/modules/claims/submit-claim.ts',
+    find: 'return await ctx.write(async (tx) => {',
+    replace:
+      "return await ctx.write(async (tx) => {\n    await tx.query((await import('../../platform/db/locks.js')).lockParcel(tx.tenantId, trackingKey));",
+    tests: [{ file: BLIND, titles: ['waits for no lock of a parcel'] }],
+  },
+  {
+    name: 'claims: a courier lists only its own claims',
+    file: 'src/modules/claims/queries.ts',
+    find: "ownRows(ctx, 'c'),\n    status",
+    replace: 'sql`true`,\n    status',
+    tests: [{ file: UNKNOWN, titles: ['show a courier only its own'] }],
+  },
+  {
+    name: 'claims: staff see no claimants and parcels of another tenant',
+    file: 'src/modules/claims/unknown-queries.ts',
+    find: "const conditions = allOf(ownRows(ctx, 'p'),",
+    replace: 'const conditions = allOf(sql`true`,',
+    tests: [{ file: UNKNOWN, titles: ['show a courier only its own'] }],
+  },
+  {
+    name: 'claims: staff decide only about claims of their tenant',
+    file: 'src/modules/claims/review-queries.ts',
+    find: "where ${ownRows(ctx, 'c')} and c.id = ${id}::uuid`;\n\nexport const findPrealert",
+    replace: 'where c.id = ${id}::uuid`;\n\nexport const findPrealert',
+    tests: [{ file: UNKNOWN, titles: ['show a courier only its own'] }],
+  },
+  {
+    name: 'claims: a decided claim is not decided again',
+    file: 'src/modules/claims/review.ts',
+    find: "if (status === 'open' || status === 'pending' || status === 'flagged') return;",
+    replace: 'if (status) return;',
+    tests: [{ file: REVIEW, titles: ['tells the courier the reason once'] }],
+  },
+  {
+    name: 'claims: decisions about one parcel wait for each other',
+    file: 'src/modules/claims/review.ts',
+    find: '  const locked = await lockLooked(tx, {',
+    replace:
+      '  void lockLooked;\n  const locked = await (async (_tx: UserTx, each: { identify(): ReturnType<typeof withPackages>; look: unknown }) => each.identify())(tx, {',
+    tests: [{ file: RACES, titles: ['exactly one gets it'] }],
+  },
+  {
+    name: 'claims: a courier does not win a dispute by setting the customer',
+    file: 'src/modules/packages/update/update.ts',
+    find: "if (found?.isDisputed) throw new ApiError('parcel_disputed');",
+    replace: 'void found;',
+    tests: [{ file: REVIEW, titles: ['cannot be given a customer by the courier'] }],
+  },
+  {
+    name: 'claims: a closed pre-alert is not flagged again',
+    file: 'src/modules/packages/intake/prealert-queries.ts',
+    find: 'a.closed_at is null and (',
+    replace: '(',
+    tests: [{ file: REVIEW, titles: ['a later scan does not flag its pre-alert again'] }],
   },
 ];

@@ -208,7 +208,7 @@ export function updatePrealert(
       tracking_key = case when p.status = 'pending' or ${isMoved}::boolean then initial.new_key else p.tracking_key end,
       announced_key = ${fields.trackingKey}, vendor = ${fields.vendor}, description = ${fields.description},
       status = case when p.status = 'pending' or (p.status = 'received' and ${isMoved}::boolean) then initial.new_status else p.status end,
-      updated_at = now()
+      closed_at = case when ${isMoved}::boolean then null else p.closed_at end, updated_at = now()
     from (
       select ${initialKey(announced)} as new_key, ${initialStatus(ctx.caller, announced)} as new_status
       from prealerts old ${joinParcel(announced)}

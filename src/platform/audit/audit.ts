@@ -9,6 +9,7 @@ export type AuditFact = {
   entity:
     | 'prealert'
     | 'package'
+    | 'parcel_claim'
     | 'dispatch'
     | 'manifest'
     | 'user'

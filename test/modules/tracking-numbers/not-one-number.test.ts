@@ -32,6 +32,8 @@ const CALLS = {
     api.as('warehouse').replacePrealert({ ...IEX, prealert_id: prealertId, tracking_number: number }),
   receivePackage: (number: string) =>
     api.as('warehouse').receivePackage({ tracking_number: number, weight: 1 }),
+  claimParcel: (number: string) =>
+    api.as('iex').claimParcel({ user_code: 'IEX-1001', tracking_number: number }),
   updatePackage: (number: string) =>
     api
       .as('warehouse')

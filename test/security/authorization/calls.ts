@@ -8,6 +8,7 @@ import {
   newDraftBill,
   type Belongings,
 } from '../../support/builders/couriers.js';
+import { insertClaim } from '../../support/builders/parcels.js';
 import { insertLabelJob } from '../../support/builders/deliveries.js';
 import { lastYear } from '../../support/builders/bills.js';
 import { png } from '../../support/readers/pictures.js';
@@ -407,6 +408,23 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   getContractJson: () => ({}),
   getContractYaml: () => ({}),
   getSdkContract: () => ({}),
+  'claimParcel for a courier': async ({ courierId, userCode }, _own, { owner }) => {
+    await owner.query("delete from courier_quotas where kind = 'claim_attempts'");
+    return { body: { courier_id: courierId, tracking_number: freshNumber(), user_code: userCode } };
+  },
+  'listParcelClaims before a claim': async (target, _own, { owner }) => ({
+    query: { before: await newClaim(owner, target) },
+  }),
+  'listUnknownParcels before a parcel': ({ packageId }) => ({ query: { before: packageId } }),
+  'approve a claim': async (target, _own, { owner }) => ({
+    body: { action: 'approve', claim_id: await newClaimOfParcel(owner, target), reason: 'R' },
+  }),
+  'resolve a dispute': async (target, _own, { owner }) => ({
+    body: { action: 'resolve', prealert_id: await newPrealertOfParcel(owner, target), reason: 'R' },
+  }),
+  'refuse a claim': async (target, _own, { owner }) => ({
+    body: { action: 'refuse', claim_id: await newClaim(owner, target), reason: 'R' },
+  }),
 };
 
 function announce({ userCode }: Belongings): Call {
@@ -444,6 +462,42 @@ async function newLabelJob(
   status: 'claimed' | 'failed',
 ): Promise<string> {
   return code === 'NOBODY' ? packageId : insertLabelJob(owner, { packageId, status, claimId: CLAIM_ID });
+}
+
+async function newClaim(
+  owner: Owner,
+  { code, courierId }: Belongings,
+  number = freshNumber(),
+): Promise<string> {
+  return code === 'NOBODY' ? courierId : insertClaim(owner, { courierId, trackingNumber: number });
+}
+
+/** Copies the target's package as one without an owner. */
+async function newUnknown(owner: Owner, { packageId }: Belongings): Promise<string> {
+  const number = freshNumber();
+  const unknown = {
+    courier_id: null,
+    user_code: null,
+    manifest_id: null,
+    prealert_id: null,
+    claimed_by: null,
+  };
+  const numbered = { tracking_number: number, tracking_key: number, house_number: number };
+  await clone(owner, 'packages', packageId, { ...unknown, ...numbered });
+  return number;
+}
+
+async function newClaimOfParcel(owner: Owner, target: Belongings): Promise<string> {
+  return target.code === 'NOBODY'
+    ? target.courierId
+    : newClaim(owner, target, await newUnknown(owner, target));
+}
+
+async function newPrealertOfParcel(owner: Owner, target: Belongings): Promise<string> {
+  if (target.code === 'NOBODY') return target.prealertId;
+  const number = await newUnknown(owner, target);
+  const pending = { status: 'pending', tracking_number: number, tracking_key: number };
+  return clone(owner, 'prealerts', target.prealertId, pending);
 }
 
 async function newDraft(owner: Owner, { code, courierId, draftBillId }: Belongings): Promise<string> {

@@ -418,6 +418,20 @@ export const MATRIX = {
   getContractYaml: {
     'getContractYaml':                   forEverybody('200'),
   },
+  claimParcel: {
+    'claimParcel for a courier':         ['201 201 404 404 400', '201 201 404 404 400', '201 400 400 400 400'],
+  },
+  listParcelClaims: {
+    'listParcelClaims before a claim':   [ALL,                   ALL,                   ALL],
+  },
+  listUnknownParcels: {
+    'listUnknownParcels before a parcel': [ALL,                  ALL,                   S403],
+  },
+  reviewParcelClaim: {
+    'approve a claim':                   ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'resolve a dispute':                 ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'refuse a claim':                    ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
 } satisfies Matrix;
 
 /** A service token with all scopes has the rights of its owner, in the operations that have scopes. */

@@ -44,6 +44,9 @@ export const EXPECTED_FAILURES: Record<string, number> = {
   'reportLabelJob sending': 404,
   'reportLabelJob failed': 404,
   'reprintLabelJob again': 404,
+  // The claims are placeholders.
+  'reviewParcelClaim approve': 404,
+  'reviewParcelClaim refuse': 404,
   // Packages refer to them.
   'manageWarehouses delete': 400,
   'manageCarriers delete': 400,

@@ -44,6 +44,11 @@ const ROWS = [
      previous_digest_cipher, previous_hint, previous_ends_at, rotated_at, expires_at, created_by, last_used_at, last_used_address, revoked_at)
    values ($1, new_id(), '${IEX}', 'Shop of Marcia Campbell', '{packages:read}', '{192.0.2.128/25,2001:db8:77::/48}', 'hash', 'v1.x', 'abc123',
      'previous', 'v1.y', 'def456', now(), now(), now() + interval '1 year', '${admin}', now(), '192.0.2.129', now())`,
+  `insert into parcel_claims (tenant_id, id, courier_id, customer_id, user_code, tracking_number, tracking_key, status, reason, package_id,
+     submitted_by, decided_by, decided_at)
+   select tenant_id, new_id(), courier_id, id, user_code, 'CLAIMED1', 'CLAIMED1', 'approved', 'The label names Marcia Campbell', new_id(),
+     '${admin}', '${admin}', now() from customers where tenant_id = $1 and courier_id = '${IEX}' order by id limit 1`,
+  `update prealerts set closed_at = now() where tenant_id = $1`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];
 

@@ -4,6 +4,7 @@ import type { Prealert } from '../../../platform/db/models/types.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { ownOrAll } from '../../tracking-numbers/public.js';
+import { findCustomers } from '../intake/queries.js';
 import { emitPackageEvents, reportChanged } from '../../webhooks/public.js';
 import {
   changeOwner,
@@ -13,8 +14,10 @@ import {
   type ClaimedRow,
 } from './queries.js';
 
-/** A pre-alert under review by staff. */
-export type ReviewedPrealert = Pick<Prealert, 'id' | 'courierId' | 'userCode' | 'vendor' | 'description'> & {
+/** A pre-alert under review by staff, or a claim of a courier. */
+export type ReviewedPrealert = Pick<Prealert, 'courierId' | 'userCode' | 'vendor' | 'description'> & {
+  /** The pre-alert. Null for a claim of a parcel that the courier has not announced. */
+  id: string | null;
   /** The keys of its parcel, its own first. */
   keys: string[];
 };
@@ -106,9 +109,11 @@ function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealer
 async function ownerColumns(
   tx: UserTx,
   row: ClaimedRow,
-  { id, courierId, vendor, description }: ReviewedPrealert,
+  { id, courierId, userCode, vendor, description }: ReviewedPrealert,
 ): Promise<Partial<ClaimedColumns>> {
-  const [customer] = await tx.query(customerOfPrealert(tx, id));
+  const [customer] = await tx.query(
+    id === null ? findCustomers(tx, userCode, courierId) : customerOfPrealert(tx, id),
+  );
   return {
     courier_id: courierId,
     user_code: customer?.userCode ?? null,

@@ -19,10 +19,10 @@ const CUSTOMER = columns('Customer', 'c', ['firstName', 'lastName']);
 
 /**
  * Whether a pre-alert `a` names a different owner than the package `p`, which may have the code that its customer had. A package
- * without an owner never disagrees.
+ * without an owner never disagrees, nor does a pre-alert that staff have closed when they gave the parcel to another claimant.
  */
-export const disagrees = sql`(a.courier_id <> p.courier_id
-  or (a.user_code <> p.user_code and ${presentCode('a')} <> p.user_code and not ${isFormerCode('p', presentCode('a'))}))`;
+export const disagrees = sql`(a.closed_at is null and (a.courier_id <> p.courier_id
+  or (a.user_code <> p.user_code and ${presentCode('a')} <> p.user_code and not ${isFormerCode('p', presentCode('a'))})))`;
 
 /**
  * The most pre-alerts of a parcel that one request writes, and audits. A parcel has one per courier; earlier releases stored any number

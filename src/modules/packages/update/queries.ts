@@ -63,6 +63,10 @@ export function lockedPackage(ctx: UserScope, id: string): Sql<Editable> {
     for no key update`;
 }
 
+/** Selects whether another courier claims the calling courier's package, or has a flagged pre-alert of it. */
+export const isDisputed = (id: string, keys: string[]): Sql<{ isDisputed: boolean }> =>
+  once`select package_is_disputed(${id}::uuid, ${keys}::text[]) as "isDisputed"`;
+
 /** Selects what the matched pre-alert of a package says of its contents. */
 export const findPrealertContents = (
   ctx: UserScope,

@@ -12,14 +12,14 @@ import { findCustomers } from '../intake/queries.js';
 import { assertPermitted, findChanges, readFields, type PackageUpdate } from './fields.js';
 import { keysOfPackage, lockPackageAndParcels } from './lock-package.js';
 import { movePrealerts, receivePrealerts } from './move-prealerts.js';
-import { changePackage, type Editable } from './queries.js';
+import { changePackage, isDisputed, type Editable } from './queries.js';
 
 /**
  * Changes the fields that differ from the stored ones, and queues the package for synchronisation. Of
  * identical concurrent updates, only the first changes anything. Scans of stations that have waited for a new
  * number are executed (decision 0089). Returns the number of changed fields of the body.
  * @throws ApiError package_not_found, record_forbidden, permission_denied, unknown_user_code,
- * validation_failed, duplicate_tracking_number
+ * validation_failed, duplicate_tracking_number, parcel_disputed
  */
 export async function updatePackage(
   ctx: UserContext,
@@ -34,6 +34,7 @@ export async function updatePackage(
       const { row: before, isNumberTaken, isScanned } = locked;
       const requested = findChanges(caller, before, input);
       assertPermitted(caller, before, requested);
+      await assertUndisputed(tx, body.package_id, before, requested);
       const changes = readNewNumber(before, requested, isNumberTaken);
       const fields = Object.keys(changes).filter((column) => column !== 'tracking_key').length;
       if (fields === 0) return 0;
@@ -84,6 +85,22 @@ async function deriveColumns(
   if (!customer) throw unknownUserCode('user_code');
   const courier = before.courier_id === null ? { courier_id: customer.courierId } : {};
   return { ...claim, ...courier };
+}
+
+/**
+ * A courier cannot set the customer of a package that another courier claims: the warehouse decides (decision 0120). Called under the
+ * parcel's lock, so that no scan flags a pre-alert meanwhile.
+ * @throws ApiError parcel_disputed
+ */
+async function assertUndisputed(
+  tx: UserTx,
+  id: string,
+  before: Editable,
+  { user_code }: Partial<Editable>,
+): Promise<void> {
+  if (!user_code || tx.caller.courierId === null || before.user_code !== null) return;
+  const [found] = await tx.query(isDisputed(id, keysOfPackage(before)));
+  if (found?.isDisputed) throw new ApiError('parcel_disputed');
 }
 
 /** A courier that names the customer of a package without one claims it. A change by staff ends the claim. */
