@@ -4,8 +4,10 @@ import { watchLoading } from './device/loading.js';
 import { keepPageOffline } from './offline/register.js';
 import { restoreSession, session } from './session/session.js';
 import { loadParts } from './ui/part.js';
+import { followLinks } from './ui/router.js';
 
 restoreSession();
+followLinks();
 // The session goes on after a reload, so the workplace is needed at once.
 if (session.value) {
   const { must_change_password: mustChoose, must_set_up_two_factor: mustSetUp } = session.value.user;

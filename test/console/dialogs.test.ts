@@ -175,6 +175,37 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
       await click(page, /^Revoke/);
     },
   ],
+  [
+    'the palette of the office',
+    'office/palette/palette.tsx',
+    'manager',
+    async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('option').first().waitFor();
+    },
+  ],
+  ['the keys of the office', 'office/help.tsx', 'manager', (page) => page.keyboard.press('F1')],
+  ['a form of the office', 'office/ui/dialogs.tsx', 'manager', (page) => click(page, 'New customer')],
+  [
+    'a question of the office',
+    'office/ui/dialogs.tsx',
+    'manager',
+    async (page) => {
+      await page.goto(`${service().url}/console/couriers/IEX/key`);
+      await click(page, 'Make a new key');
+    },
+  ],
+  [
+    'a secret of the office',
+    'office/ui/dialogs.tsx',
+    'manager',
+    async (page) => {
+      await page.goto(`${service().url}/console/couriers/IEX/webhooks`);
+      await click(page, 'New secret');
+      await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click();
+      await page.getByRole('dialog').getByTestId('secret').waitFor();
+    },
+  ],
 ];
 
 const sources = join(projectRoot, 'console', 'src');

@@ -1,0 +1,20 @@
+import { toCsvLine } from '../../../../src/platform/files/csv-cells.js';
+import type { ListColumn } from './table.js';
+
+/** Returns the rows and columns on the screen as a CSV file in UTF-8, with the mark that spreadsheet programs need to see that. */
+export const csvOf = <Row>(columns: ListColumn<Row>[], rows: Row[]): string =>
+  [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ text }) => text(row)))]
+    .map(toCsvLine)
+    .join('')
+    .replace(/^/, '\uFEFF');
+
+/** Gives a file to the person. */
+export function saveFile(content: Blob | string, name: string, type = 'text/csv'): void {
+  const url = URL.createObjectURL(typeof content === 'string' ? new Blob([content], { type }) : content);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser has begun to read it.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
