@@ -81,14 +81,13 @@ await build({
 
 /** Returns the names of the pages of the office. The console is no part of the project that runs this, so it is compiled first. */
 async function readOfficePages(): Promise<string[]> {
-  const {
-    outputFiles: [{ text }],
-  } = await build({
+  const { outputFiles } = await build({
     entryPoints: [join(source, 'src', 'office', 'pages.ts')],
     bundle: true,
     write: false,
     format: 'esm',
   });
+  const text = outputFiles.map((file) => file.text).join('');
   const module: unknown = await import(`data:text/javascript,${encodeURIComponent(text)}`);
   // The file exports the list.
   return (module as { OFFICE_PAGES: { id: string }[] }).OFFICE_PAGES.map(({ id }) => id);

@@ -11,6 +11,7 @@ import { leave, LeaveDialog } from '../station/leave.js';
 import { addFailures } from '../texts/failures.js';
 import { addTexts, t } from '../texts/texts.js';
 import { AccountMenu } from '../ui/account-menu.js';
+import { keepFocus } from '../ui/focus.js';
 import { part } from '../ui/part.js';
 import { Empty } from '../ui/parts.js';
 import { linkTo, officeAddress, officeLink, openAddress } from '../ui/router.js';
@@ -41,6 +42,7 @@ export function Office({ session: current }: { session: Session }) {
 
   // Scans that were made here before wait to be sent.
   useEffect(() => startSender(current), []);
+  useEffect(keepFocus, []);
   useLayoutEffect(
     () =>
       listen({

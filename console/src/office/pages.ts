@@ -1,6 +1,6 @@
 import type { OfficeKey } from './texts/en.js';
 
-export type OfficePageId = 'customers' | 'couriers' | 'rates' | 'team' | 'audit';
+export type OfficePageId = 'customers' | 'couriers' | 'rates' | 'team' | 'audit' | 'me';
 
 type OfficeRole = 'admin' | 'manager';
 
@@ -24,6 +24,7 @@ export const OFFICE_PAGES: OfficePage[] = [
   { id: 'rates', title: 'rates.title', roles: OFFICE, operations: ['getCourierRates', 'manageCourierRates'] },
   { id: 'team', title: 'team.title', roles: ADMIN, operations: ['listUsers', 'manageUsers', 'listSessions', 'manageSessions', 'listCouriers'] },
   { id: 'audit', title: 'audit.title', roles: ADMIN, operations: ['listAuditEntries', 'verifyAuditLog'] },
+  { id: 'me', title: 'me.title', roles: OFFICE, operations: ['changePassword', 'manageTwoFactor', 'listSessions', 'manageSessions'] },
 ];
 
 /** Whether a role works in the office. It begins there, and can switch to the station. */

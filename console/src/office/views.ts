@@ -11,4 +11,5 @@ export const VIEWS: Record<OfficePageId, FunctionComponent> = {
   rates: part(async () => (await import('./pages/rates/rates.js')).RatesPage, ON_USE),
   team: part(async () => (await import('./pages/team/team.js')).TeamPage, ON_USE),
   audit: part(async () => (await import('./pages/audit.js')).AuditPage, ON_USE),
+  me: part(async () => (await import('./pages/me.js')).MePage, ON_USE),
 };

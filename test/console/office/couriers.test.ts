@@ -36,7 +36,7 @@ it(
     expect(login.status).toBe(200);
     const { rows } = await service().owner.query<{ tiers: number }>(
       `select count(*)::int as tiers from rate_tiers t join couriers c on c.tenant_id = t.tenant_id and c.id = t.courier_id
-     where c.tenant_id = $1 and c.courier_code = 'QUAY'`,
+     where c.tenant_id = $1 and c.code = 'QUAY'`,
       [DEMO.tenants.demo],
     );
     expect(rows[0]?.tiers).toBeGreaterThan(0);

@@ -106,6 +106,8 @@ it(
     // The focus is on the harmless button.
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
+    // It leads back to the button that asked.
+    await page.waitForFunction(`document.activeElement.textContent === 'Delete'`);
     expect(await customer('IEX-1020')).toMatchObject({ is_active: true });
     await panel.getByRole('button', { name: 'Delete' }).click();
     await dialog.getByRole('button', { name: 'Delete the customer' }).click();

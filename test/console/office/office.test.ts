@@ -28,7 +28,7 @@ describe('the two modes', () => {
           .getByRole('navigation', { name: 'Pages', exact: true })
           .getByRole('link')
           .allTextContents(),
-      ).toEqual(['Customers', 'Couriers', 'Rates']);
+      ).toEqual(['Customers', 'Couriers', 'Rates', 'Me']);
       await page.getByRole('link', { name: 'Station', exact: true }).click();
       await heading(page, 'Receive');
       expect(await pathOf(page)).toBe('/console#/receive');
@@ -125,7 +125,7 @@ describe('an address', () => {
       await page.goBack();
       await page.goBack();
       await page.waitForURL('**/console/customers');
-      await expect.poll(() => rows(page).count()).toBe(total);
+      await page.waitForFunction(`document.querySelectorAll('.grid tbody tr').length === ${total}`);
     },
     'manager',
   );
@@ -281,3 +281,21 @@ runs('the drawer of a telephone opens and leads on', async () => {
   await heading(page, 'Couriers');
   expect(await link.isVisible()).toBe(false);
 });
+
+it(
+  'the colours that a person chooses stay on the device',
+  async (page) => {
+    await goTo(page, '/console/me');
+    await page.getByLabel('Colours').selectOption({ label: 'Dark' });
+    const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    const dark = await background();
+    await page.getByLabel('Colours').selectOption({ label: 'Light' });
+    const light = await background();
+    expect(light).not.toBe(dark);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.reload();
+    await heading(page, 'Me');
+    expect(await background()).toBe(light);
+  },
+  'manager',
+);

@@ -1,5 +1,6 @@
 import type { CourierRecord } from '../../../../sdk/typescript/src/index.js';
 import { api } from '../../session/session.js';
+import { t } from '../../texts/texts.js';
 import { useLoad, type Loaded } from '../../ui/load.js';
 
 /** The largest page of the service. A warehouse has fewer couriers. */
@@ -16,3 +17,9 @@ export const useCouriers = (): Loaded<CourierRecord[]> =>
 /** The choices of a filter by courier. */
 export const courierOptions = (couriers: CourierRecord[] = []): [value: string, text: string][] =>
   couriers.map(({ courier_id, courier_name }) => [courier_id, courier_name]);
+
+/** The choices of a form. Nothing is chosen before the person has, because a wrong courier would be noticed late. */
+export const courierChoices = (couriers: CourierRecord[] = []): [value: string, text: string][] => [
+  ['', t('office.chooseCourier')],
+  ...courierOptions(couriers),
+];

@@ -2,6 +2,7 @@ import type { CourierRecord, Customer } from '../../../../../sdk/typescript/src/
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { Choice } from '../../../ui/parts.js';
+import { courierChoices } from '../../list/courier-options.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
@@ -29,10 +30,11 @@ export function CustomerDialog({ customer, couriers = [], onClose, onDone }: Pro
       // The service does not tell the address of a customer, so an empty field leaves it as it is.
       const contact = email.trim() === '' ? {} : { email: email.trim() };
       if (!customer) {
+        if (courier_id === '') throw new Error(t('office.chooseCourier'));
         await api().customers.create({
           ...fields,
           ...contact,
-          courier_id: courier_id || (couriers[0]?.courier_id ?? ''),
+          courier_id,
         });
         toast(t('customers.created', { code: fields.user_code }));
       } else {
@@ -61,9 +63,9 @@ export function CustomerDialog({ customer, couriers = [], onClose, onDone }: Pro
         {!customer && (
           <Choice
             label={t('common.courier')}
-            value={form.values.courier_id || (couriers[0]?.courier_id ?? '')}
+            value={form.values.courier_id}
             onValue={(value) => form.set('courier_id', value)}
-            options={couriers.map(({ courier_id, courier_name }) => [courier_id, courier_name])}
+            options={courierChoices(couriers)}
           />
         )}
         <Text of={form} name="user_code" label={t('customers.code')} maxLength={100} isRequired />

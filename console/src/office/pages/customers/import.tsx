@@ -9,6 +9,7 @@ import { api } from '../../../session/session.js';
 import { number, t, textOf } from '../../../texts/texts.js';
 import { useAction } from '../../../ui/load.js';
 import { Choice, Problem } from '../../../ui/parts.js';
+import { courierChoices } from '../../list/courier-options.js';
 import { saveFile } from '../../list/export.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { FactList } from '../../ui/panel.js';
@@ -24,10 +25,9 @@ export function ImportDialog({ couriers, onClose, onDone }: Props) {
   const [courierId, setCourierId] = useState('');
   const [file, setFile] = useState<File>();
   const [checked, setChecked] = useState<Checked>();
-  const target = courierId || (couriers[0]?.courier_id ?? '');
   const send = (dryRun: boolean) => {
     if (!file) throw new Error(t('import.chooseFile'));
-    return api().customers.upload({ file, target_courier_id: target, dry_run: dryRun });
+    return api().customers.upload({ file, target_courier_id: courierId, dry_run: dryRun });
   };
   const check = useAction(async () => {
     try {
@@ -58,12 +58,12 @@ export function ImportDialog({ couriers, onClose, onDone }: Props) {
         <p>{t('import.hint')}</p>
         <Choice
           label={t('common.courier')}
-          value={target}
+          value={courierId}
           onValue={(value) => {
             setCourierId(value);
             again();
           }}
-          options={couriers.map(({ courier_id, courier_name }) => [courier_id, courier_name])}
+          options={courierChoices(couriers)}
         />
         <div class="field">
           <label for="import-file">{t('import.file')}</label>
@@ -81,7 +81,11 @@ export function ImportDialog({ couriers, onClose, onDone }: Props) {
         {checked && 'result' in checked && <Result of={checked.result} />}
         {checked && 'errors' in checked && <Cells errors={checked.errors} />}
         <div class="actions">
-          <button type="submit" class="primary" disabled={!file || check.isBusy || store.isBusy}>
+          <button
+            type="submit"
+            class="primary"
+            disabled={!file || courierId === '' || check.isBusy || store.isBusy}
+          >
             {checked && 'result' in checked
               ? t('import.store', { count: checked.result.created + checked.result.updated })
               : t('import.check')}

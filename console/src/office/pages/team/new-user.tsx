@@ -3,6 +3,7 @@ import type { CourierRecord } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { dateTime, t } from '../../../texts/texts.js';
 import { Choice } from '../../../ui/parts.js';
+import { courierChoices } from '../../list/courier-options.js';
 import { FormDialog, SecretDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { ROLES } from './roles.js';
@@ -29,6 +30,7 @@ export function NewUserDialog({ couriers, courierId, onClose, onCreated }: Props
       courier_id: courierId ?? '',
     },
     async ({ username, full_name, email, role, courier_id }) => {
+      if (role === 'courier' && courier_id === '') throw new Error(t('office.chooseCourier'));
       const { data } = await api().users.manage({
         action: 'create',
         username: username.trim(),
@@ -36,7 +38,7 @@ export function NewUserDialog({ couriers, courierId, onClose, onCreated }: Props
         // The choices are the roles of the contract.
         role: role as 'warehouse',
         ...(email.trim() ? { email: email.trim() } : {}),
-        ...(role === 'courier' ? { courier_id: courier_id || (couriers[0]?.courier_id ?? '') } : {}),
+        ...(role === 'courier' ? { courier_id } : {}),
       });
       if ('one_time_password' in data)
         setPassword({
@@ -79,9 +81,9 @@ export function NewUserDialog({ couriers, courierId, onClose, onCreated }: Props
         {form.values.role === 'courier' && (
           <Choice
             label={t('common.courier')}
-            value={form.values.courier_id || (couriers[0]?.courier_id ?? '')}
+            value={form.values.courier_id}
             onValue={(value) => form.set('courier_id', value)}
-            options={couriers.map(({ courier_id, courier_name }) => [courier_id, courier_name])}
+            options={courierChoices(couriers)}
           />
         )}
       </Form>

@@ -2,7 +2,7 @@ import type { ManagedUser } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { Choice } from '../../../ui/parts.js';
-import { courierOptions, useCouriers } from '../../list/courier-options.js';
+import { courierChoices, useCouriers } from '../../list/courier-options.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { Form, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
@@ -14,13 +14,13 @@ type Props = { user: ManagedUser; onClose: () => void; onChanged: () => void };
 export function RoleDialog({ user: { user_id, username, role, courier_id }, onClose, onChanged }: Props) {
   const couriers = useCouriers();
   const form = useForm({ role: String(role), courier_id: courier_id ?? '' }, async (values) => {
-    const courier = values.courier_id || (couriers.data?.[0]?.courier_id ?? '');
+    if (values.role === 'courier' && values.courier_id === '') throw new Error(t('office.chooseCourier'));
     await api().users.manage({
       action: 'change_role',
       user_id,
       // The choices are the roles of the contract.
       role: values.role as 'warehouse',
-      ...(values.role === 'courier' ? { courier_id: courier } : {}),
+      ...(values.role === 'courier' ? { courier_id: values.courier_id } : {}),
     });
     toast(t('office.saved', { name: username }));
     onClose();
@@ -39,9 +39,9 @@ export function RoleDialog({ user: { user_id, username, role, courier_id }, onCl
         {form.values.role === 'courier' && (
           <Choice
             label={t('common.courier')}
-            value={form.values.courier_id || (couriers.data?.[0]?.courier_id ?? '')}
+            value={form.values.courier_id}
             onValue={(value) => form.set('courier_id', value)}
-            options={courierOptions(couriers.data)}
+            options={courierChoices(couriers.data)}
           />
         )}
       </Form>

@@ -29,7 +29,6 @@ export function UserPanel({ username, closeLink, onChanged }: Props) {
         {([user]) =>
           user ? (
             <Details
-              key={user.updated_at}
               user={user}
               onChanged={() => {
                 users.reload();
@@ -80,7 +79,7 @@ function Details({ user, onChanged }: DetailsProps) {
           [t('office.created'), dateTime(user.created_at)],
         ]}
       />
-      <NameForm user={user} onChanged={onChanged} />
+      <NameForm key={`${user.full_name} ${user.email}`} user={user} onChanged={onChanged} />
       {isSelf ? (
         <p class="muted">{t('team.self')}</p>
       ) : (
