@@ -10,11 +10,10 @@ import { number, t, textOf } from '../../../texts/texts.js';
 import { useAction } from '../../../ui/load.js';
 import { Choice, Problem } from '../../../ui/parts.js';
 import { courierChoices } from '../../list/courier-options.js';
-import { saveFile } from '../../list/export.js';
+import { csvFile, saveFile } from '../../list/export.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { FactList } from '../../ui/panel.js';
 import { toast } from '../../ui/toasts.js';
-import { toCsvLine } from '../../../../../src/platform/files/csv-cells.js';
 
 type Props = { couriers: CourierRecord[]; onClose: () => void; onDone: () => void };
 
@@ -128,7 +127,7 @@ function Cells({ errors }: { errors: FieldError[] }) {
   ]);
   const save = () =>
     saveFile(
-      `\uFEFF${[[t('import.row'), t('import.column'), t('import.problem')], ...lines].map(toCsvLine).join('')}`,
+      csvFile([[t('import.row'), t('import.column'), t('import.problem')], ...lines]),
       'import-errors.csv',
     );
   return (
