@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { OFFICE_PAGES } from '../../console/src/office/pages.js';
-import { PAGES } from '../../console/src/pages.js';
-import { operations } from '../../generated/operations.js';
+import { OFFICE_PAGES } from '../../../console/src/office/pages.js';
+import { PAGES } from '../../../console/src/pages.js';
+import { operations } from '../../../generated/operations.js';
 
 /** Calls of the login, the account and the palette, which belong to no page. */
 const EVERYWHERE = {
