@@ -1,18 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../texts/texts.js';
-import { useLoad, type Loaded } from '../../ui/load.js';
 import { Empty, Field, Progress } from '../../ui/parts.js';
-import { useListAddress, type ListAddress, type ListState } from './address.js';
+import type { ListAddress } from './address.js';
 import { csvOf, saveFile } from './export.js';
 import { Filters, type Filter } from './filters.js';
 import { Grid } from './grid.js';
+import type { Listed } from './listed.js';
 import { Pager } from './pager.js';
 import { useTable, type ListColumn } from './table.js';
 import { ViewMenu } from './view-menu.js';
-
-/** One page of a list. A list that grows while it is read has `nextBefore` instead of a number of records. */
-export type ListPage<Row> = { rows: Row[]; total?: number; nextBefore?: string | null };
 
 export type BulkAction<Row> = {
   label: string;
@@ -21,27 +18,6 @@ export type BulkAction<Row> = {
   suits?: (row: Row) => boolean;
   run: (rows: Row[]) => void;
 };
-
-export type Listed<Row> = {
-  address: ListAddress;
-  loaded: Loaded<ListPage<Row>>;
-};
-
-/** Loads what the address of a page says. */
-export function useList<Row>(
-  page: string,
-  load: (state: ListState, signal: AbortSignal) => Promise<ListPage<Row>>,
-): Listed<Row> {
-  const address = useListAddress(page);
-  const { search, filters, sort, page: shown, before } = address.state;
-  const loaded = useLoad(
-    (signal) => load(address.state, signal),
-    [search, JSON.stringify(filters), sort, shown, before],
-  );
-  return { address, loaded };
-}
-
-export const PAGE_SIZE = 50;
 
 type Props<Row> = {
   /** The name of the page, which names its views and files too. */

@@ -1,7 +1,7 @@
 import type { Table } from '@tanstack/table-core';
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../../texts/texts.js';
-import type { Listed } from './data-list.js';
+import type { Listed } from './listed.js';
 import type { ListColumn } from './table.js';
 
 type Props<Row> = {

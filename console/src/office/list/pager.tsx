@@ -1,6 +1,6 @@
 import { t } from '../../texts/texts.js';
 import type { ListAddress } from './address.js';
-import { PAGE_SIZE, type ListPage } from './data-list.js';
+import { PAGE_SIZE, type ListPage } from './listed.js';
 
 type Props = { data: ListPage<unknown>; of: ListAddress };
 

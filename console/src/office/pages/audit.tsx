@@ -6,7 +6,8 @@ import { useAction } from '../../ui/load.js';
 import { Empty, Heading, Problem } from '../../ui/parts.js';
 import { officeAddress, openAddress } from '../../ui/router.js';
 import type { ListState } from '../list/address.js';
-import { DataList, PAGE_SIZE, useList } from '../list/data-list.js';
+import { DataList } from '../list/data-list.js';
+import { PAGE_SIZE, useList } from '../list/listed.js';
 import type { ListColumn } from '../list/table.js';
 import { FactList, Panel } from '../ui/panel.js';
 

@@ -5,7 +5,7 @@ import { useLoad } from '../../../ui/load.js';
 import { Content, Empty, Table, Tag } from '../../../ui/parts.js';
 import { saveFile } from '../../list/export.js';
 import { toastFailure } from '../../ui/toasts.js';
-import type { TabProps } from './courier.js';
+import type { TabProps } from '../courier-parts.js';
 
 const SHOWN = 50;
 

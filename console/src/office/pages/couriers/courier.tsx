@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { CourierRecord } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
@@ -7,6 +6,7 @@ import { Content, Empty, Heading } from '../../../ui/parts.js';
 import { officeAddress, officeLink } from '../../../ui/router.js';
 import { ActiveTag } from '../../ui/active-tag.js';
 import { Tabs } from '../../ui/tabs.js';
+import type { TabProps } from '../courier-parts.js';
 import { activate, DeactivateDialog } from './deactivate.js';
 import { BillsTab } from './bills-tab.js';
 import { KeyTab } from './key-tab.js';
@@ -16,8 +16,6 @@ import { StatementTab } from './statement-tab.js';
 import { SyncTab } from './sync-tab.js';
 import { UsersTab } from './users-tab.js';
 import { WebhooksTab } from './webhooks-tab.js';
-
-export type TabProps = { courier: CourierRecord; onChanged: () => void };
 
 const TABS = {
   profile: ProfileTab,

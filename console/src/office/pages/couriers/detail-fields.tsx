@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks';
 import { t } from '../../../texts/texts.js';
 import { Text, type FormState } from '../../ui/form.js';
-import type { Details } from './profile-tab.js';
+import type { Details } from '../courier-parts.js';
 
 type Props<Values extends Details> = { of: FormState<Values> };
 

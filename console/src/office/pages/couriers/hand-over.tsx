@@ -3,7 +3,7 @@ import { dateTime, t } from '../../../texts/texts.js';
 import { officeLink } from '../../../ui/router.js';
 import { Secret } from '../../ui/dialogs.js';
 import { FactList } from '../../ui/panel.js';
-import type { Created } from './wizard.js';
+import type { Created } from '../courier-parts.js';
 
 /** What the courier needs to begin. Key and password are shown only here, so that the page asks before it is left. */
 export function HandOver({ of: { code, name, apiKey, login } }: { of: Created }) {

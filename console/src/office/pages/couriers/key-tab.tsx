@@ -4,7 +4,7 @@ import { t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content } from '../../../ui/parts.js';
 import { ConfirmDialog, Secret, SecretDialog } from '../../ui/dialogs.js';
-import type { TabProps } from './courier.js';
+import type { TabProps } from '../courier-parts.js';
 
 /** The API key of a courier's system. A new key ends the old one at once, and the question says so. */
 export function KeyTab({ courier: { courier_id, courier_name } }: TabProps) {

@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
 import { RateTable } from '../rates/rate-table.js';
-import type { TabProps } from './courier.js';
+import type { TabProps } from '../courier-parts.js';
 
 /** The rates of a courier: its own tiers, or those of all couriers; and the rate of air freight. */
 export function RatesTab({ courier: { courier_id, courier_name }, onChanged }: TabProps) {

@@ -4,7 +4,7 @@ import { date, money, t, textOf } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content, Empty, Field, Table } from '../../../ui/parts.js';
 import { FactList } from '../../ui/panel.js';
-import type { TabProps } from './courier.js';
+import type { TabProps } from '../courier-parts.js';
 
 const SHOWN = 200;
 

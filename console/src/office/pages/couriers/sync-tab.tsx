@@ -5,7 +5,7 @@ import { useAction, useLoad } from '../../../ui/load.js';
 import { Content, Empty, Problem, Table, Tag } from '../../../ui/parts.js';
 import { officeLink } from '../../../ui/router.js';
 import { toast } from '../../ui/toasts.js';
-import type { TabProps } from './courier.js';
+import type { TabProps } from '../courier-parts.js';
 
 const SHOWN = 50;
 

@@ -4,7 +4,7 @@ import { useLoad } from '../../../ui/load.js';
 import { Content, Empty, Table } from '../../../ui/parts.js';
 import { officeLink } from '../../../ui/router.js';
 import { ActiveTag } from '../../ui/active-tag.js';
-import type { TabProps } from './courier.js';
+import type { TabProps } from '../courier-parts.js';
 
 /** The users of a courier. Only administrators may see and manage users. */
 export function UsersTab({ courier }: TabProps) {

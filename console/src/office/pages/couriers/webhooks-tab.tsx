@@ -7,7 +7,7 @@ import { Choice, Content, Tag } from '../../../ui/parts.js';
 import { ConfirmDialog, Secret, SecretDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { toast, toastFailure } from '../../ui/toasts.js';
-import type { TabProps } from './courier.js';
+import type { TabProps } from '../courier-parts.js';
 
 const ENDPOINTS = ['add_package', 'update_package'] as const;
 

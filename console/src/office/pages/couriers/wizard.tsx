@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { CourierLogin } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { useAction } from '../../../ui/load.js';
@@ -7,13 +6,10 @@ import { Heading, Problem } from '../../../ui/parts.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { ContactFields, NameFields } from './detail-fields.js';
 import { HandOver } from './hand-over.js';
-import { detailsOf } from './profile-tab.js';
+import { detailsOf, type Created } from '../courier-parts.js';
 
 const STEPS = ['details', 'user', 'rates', 'webhook', 'sheet'] as const;
 type Step = (typeof STEPS)[number];
-
-/** What the service tells only once, right after it has created a courier. */
-export type Created = { courierId: string; code: string; name: string; apiKey: string; login: CourierLogin };
 
 /** The steps to a new courier. It exists after the second one; rates and webhook may follow later. */
 export function CourierWizard() {
