@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { fingerprint, isEqual } from './fingerprint.mjs';
 
 const FOLDERS = ['console', 'sdk/typescript/src', 'sdk-tools/typescript'];
-const FILES = ['generated/openapi.sdk.json', 'package-lock.json', 'scripts/console.ts'];
+const FILES = [
+  'generated/openapi.sdk.json',
+  'package-lock.json',
+  'scripts/console.ts',
+  'src/platform/files/csv-cells.ts',
+];
 
 /** Returns whether it built. The project in `root` must be built already, because its programs build the console. */
 export function buildConsole(root) {

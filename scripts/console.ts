@@ -35,6 +35,7 @@ const { metafile } = await build({
   loader: { '.woff2': 'file' },
   logLevel: 'warning',
 });
+const officePages = await readOfficePages();
 const page = await readFile(join(source, 'index.html'), 'utf8');
 const files = Object.keys(metafile.outputs).map(addressOf);
 const script = entryOf(metafile, 'main.tsx');
@@ -48,6 +49,8 @@ const html = page
   .replace('{{font}}', font)
   .replace('{{shared}}', shared.join('\n    '));
 await writeFile(join(output, 'index.html'), html);
+// The service answers for these addresses with the page, and for others that they do not exist.
+await writeFile(join(output, 'pages.json'), JSON.stringify(officePages));
 
 // The best quality, because people on a telephone wait for these bytes.
 await Promise.all(
@@ -70,10 +73,25 @@ await build({
   target: 'es2022',
   define: {
     VERSION: JSON.stringify(createHash('sha256').update(html).digest('hex').slice(0, 12)),
+    OFFICE: JSON.stringify(officePages),
     FILES: JSON.stringify([...files, '/docs/static/favicon.svg']),
   },
   logLevel: 'warning',
 });
+
+/** Returns the names of the pages of the office. The console is no part of the project that runs this, so it is compiled first. */
+async function readOfficePages(): Promise<string[]> {
+  const { outputFiles } = await build({
+    entryPoints: [join(source, 'src', 'office', 'pages.ts')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+  });
+  const text = outputFiles.map((file) => file.text).join('');
+  const module: unknown = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+  // The file exports the list.
+  return (module as { OFFICE_PAGES: { id: string }[] }).OFFICE_PAGES.map(({ id }) => id);
+}
 
 function addressOf(path: string): string {
   return `/console/assets/${basename(path)}`;

@@ -1,11 +1,19 @@
+import { useEffect } from 'preact/hooks';
 import { settings } from './device/settings.js';
+import { hasOffice } from './office/pages.js';
 import { ExpiredDialog, LoginPage } from './session/login.js';
-import { isExpired, logOut, session } from './session/session.js';
+import { isExpired, logOut, session, type Session } from './session/session.js';
 import { part } from './ui/part.js';
+import { officeAddress, openAddress } from './ui/router.js';
 
 const WHOLE_PAGE = { isWholePage: true };
 
 const Workplace = part(async () => (await import('./workplace.js')).Workplace, WHOLE_PAGE);
+// Loads on use only: a station needs none of it.
+const Office = part(async () => (await import('./office/office.js')).Office, {
+  isWholePage: true,
+  isOnUse: true,
+});
 const PasswordPage = part(async () => (await import('./session/first-login.js')).PasswordPage, WHOLE_PAGE);
 const SecondFactorPage = part(
   async () => (await import('./session/first-login.js')).SecondFactorPage,
@@ -14,15 +22,28 @@ const SecondFactorPage = part(
 
 export function App() {
   document.documentElement.lang = settings.value.language;
+  document.documentElement.dataset['theme'] = settings.value.theme;
   const current = session.value;
   if (!current) return <LoginPage />;
   const { user } = current;
   if (!user.must_change_password && !user.must_set_up_two_factor)
-    return <Workplace key={user.id} session={current} />;
+    return <Mode key={user.id} session={current} />;
   return (
     <>
       {user.must_change_password ? <PasswordPage /> : <SecondFactorPage />}
       {isExpired.value && <ExpiredDialog onLeave={logOut} />}
     </>
   );
+}
+
+/** The station and the couriers' pages, or the office. */
+function Mode({ session: current }: { session: Session }) {
+  const mayUseOffice = hasOffice(current.user.role);
+  const at = officeAddress.value;
+  const isForeign = !mayUseOffice && at !== undefined && at.page !== '';
+  useEffect(() => {
+    // Somebody else has left a page of the office open.
+    if (isForeign) openAddress('/console', { isSame: true });
+  }, [isForeign]);
+  return mayUseOffice && at ? <Office session={current} /> : <Workplace session={current} />;
 }

@@ -4,6 +4,7 @@ import { watchLoading } from './device/loading.js';
 import { keepPageOffline } from './offline/register.js';
 import { restoreSession, session, type Session } from './session/session.js';
 import { loadParts } from './ui/part.js';
+import { followLinks } from './ui/router.js';
 
 /** @param current the session that goes on after a reload, or in a new tab. Its workplace is needed at once */
 function open(current: Session | null): void {
@@ -17,6 +18,7 @@ function open(current: Session | null): void {
   if (root) render(<App />, root);
 }
 
+followLinks();
 const restored = restoreSession();
 // Of this tab: at once, so that no key of a scanner falls between.
 if (session.value) open(session.value);

@@ -8,6 +8,7 @@ import { TokensPage } from './courier/tokens.js';
 import { WebhooksPage } from './courier/webhooks.js';
 import { endLoading } from './device/loading.js';
 import { settings } from './device/settings.js';
+import { hasOffice } from './office/pages.js';
 import { PAGES, pagesOf, type PageId, type PageInfo } from './pages.js';
 import { listenForAnswers } from './queue/answers.js';
 import { AttentionPanel, QueueIndicator, QueueNotices } from './queue/panel.js';
@@ -113,6 +114,11 @@ export function Workplace({ session: current }: { session: Session }) {
           ))}
         </nav>
         <div class="bar-end">
+          {hasOffice(current.user.role) && (
+            <a class="button to-office" href="/console">
+              {t('menu.office')}
+            </a>
+          )}
           {isStaff && <QueueIndicator />}
           <AccountMenu user={current.user} onHelp={() => (isHelpOpen.value = true)} />
         </div>

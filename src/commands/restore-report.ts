@@ -8,7 +8,8 @@ import type { SystemContext } from '../platform/context/request-context.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { readRunningDatabase } from '../platform/db/connections/server-identity.js';
 import { withServiceRole } from '../platform/db/open-database.js';
-import { harmless, writeCsv } from '../platform/files/csv.js';
+import { harmless } from '../platform/files/csv-cells.js';
+import { writeCsv } from '../platform/files/csv.js';
 import { readPause, RESTORED, type OutboundPause } from '../platform/queue/outbound-pause.js';
 import { readLog, requestsBefore, type LoggedRequest } from './restore-report/from-logs.js';
 import {

@@ -20,6 +20,10 @@ afterAll(removeFolders);
 type Opening = (page: Page) => Promise<unknown>;
 
 const click = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
+const press =
+  (key: string): Opening =>
+  (page) =>
+    page.keyboard.press(key);
 const goTo = (page: Page, path: string) => page.evaluate(`location.hash = '#/${path}'`);
 const account =
   (...names: string[]): Opening =>
@@ -31,6 +35,13 @@ const manifest =
   async (page) => {
     await goTo(page, `manifests/${id}`);
     await page.getByRole('button', { name: button, exact: true }).click();
+  };
+/** Opens a page of the office, and presses buttons. One in a dialog comes after those of the page. */
+const office =
+  (path: string, ...names: string[]): Opening =>
+  async (page) => {
+    await page.goto(`${service().url}/console/${path}`);
+    for (const name of names) await page.getByRole('button', { name }).last().click();
   };
 /** A button that is pale because of a double click becomes active during a run of axe, which reads both states. */
 const armed = (page: Page) => page.locator('dialog[open] button.primary:enabled').last().waitFor();
@@ -57,7 +68,7 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
   ['the password', 'ui/account-menu.tsx', 'warehouse', account('Change the password')],
   ['the sessions', 'ui/account-menu.tsx', 'warehouse', account('Where you are logged in')],
   ['the second factor', 'ui/account-menu.tsx', 'warehouse', account('Set up the second factor')],
-  ['the keys', 'ui/help.tsx', 'warehouse', (page) => page.keyboard.press('F1')],
+  ['the keys', 'ui/help.tsx', 'warehouse', press('F1')],
   [
     'the queue',
     'queue/panel.tsx',
@@ -174,6 +185,16 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
       await goTo(page, 'tokens');
       await click(page, /^Revoke/);
     },
+  ],
+  ['the palette of the office', 'office/palette/palette.tsx', 'manager', press('Control+k')],
+  ['the keys of the office', 'office/help.tsx', 'manager', press('F1')],
+  ['a form of the office', 'office/ui/dialogs.tsx', 'manager', office('customers', 'New customer')],
+  ['a question', 'office/ui/dialogs.tsx', 'manager', office('couriers/IEX/key', 'Make a new key')],
+  [
+    'a secret',
+    'office/ui/dialogs.tsx',
+    'manager',
+    office('couriers/IEX/webhooks', 'New secret', 'New secret'),
   ],
 ];
 

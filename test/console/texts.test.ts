@@ -5,27 +5,43 @@ import { matching } from '../support/assertions/matching.js';
 import { PAGES } from '../../console/src/pages.js';
 import { doubtOf, isCodeText, readMeasures } from '../../console/src/staff/parcel.js';
 import { countDay } from '../../console/src/staff/day.js';
-import { en } from '../../console/src/texts/en.js';
-import { es } from '../../console/src/texts/es.js';
-import { failuresEs } from '../../console/src/texts/failures-es.js';
+import { OFFICE_PAGES } from '../../console/src/office/pages.js';
+import { en as officeEn } from '../../console/src/office/texts/en.js';
+import { es as officeEs } from '../../console/src/office/texts/es.js';
+import { officeFailuresEs } from '../../console/src/office/texts/failures-es.js';
+import { en as stationEn } from '../../console/src/texts/en.js';
+import { es as stationEs } from '../../console/src/texts/es.js';
+import { failuresEs as stationFailuresEs } from '../../console/src/texts/failures-es.js';
 
 import { operations, type OperationId } from '../../generated/operations.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { hasPermission, type Permission } from '../../src/platform/access/permissions.js';
 import { bundle, codesOf, operationOf } from '../support/service/contract.js';
 
+// The texts of the office load with it.
+const en: Record<string, string> = { ...stationEn, ...officeEn };
+const es: Record<string, string> = { ...stationEs, ...officeEs };
+const failuresEs: Record<string, string> = { ...stationFailuresEs, ...officeFailuresEs };
+
+const ALL_PAGES = [...PAGES, ...OFFICE_PAGES];
+
 const folder = join(projectRoot, 'console/src');
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.tsx?$/.test(path))
   .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }));
 const sources = files
-  .filter(({ path }) => !path.startsWith('texts'))
+  .filter(({ path }) => !/^(?:office\/)?texts/.test(path))
   .map(({ text }) => text)
   .join('\n');
 
 describe('the texts', () => {
   test('have the same keys in English and Spanish', () => {
     expect(Object.keys(es).sort()).toEqual(Object.keys(en).sort());
+  });
+
+  test('of the office replace none of the others', () => {
+    const shared = (one: object, other: object) => Object.keys(one).filter((key) => key in other);
+    expect([...shared(officeEn, stationEn), ...shared(officeFailuresEs, stationFailuresEs)]).toEqual([]);
   });
 
   test('have the same placeholders in both languages, and none is empty', () => {
@@ -56,7 +72,7 @@ describe('a failure that the service tells the console', () => {
   const SESSION = ['login', 'changePassword', 'manageTwoFactor', 'manageSessions', 'resetPassword'];
   // A wrong name has no operation, which the tests of the menu find.
   const used = [
-    ...new Set([...PAGES.flatMap(({ operations: names }) => names), ...SESSION]),
+    ...new Set([...ALL_PAGES.flatMap(({ operations: names }) => names), ...SESSION]),
   ] as OperationId[];
   const failures = (id: OperationId) =>
     operationOf(id)
@@ -92,6 +108,7 @@ describe('an English text of the service', () => {
   const READERS = [
     'find/find.tsx explanation: on a device in English only',
     'find/find.tsx remarks: of people; or the text of a change that has no fields yet',
+    'office/pages/audit.tsx remarks: of people',
     'queue/advice.ts message: on a device in English, and of reasons of a later version',
     'queue/batches.ts message: passed to queue/advice.ts',
     "queue/panel.tsx message: the console's own",
@@ -122,7 +139,7 @@ describe('an English text of the service', () => {
 });
 
 describe('the menu', () => {
-  const pairs = PAGES.flatMap(({ id, roles, operations: names }) =>
+  const pairs = ALL_PAGES.flatMap(({ id, roles, operations: names }) =>
     roles.flatMap((role) => names.map((name) => [id, role, name] as const)),
   );
 

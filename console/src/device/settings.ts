@@ -1,12 +1,15 @@
 import { effect, signal } from '@preact/signals';
 
 export type Language = 'en' | 'es';
+/** `system`: as the device is set. */
+export type Theme = 'system' | 'light' | 'dark';
 /** `auto`: at the printer of the station if a print bridge serves it, otherwise here. */
 export type LabelMode = 'auto' | 'queue' | 'pdf' | 'zpl' | 'off';
 
 /** What this device remembers. Nothing in it is secret. */
 export type DeviceSettings = {
   language: Language;
+  theme: Theme;
   station: string;
   hasSound: boolean;
   labels: LabelMode;
@@ -24,6 +27,7 @@ const NAME = 'crossdock-device';
 
 const DEFAULTS: DeviceSettings = {
   language: navigator.language.startsWith('es') ? 'es' : 'en',
+  theme: 'system',
   station: navigator.language.startsWith('es') ? 'Estación 1' : 'Station 1',
   hasSound: true,
   labels: 'auto',

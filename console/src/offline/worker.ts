@@ -1,7 +1,9 @@
 // The service worker: a reload without a connection opens the console. It answers for the page and its files only, never for the API.
-// The build replaces these two names. The version is a hash of the files, so each build has a cache of its own.
+// The build replaces these three names. The version is a hash of the files, so each build has a cache of its own.
 declare const VERSION: string;
 declare const FILES: string[];
+/** The pages of the office, which have addresses of their own. */
+declare const OFFICE: string[];
 
 type ExtendableEvent = Event & { waitUntil(work: Promise<unknown>): void };
 type FetchEvent = Event & { request: Request; respondWith(response: Promise<Response>): void };
@@ -35,10 +37,14 @@ scope.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== 'GET' || origin !== scope.location.origin) return;
-  if (request.mode === 'navigate' && (pathname === PAGE || pathname === `${PAGE}/`))
-    event.respondWith(openPage(request));
+  if (request.mode === 'navigate' && isPage(pathname)) event.respondWith(openPage(request));
   else if (FILES.includes(pathname)) event.respondWith(openFile(request, pathname));
 });
+
+function isPage(path: string): boolean {
+  const [, , page = ''] = path.split('/');
+  return path === PAGE || path === `${PAGE}/` || (path.startsWith(`${PAGE}/`) && OFFICE.includes(page));
+}
 
 /** All files or none: a page never meets files of another version. */
 async function install(): Promise<void> {

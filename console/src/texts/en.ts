@@ -34,6 +34,7 @@ export const en = {
   'menu.logout': 'Log out',
   'menu.noPages': 'The console has no pages for your role.',
   'menu.notices': 'Notices',
+  'menu.office': 'Office',
   'menu.pages': 'Pages',
   'menu.role': '{role}, user {username}',
   'menu.skip': 'Skip to the content',

@@ -35,6 +35,7 @@ export const es: Texts = {
   'menu.logout': 'Cerrar sesión',
   'menu.noPages': 'La consola no tiene páginas para su rol.',
   'menu.notices': 'Avisos',
+  'menu.office': 'Oficina',
   'menu.pages': 'Páginas',
   'menu.role': '{role}, usuario {username}',
   'menu.skip': 'Saltar al contenido',

@@ -1,14 +1,23 @@
 import { settings, type Language } from '../device/settings.js';
-import { en, type TextKey, type Texts } from './en.js';
+import type { OfficeKey } from '../office/texts/en.js';
+import { en, type TextKey } from './en.js';
 import { es } from './es.js';
 
-const CATALOGUES: Record<Language, Texts> = { en, es };
+export type AnyKey = TextKey | OfficeKey;
+
+const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
+
+/** Adds the texts of a part of the console, which loads with that part. */
+export function addTexts(texts: Record<Language, Record<string, string>>): void {
+  Object.assign(CATALOGUES.en, texts.en);
+  Object.assign(CATALOGUES.es, texts.es);
+}
 
 export type Values = Record<string, string | number>;
 
 /** Returns the text in the language of this device, with its placeholders filled. */
-export function t(key: TextKey, values: Values = {}): string {
-  return fill(CATALOGUES[settings.value.language][key], values);
+export function t(key: AnyKey, values: Values = {}): string {
+  return fill(CATALOGUES[settings.value.language][key] ?? key, values);
 }
 
 const fill = (text: string, values: Values) =>
@@ -20,7 +29,7 @@ const fill = (text: string, values: Values) =>
 /** Returns the text of a value that a later version of the service may extend, or `otherwise` if it is unknown. */
 export function textOf(prefix: string, value: string, otherwise = value, values: Values = {}): string {
   const key = `${prefix}.${value}`;
-  return key in en ? t(key as TextKey, values) : otherwise;
+  return key in CATALOGUES.en ? t(key as AnyKey, values) : otherwise;
 }
 
 export const number = (value: number, options?: Intl.NumberFormatOptions) =>

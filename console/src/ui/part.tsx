@@ -13,11 +13,12 @@ type Absence = 'missing' | 'replaced';
 /**
  * Returns a component that loads with its first use. If its file cannot be loaded, it says so and offers to try again. After an upgrade of
  * the service, the file has another name, so the page must be loaded again.
- * @param options whether nothing else is on the screen, so that the page may load itself again, once
+ * @param options whether nothing else is on the screen, so that the page may load itself again, once; and whether it loads with its
+ * first use only
  */
 export function part<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-  { isWholePage = false } = {},
+  { isWholePage = false, isOnUse = false } = {},
 ): FunctionComponent<Props> {
   const view = signal<ComponentType<Props> | undefined>(undefined);
   const absence = signal<Absence | undefined>(undefined);
@@ -34,7 +35,7 @@ export function part<Props extends object>(
       absence.value = found;
     }
   };
-  loads.push(start);
+  if (!isOnUse) loads.push(start);
   return (props) => {
     useEffect(() => {
       isShown = true;

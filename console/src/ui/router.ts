@@ -1,22 +1,107 @@
 import { computed, signal } from '@preact/signals';
 
-/** `#/manifests/<id>` is the page `manifests` with the argument `<id>`. Paths contain no secrets and no scans. */
-const hash = signal(location.hash);
+// Two kinds of addresses. The station and the couriers' pages: `/console#/manifests/<id>`. The office: `/console/customers/<code>?page=2`,
+// where the query has what a list shows. Addresses contain no secrets and no scans (decision 0121).
 
-window.addEventListener('hashchange', () => {
-  hash.value = location.hash;
-});
+const ROOT = '/console';
 
+const read = () => ({ path: location.pathname, search: location.search, hash: location.hash });
+
+const address = signal(read());
+
+/** Reads the address again. A page of the station has no address of the office in front of it. */
+function update(): void {
+  if (isStationHash(location.hash) && location.pathname !== ROOT)
+    history.replaceState(null, '', ROOT + location.hash);
+  address.value = read();
+}
+
+const isStationHash = (hash: string) => hash.startsWith('#/');
+
+window.addEventListener('hashchange', update);
+window.addEventListener('popstate', update);
+update();
+
+/** `#/manifests/<id>` is the page `manifests` with the argument `<id>`. */
 export const route = computed(() => {
-  const [, page = '', argument] = hash.value.split('/');
+  const [, page = '', argument] = address.value.hash.split('/');
   return { page, argument };
 });
 
 export const linkTo = (page: string, argument?: string) => `#/${page}${argument ? `/${argument}` : ''}`;
 
 export function goTo(page: string, argument?: string): void {
-  location.hash = linkTo(page, argument);
+  if (location.pathname === ROOT) location.hash = linkTo(page, argument);
+  else {
+    history.pushState(null, '', ROOT + linkTo(page, argument));
+    update();
+  }
 }
 
 /** Whether an argument of an address can be the id of a record. */
 export const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+type OfficeAddress = {
+  /** Empty at `/console` itself. */
+  page: string;
+  /** Which object, for example the code of a customer. */
+  argument: string | undefined;
+  /** Which part of it. */
+  tab: string | undefined;
+  query: URLSearchParams;
+};
+
+/** The address in the office, or undefined at a page of the station. */
+export const officeAddress = computed((): OfficeAddress | undefined => {
+  const { path, search, hash } = address.value;
+  if (isStationHash(hash)) return undefined;
+  const [page = '', argument, tab] = path
+    .slice(ROOT.length + 1)
+    .split('/')
+    .map(decode);
+  return { page, argument: argument || undefined, tab: tab || undefined, query: new URLSearchParams(search) };
+});
+
+/** A person may have typed the address, with a percent sign that encodes nothing. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+type Query = URLSearchParams | Record<string, string>;
+
+/** Returns the address of a page of the office, of one of its objects, or of a part of an object. */
+export function officeLink(parts: string | [page: string, ...parts: string[]], query: Query = {}): string {
+  const path = [parts].flat().map(encodeURIComponent).join('/');
+  const search = new URLSearchParams(query).toString();
+  return `${ROOT}/${path}${search && `?${search}`}`;
+}
+
+/** Opens an address. `isSame`: the page is the same, so that the way back skips the address before. */
+export function openAddress(link: string, { isSame = false } = {}): void {
+  history[isSame ? 'replaceState' : 'pushState'](null, '', link);
+  update();
+}
+
+/** Opens links between the office and the station without loading the page again. */
+export function followLinks(): void {
+  const onClick = (event: MouseEvent) => {
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    const isPlain =
+      event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+    if (!link || !isPlain || event.defaultPrevented || link.target || link.hasAttribute('download')) return;
+    if (link.origin !== location.origin || !isOfPage(link)) return;
+    // The browser itself goes from page to page of the station.
+    if (link.pathname === location.pathname && link.hash !== '') return;
+    event.preventDefault();
+    openAddress(link.pathname + link.search + link.hash);
+  };
+  document.addEventListener('click', onClick);
+}
+
+/** Links in the page itself, such as the one to skip the menu, are the browser's. */
+const isOfPage = ({ pathname, hash }: HTMLAnchorElement) =>
+  (pathname === ROOT || pathname.startsWith(`${ROOT}/`)) && (hash === '' || isStationHash(hash));

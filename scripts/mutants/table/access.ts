@@ -261,7 +261,7 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'exports: formulas are neutralised',
-    file: 'src/platform/files/csv.ts',
+    file: 'src/platform/files/csv-cells.ts',
     find: "&& FORMULA.test(text) ? `'${text}` : text",
     replace: '? text : text',
     tests: [
@@ -273,7 +273,7 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'exports: formulas after invisible characters are neutralised',
-    file: 'src/platform/files/csv.ts',
+    file: 'src/platform/files/csv-cells.ts',
     find: '[${SKIPPED}]*[${SIGNS}]',
     replace: '[${SIGNS}]',
     tests: [

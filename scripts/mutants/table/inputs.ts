@@ -95,7 +95,7 @@ export const INPUTS: readonly SourceMutant[] = [
   },
   {
     name: 'exports: a formula behind a separator inside a cell is text',
-    file: 'src/platform/files/csv.ts',
+    file: 'src/platform/files/csv-cells.ts',
     find: 'SEPARATOR.test(text) ? text.replace(INNER_FORMULA, "$&\'") : text',
     replace: 'text',
     tests: [

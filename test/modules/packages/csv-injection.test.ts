@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import Papa from 'papaparse';
-import { harmless, writeCsv } from '../../../src/platform/files/csv.js';
+import { harmless } from '../../../src/platform/files/csv-cells.js';
+import { writeCsv } from '../../../src/platform/files/csv.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { rounds } from '../../support/harness/effort.js';
 import { withService } from '../../support/fixture/with-service.js';

@@ -1,7 +1,8 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { FileReply, QueryOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { writeCsv, writeCsvLines, harmless, type Cell } from '../../../platform/files/csv.js';
+import { harmless, type Cell } from '../../../platform/files/csv-cells.js';
+import { writeCsv, writeCsvLines } from '../../../platform/files/csv.js';
 import type { ReadTx } from '../../../platform/db/scope.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { LogoPrinter, StoredLogo } from '../../couriers/public.js';

@@ -1,7 +1,8 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { FileReply } from '../../../platform/contract/types.js';
 import type { PageQuery } from '../../../platform/db/pages.js';
-import { writeCsv, harmless, type Cell } from '../../../platform/files/csv.js';
+import { harmless, type Cell } from '../../../platform/files/csv-cells.js';
+import { writeCsv } from '../../../platform/files/csv.js';
 import { filtersOf, type PackageFilters } from '../list/filters.js';
 import { exportPackages, type ExportRow, type PackageOrder } from '../list/queries.js';
 import type { WorkbookWriter } from './spreadsheet.js';

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Cell } from '../../../platform/files/csv.js';
+import type { Cell } from '../../../platform/files/csv-cells.js';
 import { makeWorkerTask } from '../../../platform/concurrency/worker-task.js';
 import { makeSheetParts } from './sheet-parts.js';
 import { constants, crc32, deflateRawSync } from 'node:zlib';

@@ -1,5 +1,5 @@
 import { pause } from '../../../platform/concurrency/pause-when-due.js';
-import type { Cell } from '../../../platform/files/csv.js';
+import type { Cell } from '../../../platform/files/csv-cells.js';
 import { makeWorkerPool } from '../../../platform/concurrency/worker-pool.js';
 
 const POOL = {

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { projectRoot } from '../../../config/project-root.js';
@@ -24,9 +24,14 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 export async function registerConsole(app: FastifyInstance): Promise<string[]> {
   const page = join(BUILT, 'index.html');
   const names = (await readdir(join(BUILT, 'assets'))).filter((name) => !name.endsWith(COMPRESSED));
+  // The build wrote it. The lists and objects of these pages have addresses below them.
+  const pages = JSON.parse(await readFile(join(BUILT, 'pages.json'), 'utf8')) as string[];
   const files = [
     { url: '/console', file: page },
     { url: '/console/', file: page },
+    ...pages.flatMap((name) =>
+      [`/console/${name}`, `/console/${name}/*`].map((url) => ({ url, file: page })),
+    ),
     { url: WORKER, file: join(BUILT, 'worker.js') },
     ...names.map((name) => ({ url: ASSETS + name, file: join(BUILT, 'assets', name) })),
   ];

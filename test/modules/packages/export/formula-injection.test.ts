@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
-import { harmless } from '../../../../src/platform/files/csv.js';
+import { harmless } from '../../../../src/platform/files/csv-cells.js';
 import { withService } from '../../../support/fixture/with-service.js';
 import { exportPackages, FORMATS, insertPackage, linesOf } from './export-calls.js';
 

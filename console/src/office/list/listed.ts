@@ -1,0 +1,26 @@
+import { useLoad, type Loaded } from '../../ui/load.js';
+import { useListAddress, type ListAddress, type ListState } from './address.js';
+
+/** One page of a list. A list that grows while it is read has `nextBefore` instead of a number of records. */
+export type ListPage<Row> = { rows: Row[]; total?: number; nextBefore?: string | null };
+
+export type Listed<Row> = {
+  address: ListAddress;
+  loaded: Loaded<ListPage<Row>>;
+};
+
+/** Loads what the address of a page says. */
+export function useList<Row>(
+  page: string,
+  load: (state: ListState, signal: AbortSignal) => Promise<ListPage<Row>>,
+): Listed<Row> {
+  const address = useListAddress(page);
+  const { search, filters, sort, page: shown, before } = address.state;
+  const loaded = useLoad(
+    (signal) => load(address.state, signal),
+    [search, JSON.stringify(filters), sort, shown, before],
+  );
+  return { address, loaded };
+}
+
+export const PAGE_SIZE = 50;

@@ -1,0 +1,79 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { t } from '../../texts/texts.js';
+import { Field } from '../../ui/parts.js';
+import { officeLink } from '../../ui/router.js';
+import { queryOf, type ListAddress } from './address.js';
+import type { ListColumn } from './table.js';
+import { removeView, saveView, viewsOf } from './views.js';
+
+type Props<Row> = {
+  page: string;
+  columns: ListColumn<Row>[];
+  of: ListAddress;
+  isShown: (column: string) => boolean;
+  children: ComponentChildren;
+};
+
+/** Which columns are shown, the views of this device, and the export. */
+export function ViewMenu<Row>({ page, columns, of: { state, change }, isShown, children }: Props<Row>) {
+  const [name, setName] = useState('');
+  const query = new URLSearchParams(queryOf(state)).toString();
+  const toggle = (id: string) => {
+    const ids = columns
+      .map((column) => column.id)
+      .filter((each) => (each === id ? !isShown(each) : isShown(each)));
+    // A table without columns would show nothing.
+    if (ids.length > 0) change({ columns: ids });
+  };
+  return (
+    <details class="view-menu">
+      <summary class="button">{t('list.view')}</summary>
+      <div class="view-body stack">
+        <fieldset>
+          <legend>{t('list.columns')}</legend>
+          {columns.map(({ id, title }) => (
+            <label key={id} class="check">
+              <input type="checkbox" checked={isShown(id)} onChange={() => toggle(id)} />
+              {title}
+            </label>
+          ))}
+        </fieldset>
+        <form
+          class="view-save"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (name.trim() === '') return;
+            saveView(page, { name: name.trim(), query });
+            setName('');
+          }}
+        >
+          <Field
+            label={t('list.viewName')}
+            value={name}
+            onValue={setName}
+            maxLength={40}
+            hint={t('list.viewHint')}
+          />
+          <button type="submit" disabled={name.trim() === ''}>
+            {t('list.saveView')}
+          </button>
+        </form>
+        {viewsOf(page).length > 0 && (
+          <ul class="views" aria-label={t('list.views')}>
+            {viewsOf(page).map((view) => (
+              <li key={view.name}>
+                <a href={officeLink(page, new URLSearchParams(view.query))}>{view.name}</a>
+                <button type="button" class="quiet" onClick={() => removeView(page, view.name)}>
+                  {t('list.removeView')}
+                  <span class="unseen"> {view.name}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+        {children}
+      </div>
+    </details>
+  );
+}

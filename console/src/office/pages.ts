@@ -1,0 +1,35 @@
+import type { OfficeKey } from './texts/en.js';
+
+export type OfficePageId = 'customers' | 'couriers' | 'rates' | 'team' | 'audit' | 'me';
+
+type OfficeRole = 'admin' | 'manager';
+
+export type OfficePage = {
+  /** Also the first part of its address, `/console/<id>`. */
+  id: OfficePageId;
+  title: OfficeKey;
+  roles: readonly OfficeRole[];
+  /** The operations without which the page is of no use. A test compares them with the permissions of the roles. */
+  operations: readonly string[];
+};
+
+const OFFICE = ['admin', 'manager'] as const;
+const ADMIN = ['admin'] as const;
+
+// oxfmt-ignore
+/** The menu of the office, in its order. The service enforces the permissions. */
+export const OFFICE_PAGES: OfficePage[] = [
+  { id: 'customers', title: 'customers.title', roles: OFFICE, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers', 'syncCustomers', 'listCustomerSyncs', 'listCouriers'] },
+  { id: 'couriers', title: 'couriers.title', roles: OFFICE, operations: ['listCouriers', 'manageCouriers', 'getCourierSettings', 'updateCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret', 'getCourierRates', 'manageCourierRates', 'manageWebhookDeliveries', 'listCourierBills', 'downloadCourierBill', 'getCourierStatement'] },
+  { id: 'rates', title: 'rates.title', roles: OFFICE, operations: ['getCourierRates', 'manageCourierRates'] },
+  { id: 'team', title: 'team.title', roles: ADMIN, operations: ['listUsers', 'manageUsers', 'listSessions', 'manageSessions', 'listCouriers'] },
+  { id: 'audit', title: 'audit.title', roles: ADMIN, operations: ['listAuditEntries', 'verifyAuditLog'] },
+  { id: 'me', title: 'me.title', roles: OFFICE, operations: ['changePassword', 'manageTwoFactor', 'listSessions', 'manageSessions'] },
+];
+
+/** Whether a role works in the office. It begins there, and can switch to the station. */
+export const hasOffice = (role: string): boolean => role === 'admin' || role === 'manager';
+
+/** Returns the pages of a role. */
+export const officePagesOf = (role: string): OfficePage[] =>
+  OFFICE_PAGES.filter(({ roles }) => (roles as readonly string[]).includes(role));

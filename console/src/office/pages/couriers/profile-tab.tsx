@@ -1,0 +1,27 @@
+import { api } from '../../../session/session.js';
+import { t } from '../../../texts/texts.js';
+import { Form, useForm } from '../../ui/form.js';
+import { toast } from '../../ui/toasts.js';
+import { detailsOf, type TabProps } from '../courier-parts.js';
+import { ContactFields, NameFields } from './detail-fields.js';
+
+export function ProfileTab({ courier, onChanged }: TabProps) {
+  const { courier_id } = courier;
+  const form = useForm(detailsOf(courier), async (details) => {
+    const before = detailsOf(courier);
+    await api().couriers.manage({ action: 'update', courier_id, ...details });
+    toast(t('office.saved', { name: details.courier_name }), async () => {
+      await api().couriers.manage({ action: 'update', courier_id, ...before });
+      onChanged();
+    });
+    onChanged();
+  });
+  return (
+    <section class="card office-form" aria-label={t('courierTab.profile')}>
+      <Form of={form} submit={t('office.save')}>
+        <NameFields of={form} />
+        <ContactFields of={form} />
+      </Form>
+    </section>
+  );
+}

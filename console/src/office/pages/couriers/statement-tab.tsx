@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks';
+import { api } from '../../../session/session.js';
+import { date, money, t, textOf } from '../../../texts/texts.js';
+import { useLoad } from '../../../ui/load.js';
+import { Content, Empty, Field, Table } from '../../../ui/parts.js';
+import { FactList } from '../../ui/panel.js';
+import type { TabProps } from '../courier-parts.js';
+
+const SHOWN = 200;
+
+const today = () => new Date().toISOString().slice(0, 10);
+const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
+
+/** What a courier owes: the movements of a period, and the age of what is unpaid. Amounts are in US dollars. */
+export function StatementTab({ courier: { courier_id } }: TabProps) {
+  const [from, setFrom] = useState(`${today().slice(0, 4)}-01-01`);
+  const [to, setTo] = useState(today);
+  const isPeriod = isDay(from) && isDay(to);
+  const statement = useLoad(
+    async (signal) =>
+      isPeriod
+        ? await api().billing.statement({ courier_id, from, to, limit: SHOWN }, { signal })
+        : undefined,
+    [courier_id, isPeriod ? `${from} ${to}` : ''],
+  );
+  return (
+    <section class="stack">
+      <div class="list-tools">
+        <Field label={t('office.from')} type="date" value={from} onValue={setFrom} />
+        <Field label={t('office.to')} type="date" value={to} onValue={setTo} />
+      </div>
+      <Content of={statement}>
+        {(reply) =>
+          reply && (
+            <div class="stack">
+              <FactList
+                facts={[
+                  [t('statement.opening'), money(reply.data.opening_balance)],
+                  [t('statement.billed'), money(reply.data.billed)],
+                  [t('statement.paid'), money(reply.data.paid)],
+                  [t('statement.voided'), reply.data.voided ? money(reply.data.voided) : undefined],
+                  [
+                    t('statement.closing'),
+                    <strong key="closing">{money(reply.data.closing_balance)}</strong>,
+                  ],
+                ]}
+              />
+              <h2>{t('statement.ageing')}</h2>
+              <FactList
+                facts={[
+                  [t('statement.days30'), money(reply.data.ageing.days_0_30)],
+                  [t('statement.days60'), money(reply.data.ageing.days_31_60)],
+                  [t('statement.days90'), money(reply.data.ageing.days_61_90)],
+                  [t('statement.daysOver'), money(reply.data.ageing.days_over_90)],
+                  [
+                    t('statement.credit'),
+                    reply.data.ageing.credit ? money(reply.data.ageing.credit) : undefined,
+                  ],
+                ]}
+              />
+              {reply.data.movements.length === 0 ? (
+                <Empty title={t('statement.none')} />
+              ) : (
+                <Table
+                  caption={t('courierTab.statement')}
+                  rows={reply.data.movements}
+                  keyOf={({ bill_id, payment_id, kind }) => `${kind} ${bill_id} ${payment_id}`}
+                  columns={[
+                    { title: t('office.date'), cell: (row) => date(row.date) },
+                    { title: t('office.kind'), cell: ({ kind }) => textOf('movement', kind) },
+                    {
+                      title: t('bills.number'),
+                      cell: ({ invoice_number }) => <span class="mono">{invoice_number}</span>,
+                    },
+                    { title: t('statement.reference'), isExtra: true, cell: ({ reference }) => reference },
+                    { title: t('statement.amount'), isNumber: true, cell: ({ amount }) => money(amount) },
+                    {
+                      title: t('courierBills.balance'),
+                      isNumber: true,
+                      cell: ({ balance }) => money(balance),
+                    },
+                  ]}
+                />
+              )}
+              {reply.meta.total_pages > 1 && (
+                <p class="notice">{t('statement.cut', { count: SHOWN, total: reply.meta.total_records })}</p>
+              )}
+            </div>
+          )
+        }
+      </Content>
+    </section>
+  );
+}

@@ -1,0 +1,194 @@
+import { useState } from 'preact/hooks';
+import type { CourierSettings } from '../../../../../sdk/typescript/src/index.js';
+import { api } from '../../../session/session.js';
+import { dateTime, t, textOf } from '../../../texts/texts.js';
+import { useLoad } from '../../../ui/load.js';
+import { Choice, Content, Tag } from '../../../ui/parts.js';
+import { ConfirmDialog, Secret, SecretDialog } from '../../ui/dialogs.js';
+import { Form, Text, useForm } from '../../ui/form.js';
+import { toast, toastFailure } from '../../ui/toasts.js';
+import type { TabProps } from '../courier-parts.js';
+
+const ENDPOINTS = ['add_package', 'update_package'] as const;
+
+/** Where the courier's webhooks go, whether they arrive, and the secret of their signatures. */
+export function WebhooksTab({ courier: { courier_id } }: TabProps) {
+  const settings = useLoad(
+    async (signal) => (await api().couriers.settings({ id: courier_id }, { signal })).data,
+    [courier_id],
+  );
+  return (
+    <Content of={settings}>
+      {(data) => (
+        <div class="stack">
+          <Health settings={data} onTested={settings.reload} />
+          <Addresses key={JSON.stringify(data)} settings={data} onChanged={settings.reload} />
+          <Signatures settings={data} onChanged={settings.reload} />
+        </div>
+      )}
+    </Content>
+  );
+}
+
+type Props = { settings: CourierSettings; onChanged: () => void };
+
+function Health({ settings, onTested }: { settings: CourierSettings; onTested: () => void }) {
+  const test = (endpoint: (typeof ENDPOINTS)[number]) =>
+    api()
+      .webhooks.manageDeliveries({ action: 'send_test', endpoint, courier_id: settings.courier_id })
+      .then(() => {
+        toast(t('courierWebhooks.tested'));
+        onTested();
+      }, toastFailure);
+  return (
+    <ul class="groups">
+      {ENDPOINTS.map((endpoint) => {
+        const { state, last_success_at } = settings.webhooks[endpoint];
+        return (
+          <li key={endpoint} class="card">
+            <div class="heading">
+              <h2>{t(`endpoint.${endpoint}`)}</h2>
+              <Tag tint={state === 'active' ? 'good' : state === 'none' ? 'plain' : 'bad'}>
+                {textOf('health', state)}
+              </Tag>
+            </div>
+            {settings[`api_url_${endpoint}`] ? (
+              <p class="mono break">{settings[`api_url_${endpoint}`]}</p>
+            ) : (
+              <p class="muted">{t('webhooks.noUrl')}</p>
+            )}
+            {last_success_at && (
+              <p class="muted">{t('webhooks.lastSuccess', { at: dateTime(last_success_at) })}</p>
+            )}
+            {settings[`api_url_${endpoint}`] && (
+              <button type="button" onClick={() => void test(endpoint)}>
+                {t('webhooks.test')}
+                <span class="unseen"> {t(`endpoint.${endpoint}`)}</span>
+              </button>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Addresses({ settings, onChanged }: Props) {
+  const { courier_id } = settings;
+  const fields = {
+    api_url_add_package: settings.api_url_add_package ?? '',
+    api_url_update_package: settings.api_url_update_package ?? '',
+    api_url_get_customers: settings.api_url_get_customers ?? '',
+    add_package_format: String(settings.add_package_format),
+    update_package_format: String(settings.update_package_format),
+  };
+  const save = (values: typeof fields) =>
+    // The choices below are the formats of the contract.
+    api().couriers.updateSettings({
+      id: courier_id,
+      ...values,
+      add_package_format: values.add_package_format as 'event',
+      update_package_format: values.update_package_format as 'event',
+    });
+  const form = useForm(fields, async (values) => {
+    await save(values);
+    toast(t('courierWebhooks.saved'), async () => {
+      await save(fields);
+      onChanged();
+    });
+    onChanged();
+  });
+  const formats = (['event', 'flat', 'flat_array'] as const).map((each): [string, string] => [
+    each,
+    t(`format.${each}`),
+  ]);
+  return (
+    <section class="card office-form">
+      <h2>{t('courierWebhooks.addresses')}</h2>
+      <Form of={form} submit={t('office.save')}>
+        {ENDPOINTS.map((endpoint) => (
+          <div key={endpoint} class="pair">
+            <Text
+              of={form}
+              name={`api_url_${endpoint}`}
+              label={t(`endpoint.${endpoint}`)}
+              hint={t('webhooks.addressHint')}
+              inputMode="url"
+              maxLength={2000}
+            />
+            <Choice
+              label={t('courierWebhooks.format', { endpoint: t(`endpoint.${endpoint}`) })}
+              value={form.values[`${endpoint}_format`]}
+              onValue={(value) => form.set(`${endpoint}_format`, value)}
+              options={formats}
+            />
+          </div>
+        ))}
+        <Text
+          of={form}
+          name="api_url_get_customers"
+          label={t('courierWebhooks.customers')}
+          hint={t('courierWebhooks.customersHint')}
+          inputMode="url"
+          maxLength={2000}
+        />
+      </Form>
+    </section>
+  );
+}
+
+function Signatures({ settings, onChanged }: Props) {
+  const { courier_id, webhook_secret, webhook_previous_secret_id } = settings;
+  const [asking, setAsking] = useState<'rotate' | 'end'>();
+  const [made, setMade] = useState<string>();
+  const close = () => setAsking(undefined);
+  return (
+    <section class="card stack">
+      <h2>{t('webhooks.secret')}</h2>
+      <p class="muted">{t('webhooks.secretHint')}</p>
+      {webhook_secret && <Secret text={webhook_secret} />}
+      <div class="actions">
+        <button type="button" class="danger" onClick={() => setAsking('rotate')}>
+          {t('courierWebhooks.rotate')}
+        </button>
+        {webhook_previous_secret_id && (
+          <button type="button" class="danger" onClick={() => setAsking('end')}>
+            {t('courierWebhooks.endPrevious')}
+          </button>
+        )}
+      </div>
+      {asking === 'rotate' && (
+        <ConfirmDialog
+          title={t('courierWebhooks.rotate')}
+          effect={t('courierWebhooks.rotateEffect')}
+          action={t('courierWebhooks.rotate')}
+          onClose={close}
+          run={async () => {
+            setMade((await api().couriers.rotateWebhookSecret({ courier_id })).data.webhook_secret);
+            onChanged();
+          }}
+        />
+      )}
+      {asking === 'end' && webhook_previous_secret_id && (
+        <ConfirmDialog
+          title={t('courierWebhooks.endPrevious')}
+          effect={t('courierWebhooks.endEffect')}
+          action={t('courierWebhooks.endPrevious')}
+          onClose={close}
+          run={async () => {
+            await api().couriers.endPreviousWebhookSecret({ courier_id, webhook_previous_secret_id });
+            onChanged();
+          }}
+        />
+      )}
+      {made !== undefined && (
+        <SecretDialog
+          title={t('webhooks.secret')}
+          secret={made}
+          hint={t('courierWebhooks.newHint')}
+          onClose={() => setMade(undefined)}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,2 @@
+/** The roles of the contract. */
+export const ROLES = ['admin', 'manager', 'warehouse', 'courier'] as const;

@@ -1,0 +1,20 @@
+import { ApiError } from '../../../../sdk/typescript/src/index.js';
+import { messageOf } from '../../session/session.js';
+import { t, textOf } from '../../texts/texts.js';
+
+/** Returns the text of a failure for people. */
+export const failureOf = messageOf;
+
+/** Returns what is wrong with single fields, by their names in the contract. */
+export function fieldFailuresOf(error: unknown): Record<string, string> {
+  if (!(error instanceof ApiError)) return {};
+  return Object.fromEntries(
+    error.errors
+      .filter(({ field }) => field)
+      .map(({ field, code }) => [field, textOf('problem', code, t('problem.other'))]),
+  );
+}
+
+/** Codes of failures that are about one field, which the envelope then does not list. */
+export const isOf = (error: unknown, code: string): boolean =>
+  error instanceof ApiError && error.code === code;

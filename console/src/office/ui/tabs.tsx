@@ -1,0 +1,23 @@
+import { t } from '../../texts/texts.js';
+import { officeLink } from '../../ui/router.js';
+
+type TabsProps = {
+  base: [page: string, argument: string];
+  tabs: [id: string, title: string][];
+  current: string;
+};
+
+/** The parts of an object. Each has an address. */
+export const Tabs = ({ base, tabs, current }: TabsProps) => (
+  <nav class="tabs" aria-label={t('office.parts')}>
+    {tabs.map(([id, title]) => (
+      <a
+        key={id}
+        href={officeLink(id === tabs[0]?.[0] ? base : [...base, id])}
+        aria-current={id === current ? 'page' : undefined}
+      >
+        {title}
+      </a>
+    ))}
+  </nav>
+);

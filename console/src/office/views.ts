@@ -1,0 +1,15 @@
+import type { FunctionComponent } from 'preact';
+import { part } from '../ui/part.js';
+import type { OfficePageId } from './pages.js';
+
+const ON_USE = { isOnUse: true };
+
+/** The pages. Each loads with its first use. */
+export const VIEWS: Record<OfficePageId, FunctionComponent> = {
+  customers: part(async () => (await import('./pages/customers/customers.js')).CustomersPage, ON_USE),
+  couriers: part(async () => (await import('./pages/couriers/couriers.js')).CouriersPage, ON_USE),
+  rates: part(async () => (await import('./pages/rates/rates.js')).RatesPage, ON_USE),
+  team: part(async () => (await import('./pages/team/team.js')).TeamPage, ON_USE),
+  audit: part(async () => (await import('./pages/audit.js')).AuditPage, ON_USE),
+  me: part(async () => (await import('./pages/me.js')).MePage, ON_USE),
+};

@@ -1,0 +1,63 @@
+import { expect } from '@jest/globals';
+import { findingsOf, logIn } from '../../support/console/browser.js';
+import { consoleSuite } from '../../support/console/suite.js';
+import { DEMO } from '../../../fixtures/demo/seed.js';
+
+const { open, runs, service } = consoleSuite();
+
+/** Each page. */
+const PAGES = [
+  'customers',
+  'customers?search=nothing-has-this',
+  'customers/IEX-1001',
+  'customers?new=customer',
+  'customers?new=import',
+  'couriers',
+  'couriers/new',
+  'rates',
+  'team',
+  'team/iex',
+  'team?new=user',
+  'audit',
+  'me',
+];
+
+/** Each part of a courier. */
+const PARTS = ['profile', 'users', 'key', 'webhooks', 'rates', 'bills', 'statement', 'sync'].map(
+  (tab) => `couriers/IEX/${tab}`,
+);
+
+const MODES = [
+  [1280, 'light', 'en-US'],
+  [1280, 'dark', 'en-US'],
+  [390, 'light', 'es-ES'],
+  [390, 'dark', 'es-ES'],
+] as const;
+
+/** A folder for pictures of the pages, for people who look at them. */
+const pictures = process.env['SCREENSHOTS'];
+
+for (const [title, paths] of [
+  ['no page of the office', PAGES],
+  ['no part of a courier', PARTS],
+] as const)
+  for (const [width, colorScheme, locale] of MODES)
+    runs(
+      `${title} has a finding of axe, or scrolls sideways (${width} pixels, ${colorScheme}, ${locale})`,
+      async () => {
+        const { page } = await open({ width, colorScheme, locale, isQuiet: false });
+        await logIn(page, 'admin', DEMO.password);
+        await page.locator('.office').waitFor();
+        const findings: Record<string, string[]> = {};
+        for (const path of paths) {
+          await page.goto(`${service().url}/console/${path}`);
+          await page.locator('main h1').waitFor();
+          await page.waitForLoadState('networkidle');
+          const isWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+          findings[path] = [...(isWide ? ['scrolls sideways'] : []), ...(await findingsOf(page))];
+          const name = `${path.replaceAll(/\W/g, '-')}-${width}-${colorScheme}.png`;
+          if (pictures) await page.screenshot({ path: `${pictures}/${name}` });
+        }
+        expect(findings).toEqual(Object.fromEntries(paths.map((path) => [path, []])));
+      },
+    );

@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+import { OFFICE_PAGES } from '../../../console/src/office/pages.js';
+import { PAGES } from '../../../console/src/pages.js';
+import { operations } from '../../../generated/operations.js';
+
+/** Calls of the login, the account and the palette, which belong to no page. */
+const EVERYWHERE = {
+  login: 'the login',
+  resetPassword: 'a forgotten password, beside the login',
+  changePassword: 'the account',
+  getTwoFactor: 'the login has told whether it is on: `two_factor_enabled` of the user',
+  manageTwoFactor: 'the account',
+  searchCustomers: 'the palette',
+  resolveScan: 'the palette',
+};
+
+/** For programs. No person calls them. */
+const FOR_PROGRAMS = {
+  submitPrealert: 'a system of a courier, with an API key; a person uses createPrealert',
+  submitPrealertWithoutSuffix: 'the same at another path',
+  receivePackage: 'a system of the warehouse; a person scans, which is sendScans',
+  claimLabelJobs: 'the print bridge',
+  reportLabelJob: 'the print bridge',
+  listEvents: 'a system that reads the feed of events',
+  getContractJson: 'generators of clients',
+  getContractYaml: 'generators of clients',
+  getSdkContract: 'generators of clients',
+  getHealth: 'a load balancer',
+  getReadiness: 'a load balancer',
+};
+
+/** Needed by a person, and without a page still. Each line is work that is open. */
+const WITHOUT_PAGE = {
+  replacePrealert: 'Announcements: edit an announcement',
+  deletePrealert: 'Announcements: take an announcement back',
+  uploadPrealerts: 'Announcements: upload a file with a preview',
+  exportPackagesCsv: 'Parcels: export',
+  exportPackagesXlsx: 'Parcels: export',
+  recordPackageEvent: 'Parcel: hold, lost, returned, in transit',
+  queueDispatch: 'Webhooks: send a batch of packages again',
+  listDispatches: 'Webhooks: the batches that were sent again',
+  previewCourierInvoice: 'Billing run: the month of a courier before its bill',
+  getCourierBill: 'Bill: lines, adjustments and payments. The list of bills of a courier has the files',
+  manageCourierBills: 'Billing run and Bill: draft, publish, payments',
+  getBillingReconciliation: 'Billing run: what was left out, and what differs',
+  uploadLogo: 'Courier, Profile: the logo',
+  deleteLogo: 'Courier, Profile: the logo',
+  getCourierLogo: 'Courier, Profile: the logo',
+  manageWarehouses: 'Settings: warehouses and the gate of loading',
+  listCarriers: 'Settings: carriers',
+  manageCarriers: 'Settings: carriers',
+  getSecuritySettings: 'Settings: security',
+  updateSecuritySettings: 'Settings: security',
+};
+
+const onPages = new Set([...PAGES, ...OFFICE_PAGES].flatMap((page) => page.operations));
+const explained = { ...EVERYWHERE, ...FOR_PROGRAMS, ...WITHOUT_PAGE };
+
+test('every operation of the contract has a page of the console, or a reason why it has none', () => {
+  const all = Object.keys(operations);
+  expect(all.filter((id) => !onPages.has(id) && !(id in explained))).toEqual([]);
+  expect(Object.keys(explained).filter((id) => !all.includes(id))).toEqual([]);
+});
+
+test('no operation that has a page is listed as one without', () => {
+  expect(Object.keys({ ...FOR_PROGRAMS, ...WITHOUT_PAGE }).filter((id) => onPages.has(id))).toEqual([]);
+});
