@@ -179,7 +179,7 @@ describe('a block of docs/leaked-secrets.md of which a command fails', () => {
       const countCalls = (bin: string) => callsIn(bin).filter((name) => name === program).length;
       for (let failing = 1, calls = 1; calls >= failing; failing += 1) {
         writeFileSync(join(secrets, 'ENCRYPTION_KEYS'), `2:${hex('4')},1:${hex('3')}\n`);
-        const script = `test "$(grep -cx ${program} "\${0%/*}/calls")" -ne ${failing} || exit 1\nexec /bin/${program} "$@"`;
+        const script = `test "$(grep -cx ${program} "$(dirname "$0")/calls")" -ne ${failing} || exit 1\nexec /bin/${program} "$@"`;
         const bin = await makePrograms({ ...PROGRAMS, [program]: script });
         paste('encryption-key-rewrap', bin, secrets);
         calls = countCalls(bin);
