@@ -1,4 +1,5 @@
 // npm test: everything that a fresh clone needs, then the whole suite. Arguments go to jest.
+import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { jestStatus } from './jest.mjs';
@@ -15,6 +16,10 @@ if (missing.length > 0) {
 prepare({ installsHooks: true });
 const RECORD = join(root, 'coverage', 'run.json');
 rmSync(RECORD, { force: true });
+// A run tries only samples of some long lists (test/support/harness/effort.ts). A repetition tries the same ones.
+process.env.TEST_SEED ??= String(randomInt(100_000));
+if (process.env.TEST_LONG !== '1')
+  process.stdout.write(`Samples of this run: TEST_SEED=${process.env.TEST_SEED}\n`);
 const status = await jestStatus(args);
 // Only a complete run has a record.
 process.exitCode = status !== 0 && existsSync(RECORD) ? await repeat() : status;

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { runSteps, type Step } from '../../../scripts/check/run-steps.mjs';
 import { STAGES } from '../../../scripts/check/steps.mjs';
+import { rounds, sample } from '../../support/harness/effort.js';
 
 const step = (name: string, fault = ''): Step => ({
   name,
@@ -81,5 +82,28 @@ describe('the gate', () => {
     const stageOf = (name: string) => STAGES.findIndex((steps) => steps.some((each) => each.name === name));
     for (const reader of ['lint', 'types', 'console'])
       expect(stageOf(reader)).toBeGreaterThan(stageOf('sdk'));
+  });
+});
+
+describe('a sample of a list', () => {
+  const LIST = Array.from({ length: 74 }, (_, n) => n);
+  const COUNTS = [1, 7, 25, 73];
+  const isLong = rounds(0, 1) === 1;
+
+  test('has as many items as asked for, in their order, and those of the same seed again', () => {
+    for (const count of COUNTS)
+      for (const seed of [0, 5, 99_999]) {
+        const chosen = sample(LIST, count, seed);
+        expect(new Set(chosen).size).toBe(isLong ? LIST.length : count);
+        expect([...chosen].sort((a, b) => a - b)).toEqual(chosen);
+        expect(sample(LIST, count, seed)).toEqual(chosen);
+      }
+    expect(sample(LIST, Infinity, 5)).toEqual(LIST);
+    expect(sample([], 3, 5)).toEqual([]);
+  });
+
+  test('contains each item with some seed', () => {
+    for (const count of COUNTS)
+      expect(new Set(LIST.flatMap((seed) => sample(LIST, count, seed)))).toEqual(new Set(LIST));
   });
 });

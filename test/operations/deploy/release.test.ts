@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { PROGRAMS } from '../../../scripts/build.mjs';
 import { stageApplication } from '../../../scripts/release/application.mjs';
+import { bundleFilesOf } from '../../../scripts/release/bundle-files.mjs';
 import { writeImage } from '../../../scripts/release/image/image.mjs';
 import { writeTarball } from '../../../scripts/release/tarball.mjs';
 import { readOwnerUrl } from '../../../src/config/config.js';
@@ -188,6 +189,30 @@ describe('the application of a release', () => {
     await expectToServe(start, database, secrets.folder);
     await secrets.drop();
   }, 60_000);
+});
+
+test('the chunks that a program loads are found at once, also beside a long encoded text', async () => {
+  const root = await makeFolder();
+  const files = {
+    'src/main.js': `import "../chunks/a-ABCDEFG1.js";\nconst encoded = "${'A'.repeat(60_000)}";`,
+    'chunks/a-ABCDEFG1.js': 'await import("./b.c-ABCDEFG2.js");',
+    'chunks/b.c-ABCDEFG2.js': '',
+    'chunks/other-ABCDEFG3.js': 'import "./a-ABCDEFG1.js";',
+  };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, 'dist', path)), { recursive: true });
+    writeFileSync(join(root, 'dist', path), text);
+  }
+  const before = process.cpuUsage();
+  const found = bundleFilesOf(root, ['src/main.ts']);
+  const { user } = process.cpuUsage(before);
+  expect(found).toEqual(
+    ['src/main', 'chunks/a-ABCDEFG1', 'chunks/b.c-ABCDEFG2'].flatMap((path) => [
+      `dist/${path}.js`,
+      `dist/${path}.js.map`,
+    ]),
+  );
+  expect(user / 1000).toBeLessThan(1_000);
 });
 
 /** Writes a folder with these files at these times. */

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { matching } from '../../support/assertions/matching.js';
 import { createHmac } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
@@ -26,12 +26,11 @@ let secrets: string;
 /** The blocks that a test has run. */
 const ran = new Set<string>();
 
-beforeEach(async () => {
+/** Opens the installation of a group of tests: each replaces another secret of it, as an operator does after a large leak. */
+async function open(): Promise<void> {
   installation = await openInstallation();
   ({ database, secrets } = installation);
-}, LIMIT_MS);
-
-afterEach(() => installation.close(), LIMIT_MS);
+}
 
 afterAll(removeFolders);
 
@@ -69,56 +68,14 @@ function forge(token: string, kid: string, key: string): string {
 }
 
 describe('docs/leaked-secrets.md', () => {
+  beforeAll(open, LIMIT_MS);
+  afterAll(() => installation.close(), LIMIT_MS);
+
   declare('token key: a removed key is refused at once', async () => {
     runBlocks(['token-key']);
     await restart();
     expect(runBlocks(['token-key-proof'])).toMatch(/^OK: the leaked token key is refused$/m);
   });
-
-  declare(
-    'the comparison names each secret that is still the one from before, and each new one',
-    async () => {
-      const more = {
-        AWS_ACCESS_KEY_ID: 'AKIDOFBEFORE',
-        AWS_SECRET_ACCESS_KEY: 'secret-access-key',
-        POSTGRES_PASSWORD: 'weak',
-      };
-      for (const [name, value] of Object.entries(more)) writeFileSync(join(secrets, name), `${value}\n`);
-      expect(installation.paste(['compare']).output).toMatch(/^FAILED: the doctor compared nothing/m);
-      runBlocks(['snapshot']);
-      expect(readFileSync(join(secrets, 'before'), 'utf8')).not.toMatch(
-        matching(/AKIDOFBEFORE|secret-access-key|weak/, 'AKIDOFBEFORE', 'a secret-access-key', 'a weak one'),
-      );
-      const compare = () => {
-        const [, same = '', different = ''] =
-          /^OK: still the ones from before: (.*); these secrets are different: (.*?)\. No longer set: .*not set here, .*DATABASE_CELLS.* Nothing else was compared$/m.exec(
-            runBlocks(['compare']),
-          ) ?? [];
-        return { same: same.split(',').sort(), different: different.split(', ').sort() };
-      };
-      const databases = ['DATABASE_OWNER_URL', 'DATABASE_URL'];
-      const others = [...Object.keys(more), 'ENCRYPTION_KEYS', 'LOOKUP_KEY'].sort();
-      const all = [...others, ...databases, 'TOKEN_KEYS'].sort();
-      expect(compare()).toEqual({ same: all, different: ['none'] });
-      runBlocks(['token-key', 'database-login', 'database-owner']);
-      expect(compare()).toEqual({
-        same: others,
-        different: [...databases, 'LOGIN_PASSWORD', 'OWNER_PASSWORD', 'TOKEN_KEYS', 'userlist.txt'].sort(),
-      });
-      for (const name of Object.keys(more)) writeFileSync(join(secrets, name), `new-${name}\n`);
-      for (const name of ['ENCRYPTION_KEYS', 'LOOKUP_KEY'])
-        writeFileSync(join(secrets, name), `${name === 'LOOKUP_KEY' ? '' : '9:'}${'ab12'.repeat(16)}\n`);
-      const replaced = compare();
-      expect(replaced.same).toEqual(['none']);
-      expect(replaced.different).toEqual(expect.arrayContaining(all));
-      // A second report would have the new secrets.
-      const { status, output } = installation.paste(['snapshot']);
-      expect([status, output]).toEqual([
-        1,
-        expect.stringMatching(/^FAILED: there is a file before already, of /m),
-      ]);
-    },
-  );
 
   declare('token key, one of several: forged tokens get 401, sessions of the other key stay', async () => {
     const [leaked, kept] = ['leaked-'.repeat(6), 'kept-'.repeat(8)];
@@ -269,6 +226,7 @@ describe('docs/leaked-secrets.md', () => {
     expect(readdirSync(secrets)).not.toContain('userlist.txt');
     rmdirSync(join(secrets, 'DATABASE_DIRECT_URL.new'));
     expect(installation.paste(['database-login']).output).toMatch(/^OK: /m);
+    rmSync(join(secrets, 'DATABASE_DIRECT_URL'));
   });
 
   declare('database login: the old password is refused, the service works with the new one', async () => {
@@ -313,12 +271,62 @@ describe('docs/leaked-secrets.md', () => {
     runBlocks(['account-proof'], given);
     expect(await sessions(stolen)).toBe(401);
   });
+});
 
-  declare('every block with a name was run', async () => {
-    // blocks.test.ts runs the definitions of commands for each way of installing, and repeated-blocks.test.ts the block for a replacement
-    // that has failed.
-    const runsElsewhere = (name: string) => /^before$|^crossdock-|^psql-|^lookup-key-back$/.test(name);
-    expect([...BLOCKS.keys()].filter((name) => !runsElsewhere(name) && !ran.has(name))).toEqual([]);
-    expect(BLOCKS.size).toBeGreaterThan(15);
-  });
+describe('the comparison of docs/leaked-secrets.md', () => {
+  beforeAll(open, LIMIT_MS);
+  afterAll(() => installation.close(), LIMIT_MS);
+
+  declare(
+    'the comparison names each secret that is still the one from before, and each new one',
+    async () => {
+      const more = {
+        AWS_ACCESS_KEY_ID: 'AKIDOFBEFORE',
+        AWS_SECRET_ACCESS_KEY: 'secret-access-key',
+        POSTGRES_PASSWORD: 'weak',
+      };
+      for (const [name, value] of Object.entries(more)) writeFileSync(join(secrets, name), `${value}\n`);
+      expect(installation.paste(['compare']).output).toMatch(/^FAILED: the doctor compared nothing/m);
+      runBlocks(['snapshot']);
+      expect(readFileSync(join(secrets, 'before'), 'utf8')).not.toMatch(
+        matching(/AKIDOFBEFORE|secret-access-key|weak/, 'AKIDOFBEFORE', 'a secret-access-key', 'a weak one'),
+      );
+      const compare = () => {
+        const [, same = '', different = ''] =
+          /^OK: still the ones from before: (.*); these secrets are different: (.*?)\. No longer set: .*not set here, .*DATABASE_CELLS.* Nothing else was compared$/m.exec(
+            runBlocks(['compare']),
+          ) ?? [];
+        return { same: same.split(',').sort(), different: different.split(', ').sort() };
+      };
+      const databases = ['DATABASE_OWNER_URL', 'DATABASE_URL'];
+      const others = [...Object.keys(more), 'ENCRYPTION_KEYS', 'LOOKUP_KEY'].sort();
+      const all = [...others, ...databases, 'TOKEN_KEYS'].sort();
+      expect(compare()).toEqual({ same: all, different: ['none'] });
+      runBlocks(['token-key', 'database-login', 'database-owner']);
+      expect(compare()).toEqual({
+        same: others,
+        different: [...databases, 'LOGIN_PASSWORD', 'OWNER_PASSWORD', 'TOKEN_KEYS', 'userlist.txt'].sort(),
+      });
+      for (const name of Object.keys(more)) writeFileSync(join(secrets, name), `new-${name}\n`);
+      for (const name of ['ENCRYPTION_KEYS', 'LOOKUP_KEY'])
+        writeFileSync(join(secrets, name), `${name === 'LOOKUP_KEY' ? '' : '9:'}${'ab12'.repeat(16)}\n`);
+      const replaced = compare();
+      expect(replaced.same).toEqual(['none']);
+      expect(replaced.different).toEqual(expect.arrayContaining(all));
+      // A second report would have the new secrets.
+      const { status, output } = installation.paste(['snapshot']);
+      expect([status, output]).toEqual([
+        1,
+        expect.stringMatching(/^FAILED: there is a file before already, of /m),
+      ]);
+    },
+  );
+});
+
+declare('every block with a name was run', async () => {
+  // blocks.test.ts runs the definitions of commands for each way of installing, and repeated-blocks.test.ts the block for a replacement
+  // that has failed.
+  const runsElsewhere = (name: string) => /^before$|^crossdock-|^psql-|^lookup-key-back$/.test(name);
+  expect([...BLOCKS.keys()].filter((name) => !runsElsewhere(name) && !ran.has(name))).toEqual([]);
+  expect(BLOCKS.size).toBeGreaterThan(15);
 });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { rounds } from '../../support/harness/effort.js';
@@ -48,7 +48,7 @@ const PROCEDURES: Procedure[] = [
 let installation: Installation;
 let given: Record<string, string>;
 
-beforeEach(async () => {
+async function open(): Promise<void> {
   installation = await openInstallation();
   const { rows } = await withClient(installation.database.ownerUrl, (client) =>
     client.query<{ id: string }>("select id from users where username = 'manager' and tenant_id = $1", [
@@ -56,9 +56,8 @@ beforeEach(async () => {
     ]),
   );
   given = { USER_ID: String(rows[0]?.id) };
-}, LIMIT_MS);
+}
 
-afterEach(() => installation.close(), LIMIT_MS);
 afterAll(removeFolders);
 
 /** Returns the last line, without what follows its first word. */
@@ -90,35 +89,44 @@ async function replace({ blocks, restarts }: Procedure, times = 1): Promise<void
   }
 }
 
-declare(PROCEDURES.slice(0, rounds(3, PROCEDURES.length)))(
-  titleWith(
-    'the proof of the $secret is OK if and only if the last blocks have worked, however often',
-    missing,
-  ),
-  async (procedure) => {
-    const { blocks, proof } = procedure;
-    const [first = '', ...later] = blocks;
-    expect(['no block', paste(proof)]).toEqual(['no block', 'FAILED']);
-    for (const failing of programsOf(first)) {
-      await replace(procedure);
-      // The second leak.
-      expect([failing, paste(first, failing)]).toEqual([failing, 'FAILED']);
-      for (const block of later) paste(block);
-      expect([failing, paste(proof)]).toEqual([failing, 'FAILED']);
-    }
-    for (const block of later)
-      for (const failing of programsOf(block)) {
-        expect([first, paste(first)]).toEqual([first, 'OK']);
-        if (procedure.restarts) await installation.restart();
-        expect([failing, paste(block, failing), paste(proof)]).toEqual([failing, 'FAILED', 'FAILED']);
+describe('the blocks of a secret', () => {
+  // Each procedure replaces another secret, so all of them use one installation.
+  beforeAll(open, LIMIT_MS);
+  afterAll(() => installation.close(), LIMIT_MS);
+
+  declare(PROCEDURES.slice(0, rounds(3, PROCEDURES.length)))(
+    titleWith(
+      'the proof of the $secret is OK if and only if the last blocks have worked, however often',
+      missing,
+    ),
+    async (procedure) => {
+      const { blocks, proof } = procedure;
+      const [first = '', ...later] = blocks;
+      expect(['no block', paste(proof)]).toEqual(['no block', 'FAILED']);
+      for (const failing of programsOf(first)) {
+        await replace(procedure);
+        // The second leak.
+        expect([failing, paste(first, failing)]).toEqual([failing, 'FAILED']);
+        for (const block of later) paste(block);
+        expect([failing, paste(proof)]).toEqual([failing, 'FAILED']);
       }
-    await replace(procedure, 2);
-    expect([paste(proof), paste(proof)]).toEqual(['OK', 'OK']);
-  },
-  LIMIT_MS,
-);
+      for (const block of later)
+        for (const failing of programsOf(block)) {
+          expect([first, paste(first)]).toEqual([first, 'OK']);
+          if (procedure.restarts) await installation.restart();
+          expect([failing, paste(block, failing), paste(proof)]).toEqual([failing, 'FAILED', 'FAILED']);
+        }
+      await replace(procedure, 2);
+      expect([paste(proof), paste(proof)]).toEqual(['OK', 'OK']);
+    },
+    LIMIT_MS,
+  );
+});
 
 describe('the blocks of the lookup key', () => {
+  beforeEach(open, LIMIT_MS);
+  afterEach(() => installation.close(), LIMIT_MS);
+
   const replaced = () => existsSync(join(installation.secrets, 'replaced-lookup-key'));
   const pasteStopped = async (failing?: string, block = 'lookup-key') => {
     let outcome = '';

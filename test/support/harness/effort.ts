@@ -3,3 +3,17 @@ const isLong = process.env['TEST_LONG'] === '1';
 
 /** Returns a number of repetitions: `gate` in a default run, `long` in `npm run test:long`. */
 export const rounds = (gate: number, long: number): number => (isLong ? long : gate);
+
+/** Chosen per run (scripts/test.mjs), so that the samples of many runs contain every item. */
+const seed = Number(process.env['TEST_SEED'] ?? 0);
+
+/**
+ * Returns all items in `npm run test:long`. In a default run returns `count` of them, at equal distances from each other, which depend on
+ * the seed of the run. `TEST_SEED=n npm test` chooses those of an earlier run again.
+ */
+export function sample<Item>(items: readonly Item[], count: number, from = seed): Item[] {
+  const { length } = items;
+  if (isLong || count >= length) return [...items];
+  const chosen = Array.from({ length: count }, (_, n) => Math.floor(((from % length) + n * length) / count));
+  return items.filter((_, index) => chosen.includes(index));
+}

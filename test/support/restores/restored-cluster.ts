@@ -43,6 +43,20 @@ function asPostgres(program: string, args: string[]): string {
 
 const own = (path: string) => isRoot && execFileSync('chown', ['-R', 'postgres:', path]);
 
+/** A data folder that no server has used. A copy takes a tenth of the CPU time of initdb. */
+let initialised = '';
+
+async function initialise(bin: string): Promise<string> {
+  // The tests of another file have removed theirs.
+  if (existsSync(initialised)) return initialised;
+  const folder = await makeFolder();
+  own(folder);
+  initialised = join(folder, 'main');
+  const options = ['-U', 'postgres', '-A', 'trust', '-N', '-E', 'UTF8', '--locale=C.UTF-8'];
+  asPostgres(join(bin, 'initdb'), ['-D', initialised, ...options]);
+  return initialised;
+}
+
 /** Creates the data folder. @param isDebian whether the configuration is outside of it, and Debian's programs start the server */
 export async function createCluster(isDebian: boolean): Promise<Cluster> {
   const bin = DEBIAN ?? '';
@@ -51,19 +65,7 @@ export async function createCluster(isDebian: boolean): Promise<Cluster> {
   const [data, etc] = [join(folder, 'data', 'main'), join(folder, 'etc', version, 'main')];
   for (const each of [join(folder, 'data'), join(folder, 'backup', 'archive'), etc])
     mkdirSync(each, { recursive: true });
-  own(folder);
-  asPostgres(join(bin, 'initdb'), [
-    '-D',
-    data,
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-    '-N',
-    '-E',
-    'UTF8',
-    '--locale=C.UTF-8',
-  ]);
+  execFileSync('cp', ['-a', await initialise(bin), data]);
   const config = isDebian ? etc : data;
   const files = ['postgresql.conf', 'pg_hba.conf', 'pg_ident.conf'];
   if (isDebian) for (const file of files) renameSync(join(data, file), join(etc, file));

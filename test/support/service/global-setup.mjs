@@ -123,6 +123,11 @@ export async function dropDatabases(adminUrl, isDoomed) {
   for (const { datname } of rows) {
     if (isDoomed(datname)) await admin.query(`drop database if exists "${datname}" with (force)`);
   }
+  // Those of templates with the roles of the documents, which nobody drops with a test.
+  const { rows: owners } = await admin.query(
+    "select rolname from pg_roles where rolname like 'crossdock\\_test\\_%\\_owner' and not rolcanlogin",
+  );
+  for (const { rolname } of owners) if (isDoomed(rolname)) await admin.query(`drop role "${rolname}"`);
   await admin.end();
 }
 
