@@ -39,6 +39,7 @@ export const failuresEs: Record<string, string> = {
   package_not_assignable: 'El paquete no se puede asignar a este cliente. Revise su estado.',
   package_not_found: 'Este paquete no existe. Revise el número.',
   packages_not_assignable: 'El paquete no puede ir en este manifiesto. Revise su estado y su manifiesto.',
+  parcel_disputed: 'Otro courier reclama este paquete. La bodega decide.',
   password_wrong: 'La contraseña no coincide. Inténtelo de nuevo.',
   permission_denied: 'Su rol no permite esto. Consulte a un administrador.',
   prealert_not_flagged: 'Este aviso ya fue revisado. Recargue la página.',
