@@ -146,7 +146,7 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
 
         await logIn(page, 'iex', DEMO.password);
         await page.getByRole('heading', { level: 1, name: 'My parcels' }).waitFor();
-        await page.getByLabel('Tracking number').focus();
+        await page.getByLabel('Number, house no., code or name').focus();
         await type(page, first);
         await page.keyboard.press('Enter');
         await page
@@ -155,15 +155,18 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
           .waitFor();
         expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
           'My parcels',
+          'Unknown',
           'Announce',
-          'Webhooks',
-          'Service tokens',
+          'Customers',
           'Bills',
+          'Developers',
+          'Profile',
         ]);
         await noScrollSideways(page, width);
 
         // The courier sets the address of a webhook. The service refuses one that is not https.
-        await openPage(page, 3, 'Webhooks');
+        await openPage(page, 6, 'Developers');
+        await page.getByRole('link', { name: 'Webhooks' }).press('Enter');
         await page
           .getByRole('button', { name: /the address Changes of packages/ })
           .first()
@@ -194,6 +197,7 @@ describe('every page', () => {
       'manifests/no-such-manifest',
       'no-such-page',
     ],
+    // Its pages in all modes: office/looks.test.ts.
     iex: ['parcels', 'announce', 'webhooks', 'tokens', 'bills'],
   };
 
