@@ -44,7 +44,7 @@ it(
     const made = String(await dialogOf(page).getByTestId('secret').textContent());
     await dialogOf(page).getByRole('button', { name: 'I have stored it' }).click();
     await card.getByText(made).waitFor();
-    expect([await statusWith(before), await statusWith(made)]).toEqual([401, 201]);
+    expect([await statusWith(before), await statusWith(made)]).toEqual([403, 201]);
   },
   'iex',
 );

@@ -24,7 +24,7 @@ it(
     await page.getByText('Records: 1', { exact: true }).waitFor();
     await page.getByRole('combobox', { name: 'Status' }).selectOption('Received');
     await page.getByRole('button', { name: /Status: Received/ }).waitFor();
-    await page.getByLabel('Vendor').fill('Example');
+    await page.getByRole('textbox', { name: 'Vendor' }).fill('Example');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: /Vendor: Example/ }).waitFor();
     const address = await pathOf(page);
