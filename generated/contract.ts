@@ -2028,7 +2028,8 @@ export interface paths {
          *     media type each. Generated clients have only these.
          *
          *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package` and their
-         *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`.
+         *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL of an
+         *     origin that none of the present URLs has while `api_token` is set, because each webhook contains it.
          *
          *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
          *     `multipart/form-data` or `application/json`. The response contains the new key. The old key stops working

@@ -390,6 +390,18 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'service tokens: the api_token goes to no origin that a token names',
+    file: 'src/modules/couriers/settings/update-settings.ts',
+    find: "if (tx.caller.kind === 'token') assertKnownTargets(before, after);",
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['a token sends the api_token of the courier to no origin'],
+      },
+    ],
+  },
+  {
     name: 'service tokens: no token reads the API key',
     file: 'src/modules/couriers/settings/handlers.ts',
     find: "caller.kind === 'token' ? { ...stored, apiKey: null, api_token: null } : stored",
