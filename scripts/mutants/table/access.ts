@@ -359,6 +359,13 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [{ file: 'test/modules/users/change-users.test.ts', titles: ['revocation of tokens'] }],
   },
   {
+    name: 'attention: a role learns no count of records that it may not read',
+    file: 'src/modules/attention/queries.ts',
+    find: '.filter(([, { permission }]) => hasPermission(ctx.caller.role, permission))',
+    replace: '',
+    tests: [{ file: 'test/modules/attention/attention.test.ts', titles: ['names the kinds whose records'] }],
+  },
+  {
     name: 'service tokens: only a token of a courier submits pre-alerts like an API key',
     file: 'src/platform/access/authenticate.ts',
     find: "if (credential === 'key' && courierId === null)",
