@@ -34,6 +34,7 @@ const FOR_PROGRAMS = {
 
 /** Needed by a person, and without a page still. Each line is work that is open. */
 const WITHOUT_PAGE = {
+  getAttention: 'Home: what needs somebody',
   getPackageStatistics: 'Home and Reports',
   listUnknownParcels: 'Unknown, of staff: the parcels and who claims them',
   reviewParcelClaim: 'Unknown, of staff: the decision',

@@ -35,6 +35,13 @@ const columns = (): ListColumn<Bill>[] => [
     text: ({ status }) => textOf('bill', status),
   },
   {
+    id: 'balance',
+    title: t('myBill.toPay'),
+    cell: ({ balance }) => money(balance),
+    text: ({ balance }) => balance,
+    isNumber: true,
+  },
+  {
     id: 'period',
     title: t('bills.period'),
     cell: ({ start_date, end_date }) => `${date(start_date)} – ${date(end_date)}`,
@@ -58,13 +65,6 @@ const columns = (): ListColumn<Bill>[] => [
     title: t('courierBills.total'),
     cell: ({ total_amount }) => money(total_amount),
     text: ({ total_amount }) => total_amount,
-    isNumber: true,
-  },
-  {
-    id: 'balance',
-    title: t('myBill.toPay'),
-    cell: ({ balance }) => money(balance),
-    text: ({ balance }) => balance,
     isNumber: true,
   },
   { id: 'documents', title: t('bills.documents'), cell: (bill) => <Documents of={bill} />, text: () => '' },
