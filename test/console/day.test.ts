@@ -166,7 +166,7 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
 
         // The courier sets the address of a webhook. The service refuses one that is not https.
         await openPage(page, 6, 'Developers');
-        await page.getByRole('link', { name: 'Webhooks' }).press('Enter');
+        await page.getByRole('link', { name: 'Webhooks', exact: true }).press('Enter');
         await page
           .getByRole('button', { name: /the address Changes of packages/ })
           .first()
@@ -212,12 +212,14 @@ describe('every page', () => {
       const findings: Record<string, string[]> = { login: await findingsOf(page) };
       await logIn(page, user, DEMO.password);
       await page.locator('.workplace').waitFor();
+      await page.locator('main h1').waitFor();
       await page.waitForLoadState('networkidle');
       findings['first'] = await findingsOf(page);
       // The other pages say that the parcel waits.
       if (user === 'warehouse') await scan(page, 'AXE0000001');
       for (const path of PAGES[user]) {
         await page.evaluate(`location.hash = '#/${path}'`);
+        await page.locator('main h1').waitFor();
         await page.waitForLoadState('networkidle');
         await noScrollSideways(page, width);
         findings[path] = await findingsOf(page);

@@ -82,7 +82,7 @@ it(
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export all (CSV)' }).click(),
     ]);
-    const lines = readFileSync((await download.path()) ?? '', 'utf8')
+    const lines = readFileSync(await download.path(), 'utf8')
       .trim()
       .split('\r\n');
     const { rows: counted } = await service().owner.query<{ count: number }>(
