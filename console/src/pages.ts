@@ -1,17 +1,23 @@
 import type { TextKey } from './texts/en.js';
 
-export type PageId =
-  | 'receive'
-  | 'load'
-  | 'find'
-  | 'manifests'
-  | 'flagged'
-  | 'today'
+export type StaffPageId = 'receive' | 'load' | 'find' | 'manifests' | 'flagged' | 'today';
+
+export type CourierPageId =
   | 'parcels'
+  | 'unknown'
+  | 'claims'
   | 'announce'
+  | 'customers'
+  | 'syncs'
+  | 'bills'
+  | 'month'
+  | 'statement'
+  | 'developers'
   | 'webhooks'
   | 'tokens'
-  | 'bills';
+  | 'profile';
+
+export type PageId = StaffPageId | CourierPageId;
 
 type Role = 'admin' | 'manager' | 'warehouse' | 'courier';
 
@@ -19,6 +25,8 @@ export type PageInfo = {
   id: PageId;
   title: TextKey;
   roles: readonly Role[];
+  /** The page of the menu that this one is a part of. */
+  under?: PageId;
   /** The operations without which the page is of no use. A test compares them with the permissions of the roles. */
   operations: readonly string[];
 };
@@ -35,13 +43,24 @@ export const PAGES: PageInfo[] = [
   { id: 'manifests', title: 'manifests.title', roles: STAFF, operations: ['listManifests', 'getManifest', 'createManifest', 'manageManifest', 'listPackages', 'resolveScan', 'listPrealerts'] },
   { id: 'flagged', title: 'flagged.title', roles: STAFF, operations: ['listPrealerts', 'reviewPrealert', 'resolveScan', 'listPackages', 'updatePackage', 'searchCustomers'] },
   { id: 'today', title: 'today.title', roles: STAFF, operations: ['listPackages', 'listPrealerts'] },
-  { id: 'parcels', title: 'parcels.title', roles: COURIER, operations: ['listPackages', 'listPackageEvents'] },
-  { id: 'announce', title: 'announce.title', roles: COURIER, operations: ['createPrealert', 'listPrealerts', 'searchCustomers'] },
-  { id: 'webhooks', title: 'webhooks.title', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'listWebhookDeliveries', 'manageWebhookDeliveries'] },
-  { id: 'tokens', title: 'tokens.title', roles: COURIER, operations: ['listServiceTokens', 'manageServiceTokens'] },
-  { id: 'bills', title: 'bills.title', roles: COURIER, operations: ['listCourierBills', 'downloadCourierBill'] },
+  { id: 'parcels', title: 'parcels.title', roles: COURIER, operations: ['listPackages', 'listPackageEvents', 'getPackage', 'exportPackagesCsv', 'exportPackagesXlsx', 'updatePackage'] },
+  { id: 'unknown', title: 'courierPage.unknown', roles: COURIER, operations: ['listPackages', 'getPackage', 'updatePackage', 'searchCustomers'] },
+  { id: 'claims', title: 'courierPage.claims', under: 'unknown', roles: COURIER, operations: ['claimParcel', 'listParcelClaims', 'searchCustomers'] },
+  { id: 'announce', title: 'announce.title', roles: COURIER, operations: ['createPrealert', 'listPrealerts', 'replacePrealert', 'deletePrealert', 'uploadPrealerts', 'searchCustomers'] },
+  { id: 'customers', title: 'courierPage.customers', roles: COURIER, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers'] },
+  { id: 'syncs', title: 'courierPage.syncs', under: 'customers', roles: COURIER, operations: ['syncCustomers', 'listCustomerSyncs'] },
+  { id: 'bills', title: 'bills.title', roles: COURIER, operations: ['listCourierBills', 'getCourierBill', 'downloadCourierBill'] },
+  { id: 'month', title: 'courierPage.month', under: 'bills', roles: COURIER, operations: ['previewCourierInvoice'] },
+  { id: 'statement', title: 'courierPage.statement', under: 'bills', roles: COURIER, operations: ['getCourierStatement'] },
+  { id: 'developers', title: 'courierPage.developers', roles: COURIER, operations: ['getCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret'] },
+  { id: 'webhooks', title: 'webhooks.title', under: 'developers', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'listWebhookDeliveries', 'manageWebhookDeliveries'] },
+  { id: 'tokens', title: 'tokens.title', under: 'developers', roles: COURIER, operations: ['listServiceTokens', 'manageServiceTokens'] },
+  { id: 'profile', title: 'courierPage.profile', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'uploadLogo', 'deleteLogo'] },
 ];
 
 /** Returns the pages of a role. A role that a later version adds has none. */
 export const pagesOf = (role: string): PageInfo[] =>
   PAGES.filter(({ roles }) => (roles as readonly string[]).includes(role));
+
+/** Returns those of the menu. */
+export const inMenu = (pages: PageInfo[]): PageInfo[] => pages.filter(({ under }) => !under);

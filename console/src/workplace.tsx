@@ -1,15 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import type { FunctionComponent } from 'preact';
-import { AnnouncePage } from './courier/announce.js';
-import { BillsPage } from './courier/bills.js';
-import { ParcelsPage } from './courier/parcels.js';
-import { TokensPage } from './courier/tokens.js';
-import { WebhooksPage } from './courier/webhooks.js';
 import { endLoading } from './device/loading.js';
 import { settings } from './device/settings.js';
 import { hasOffice } from './office/pages.js';
-import { PAGES, pagesOf, type PageId, type PageInfo } from './pages.js';
+import { inMenu, PAGES, pagesOf, type PageId, type PageInfo, type StaffPageId } from './pages.js';
 import { listenForAnswers } from './queue/answers.js';
 import { AttentionPanel, QueueIndicator, QueueNotices } from './queue/panel.js';
 import { startSender } from './queue/sender.js';
@@ -36,25 +31,24 @@ import { HelpDialog } from './ui/help.js';
 import { Icon } from './ui/icons.js';
 import { fieldForKeys, keepFocus } from './ui/focus.js';
 import { giveReading } from './ui/keys.js';
+import { part } from './ui/part.js';
 import { Empty } from './ui/parts.js';
 import { clearOutcome } from './ui/outcome.js';
 import { goTo, linkTo, route } from './ui/router.js';
 import { refuseStrayScan, stray, StrayReading, takeStrayWeight } from './station/stray.js';
 import { AccountMenu } from './ui/account-menu.js';
 
-const VIEWS: Record<PageId, FunctionComponent> = {
+const VIEWS: Record<StaffPageId, FunctionComponent> = {
   receive: ReceivePage,
   load: LoadPage,
   find: FindPage,
   manifests: ManifestsPage,
   flagged: FlaggedPage,
   today: TodayPage,
-  parcels: ParcelsPage,
-  announce: AnnouncePage,
-  webhooks: WebhooksPage,
-  tokens: TokensPage,
-  bills: BillsPage,
 };
+
+// A station loads none of them.
+const CourierPage = part(async () => (await import('./courier/views.js')).CourierPage, { isOnUse: true });
 
 // Once, because the answers are kept after a log-out.
 listenForAnswers();
@@ -62,6 +56,7 @@ listenForAnswers();
 /** The menu and one page. */
 export function Workplace({ session: current }: { session: Session }) {
   const pages = pagesOf(current.user.role);
+  const menu = inMenu(pages);
   const { page: wanted, argument } = route.value;
   // A page of another role was left open by somebody else.
   const page = pages.find(({ id }) => id === wanted) ?? (isUnknown(wanted) ? undefined : pages[0]);
@@ -76,7 +71,7 @@ export function Workplace({ session: current }: { session: Session }) {
   // Before the page is painted, so that no scan falls between.
   useLayoutEffect(
     () =>
-      listen(pages, isStaff, {
+      listen(menu, isStaff, {
         F1: () => (isHelpOpen.value = !isHelpOpen.value),
         F2: () => isStaff && startCorrection(),
       }),
@@ -106,8 +101,12 @@ export function Workplace({ session: current }: { session: Session }) {
           Crossdock
         </a>
         <nav class="menu" aria-label={t('menu.pages')}>
-          {pages.map(({ id, title }) => (
-            <a key={id} href={linkTo(id)} aria-current={id === page?.id ? 'page' : undefined}>
+          {menu.map(({ id, title }) => (
+            <a
+              key={id}
+              href={linkTo(id)}
+              aria-current={id === (page?.under ?? page?.id) ? 'page' : undefined}
+            >
               <Icon name={id} />
               <span>{t(title)}</span>
             </a>
@@ -134,7 +133,7 @@ export function Workplace({ session: current }: { session: Session }) {
       </main>
       {isStaff && <AttentionPanel page={page?.id} />}
       {correcting.value !== undefined && <CorrectDialog key={correcting.value} />}
-      {isHelpOpen.value && <HelpDialog pages={pages} onClose={() => (isHelpOpen.value = false)} />}
+      {isHelpOpen.value && <HelpDialog pages={menu} onClose={() => (isHelpOpen.value = false)} />}
       {isExpired.value && <ExpiredDialog onLeave={leave} />}
       <LeaveDialog />
     </div>
@@ -156,9 +155,12 @@ function Page({ id }: { id: PageId | undefined }) {
         <a href={linkTo('')}>{t('page.first')}</a>
       </Empty>
     );
+  if (!isOfStaff(id)) return <CourierPage id={id} />;
   const View = VIEWS[id];
   return <View key={id} />;
 }
+
+const isOfStaff = (id: PageId): id is StaffPageId => id in VIEWS;
 
 /** A parcel that waits for its weight while another page is open. */
 const WaitingParcel = () => (

@@ -5,6 +5,9 @@ import { matching } from '../support/assertions/matching.js';
 import { PAGES } from '../../console/src/pages.js';
 import { doubtOf, isCodeText, readMeasures } from '../../console/src/staff/parcel.js';
 import { countDay } from '../../console/src/staff/day.js';
+import { en as courierEn } from '../../console/src/courier/texts/en.js';
+import { es as courierEs } from '../../console/src/courier/texts/es.js';
+import { courierFailuresEs } from '../../console/src/courier/texts/failures-es.js';
 import { OFFICE_PAGES } from '../../console/src/office/pages.js';
 import { en as officeEn } from '../../console/src/office/texts/en.js';
 import { es as officeEs } from '../../console/src/office/texts/es.js';
@@ -18,10 +21,14 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { hasPermission, type Permission } from '../../src/platform/access/permissions.js';
 import { bundle, codesOf, operationOf } from '../support/service/contract.js';
 
-// The texts of the office load with it.
-const en: Record<string, string> = { ...stationEn, ...officeEn };
-const es: Record<string, string> = { ...stationEs, ...officeEs };
-const failuresEs: Record<string, string> = { ...stationFailuresEs, ...officeFailuresEs };
+// The texts of the office load with it, and those of couriers with their pages.
+const en: Record<string, string> = { ...stationEn, ...officeEn, ...courierEn };
+const es: Record<string, string> = { ...stationEs, ...officeEs, ...courierEs };
+const failuresEs: Record<string, string> = {
+  ...stationFailuresEs,
+  ...officeFailuresEs,
+  ...courierFailuresEs,
+};
 
 const ALL_PAGES = [...PAGES, ...OFFICE_PAGES];
 
@@ -30,7 +37,7 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.tsx?$/.test(path))
   .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }));
 const sources = files
-  .filter(({ path }) => !/^(?:office\/)?texts/.test(path))
+  .filter(({ path }) => !/^(?:(?:office|courier)\/)?texts/.test(path))
   .map(({ text }) => text)
   .join('\n');
 
@@ -39,9 +46,14 @@ describe('the texts', () => {
     expect(Object.keys(es).sort()).toEqual(Object.keys(en).sort());
   });
 
-  test('of the office replace none of the others', () => {
+  test('of the office and of couriers replace none of the others', () => {
     const shared = (one: object, other: object) => Object.keys(one).filter((key) => key in other);
-    expect([...shared(officeEn, stationEn), ...shared(officeFailuresEs, stationFailuresEs)]).toEqual([]);
+    expect([
+      ...shared(officeEn, stationEn),
+      ...shared(courierEn, { ...stationEn, ...officeEn }),
+      ...shared(officeFailuresEs, stationFailuresEs),
+      ...shared(courierFailuresEs, { ...stationFailuresEs, ...officeFailuresEs }),
+    ]).toEqual([]);
   });
 
   test('have the same placeholders in both languages, and none is empty', () => {
@@ -106,6 +118,7 @@ describe('an English text of the service', () => {
   const FIELDS = ['message', 'remarks', 'explanation'];
   /** Where the console reads one, and why. Nothing is read out of it: what a page needs of it is a field or a code of the response. */
   const READERS = [
+    'courier/bills/bill-view.tsx remarks: of people',
     'find/find.tsx explanation: on a device in English only',
     'find/find.tsx remarks: of people; or the text of a change that has no fields yet',
     'office/pages/audit.tsx remarks: of people',

@@ -5,6 +5,7 @@ import { dateTime, t, textOf } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Choice, Content, Dialog, Empty, Field, Heading, Problem, Table } from '../ui/parts.js';
 import { single } from '../device/single.js';
+import { PageTabs } from './ui/page-tabs.js';
 
 /** A courier has at most 20 active ones. */
 const SHOWN = 50;
@@ -41,6 +42,7 @@ export function TokensPage() {
           {t('tokens.new')}
         </button>
       </Heading>
+      <PageTabs of="developers" />
       <p class="muted">{t('tokens.hint')}</p>
       <Content of={tokens}>
         {(data) =>

@@ -5,6 +5,8 @@ import { dateTime, number, t, textOf } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Content, Dialog, Empty, Field, Heading, Problem, Table, Tag } from '../ui/parts.js';
 import { single } from '../device/single.js';
+import { linkTo } from '../ui/router.js';
+import { PageTabs } from './ui/page-tabs.js';
 
 const ENDPOINTS = ['add_package', 'update_package'] as const;
 type Endpoint = (typeof ENDPOINTS)[number];
@@ -24,6 +26,7 @@ export function WebhooksPage() {
           {t('today.refresh')}
         </button>
       </Heading>
+      <PageTabs of="developers" />
       <Content of={settings}>
         {(data) => (
           <>
@@ -39,13 +42,9 @@ export function WebhooksPage() {
                 />
               ))}
             </ul>
-            {data.webhook_secret && (
-              <details class="section">
-                <summary>{t('webhooks.secret')}</summary>
-                <p class="mono break">{data.webhook_secret}</p>
-                <p class="muted">{t('webhooks.secretHint')}</p>
-              </details>
-            )}
+            <p>
+              <a href={linkTo('developers')}>{t('webhooks.secret')}</a>
+            </p>
           </>
         )}
       </Content>

@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks';
 import type { CustomerMatch } from '../../../sdk/typescript/src/index.js';
-import { api } from '../session/session.js';
+import { api, session } from '../session/session.js';
 import { t } from '../texts/texts.js';
 import { useLoad } from '../ui/load.js';
 import { Field, Problem, Progress } from '../ui/parts.js';
@@ -86,7 +86,7 @@ export function CustomerSearch({ label, onChoose }: Props) {
             onClick={() => onChoose(match)}
           >
             <strong>{match.user_code}</strong> {match.first_name} {match.last_name}
-            <span class="muted"> {match.courier_name}</span>
+            {session.value?.user.role !== 'courier' && <span class="muted"> {match.courier_name}</span>}
           </li>
         ))}
       </ul>

@@ -1,9 +1,10 @@
 import { settings, type Language } from '../device/settings.js';
+import type { CourierKey } from '../courier/texts/en.js';
 import type { OfficeKey } from '../office/texts/en.js';
 import { en, type TextKey } from './en.js';
 import { es } from './es.js';
 
-export type AnyKey = TextKey | OfficeKey;
+export type AnyKey = TextKey | OfficeKey | CourierKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 

@@ -1,7 +1,7 @@
 import type { PageId } from '../pages.js';
 
-/** One path per page, on a grid of 24, drawn as lines. */
-const PATHS: Record<PageId, string> = {
+/** One path per page of the menu, on a grid of 24, drawn as lines. */
+const PATHS: Partial<Record<PageId, string>> = {
   receive: 'M12 3v11m0 0 4-4m-4 4-4-4M4 15v4a1 1 0 0 0 1 1h14a1 1 0 0 0 1-1v-4',
   load: 'M3 15h11V5H3zm11-6h4l3 3v3h-7zM7 18.5a1.5 1.5 0 1 0 0-.01M17 18.5a1.5 1.5 0 1 0 0-.01',
   find: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13zm4.8-1.7L20 20',
@@ -10,8 +10,11 @@ const PATHS: Record<PageId, string> = {
   today: 'M4 20V10m5 10V4m5 16v-8m5 8V7',
   parcels: 'M12 3 4 7v10l8 4 8-4V7zM4 7l8 4 8-4M12 11v10',
   announce: 'M12 5v14M5 12h14',
-  webhooks: 'M5 12h5l2-6 3 12 2-6h3',
-  tokens: 'M14.5 14a4.5 4.5 0 1 0-4-2.5L4 18v3h3l1-1v-2h2l2-2.5a4.5 4.5 0 0 0 2.5.5M16 8.5v.01',
+  unknown: 'M9.5 9a2.5 2.5 0 1 1 3.5 2.3c-.7.3-1 .8-1 1.7m0 3v.01M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18',
+  customers:
+    'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7m-6 9c0-3.3 2.7-6 6-6s6 2.7 6 6M16 11a3 3 0 1 0 0-6m2 15h3c0-2.6-1.4-4.5-3.5-5.4',
+  developers: 'm8 8-4 4 4 4m8-8 4 4-4 4M13.5 5l-3 14',
+  profile: 'M4 20V9l8-5 8 5v11zM9 20v-6h6v6',
   bills: 'M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6',
 };
 

@@ -1,7 +1,8 @@
 import { computed, signal } from '@preact/signals';
 
 // Two kinds of addresses. The station and the couriers' pages: `/console#/manifests/<id>`. The office: `/console/customers/<code>?page=2`,
-// where the query has what a list shows. Addresses contain no secrets and no scans (decision 0121).
+// where the query has what a list shows. Lists of couriers have it behind the hash: `/console#/parcels/<house number>?page=2`. Addresses
+// contain no secrets and no scans (decision 0121).
 
 const ROOT = '/console';
 
@@ -22,13 +23,17 @@ window.addEventListener('hashchange', update);
 window.addEventListener('popstate', update);
 update();
 
-/** `#/manifests/<id>` is the page `manifests` with the argument `<id>`. */
+/** `#/manifests/<id>` is the page `manifests` with the argument `<id>`. A list has more in a query behind it. */
 export const route = computed(() => {
-  const [, page = '', argument] = address.value.hash.split('/');
-  return { page, argument };
+  const [path = '', search = ''] = address.value.hash.split('?');
+  const [, page = '', argument] = path.split('/').map(decode);
+  return { page, argument: argument || undefined, query: new URLSearchParams(search) };
 });
 
-export const linkTo = (page: string, argument?: string) => `#/${page}${argument ? `/${argument}` : ''}`;
+export function linkTo(page: string, argument?: string, query: Query = {}): string {
+  const search = new URLSearchParams(query).toString();
+  return `#/${page}${argument ? `/${encodeURIComponent(argument)}` : ''}${search && `?${search}`}`;
+}
 
 export function goTo(page: string, argument?: string): void {
   if (location.pathname === ROOT) location.hash = linkTo(page, argument);

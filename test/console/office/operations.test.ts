@@ -14,6 +14,7 @@ const EVERYWHERE = {
   manageTwoFactor: 'the account',
   searchCustomers: 'the palette',
   resolveScan: 'the palette',
+  getCourierLogo: 'public: the picture of a logo, which Profile of a courier shows',
 };
 
 /** For programs. No person calls them. */
@@ -33,28 +34,15 @@ const FOR_PROGRAMS = {
 
 /** Needed by a person, and without a page still. Each line is work that is open. */
 const WITHOUT_PAGE = {
-  replacePrealert: 'Announcements: edit an announcement',
-  deletePrealert: 'Announcements: take an announcement back',
-  uploadPrealerts: 'Announcements: upload a file with a preview',
-  exportPackagesCsv: 'Parcels: export',
-  exportPackagesXlsx: 'Parcels: export',
-  getPackage: 'Parcel: everything about it',
   getAttention: 'Home: what needs somebody',
   getPackageStatistics: 'Home and Reports',
-  claimParcel: 'Unknown, of a courier',
-  listParcelClaims: 'Unknown: the claims',
   listUnknownParcels: 'Unknown, of staff: the parcels and who claims them',
   reviewParcelClaim: 'Unknown, of staff: the decision',
   recordPackageEvent: 'Parcel: hold, lost, returned, in transit',
   queueDispatch: 'Webhooks: send a batch of packages again',
   listDispatches: 'Webhooks: the batches that were sent again',
-  previewCourierInvoice: 'Billing run: the month of a courier before its bill',
-  getCourierBill: 'Bill: lines, adjustments and payments. The list of bills of a courier has the files',
   manageCourierBills: 'Billing run and Bill: draft, publish, payments',
   getBillingReconciliation: 'Billing run: what was left out, and what differs',
-  uploadLogo: 'Courier, Profile: the logo',
-  deleteLogo: 'Courier, Profile: the logo',
-  getCourierLogo: 'Courier, Profile: the logo',
   manageWarehouses: 'Settings: warehouses and the gate of loading',
   listCarriers: 'Settings: carriers',
   manageCarriers: 'Settings: carriers',

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { officeAddress, officeLink, openAddress } from '../../ui/router.js';
+import { linkTo, officeAddress, officeLink, openAddress, route } from '../../ui/router.js';
 
 /** What a list shows. All of it is in the address, so that a reload, a bookmark and the way back show the same. */
 export type ListState = {
@@ -50,24 +50,42 @@ export type ListAddress = {
   change: (changes: Change, options?: { isTyping?: boolean }) => void;
   /** Returns the address of an object beside the list, or of the list itself. `extra` names what the address of the object needs. */
   linkTo: (argument?: string, extra?: Record<string, string>) => string;
+  /** Returns the address of the list with the query of a view. */
+  viewLink: (query: string) => string;
 };
 
-/** Returns what the address says about the list of a page. */
+/** Returns what the address says about the list of a page of the office. */
 export function useListAddress(page: string): ListAddress {
   const at = officeAddress.value;
-  const text = at?.query.toString() ?? '';
+  return useAddress(at?.query, at?.argument, (shown, query) =>
+    officeLink(shown ? [page, shown] : page, query),
+  );
+}
+
+/** Returns what the address says about the list of a page of couriers. */
+export function useHashAddress(page: string): ListAddress {
+  const { query, argument } = route.value;
+  return useAddress(query, argument, (shown, shownQuery) => linkTo(page, shown, shownQuery));
+}
+
+type Link = (argument: string | undefined, query: URLSearchParams | Record<string, string>) => string;
+
+function useAddress(
+  query: URLSearchParams | undefined,
+  argument: string | undefined,
+  link: Link,
+): ListAddress {
+  const text = query?.toString() ?? '';
   const state = useMemo(() => readState(new URLSearchParams(text)), [text]);
-  const argument = at?.argument;
-  const link = (next: ListState, shown: string | undefined, extra: Record<string, string> = {}) =>
-    officeLink(shown ? [page, shown] : page, { ...queryOf(next), ...extra });
   return {
     state,
     change: (changes, { isTyping = false } = {}) => {
       // Another choice begins at its first page.
       const isSamePart = 'page' in changes || 'before' in changes || 'columns' in changes;
       const next = { ...state, ...(isSamePart ? {} : { page: 1, before: '' }), ...changes };
-      openAddress(link(next, argument), { isSame: isTyping });
+      openAddress(link(argument, queryOf(next)), { isSame: isTyping });
     },
-    linkTo: (shown, extra) => link(state, shown, extra),
+    linkTo: (shown, extra = {}) => link(shown, { ...queryOf(state), ...extra }),
+    viewLink: (view) => link(undefined, new URLSearchParams(view)),
   };
 }

@@ -1,5 +1,5 @@
 import { useLoad, type Loaded } from '../../ui/load.js';
-import { useListAddress, type ListAddress, type ListState } from './address.js';
+import { useHashAddress, useListAddress, type ListAddress, type ListState } from './address.js';
 
 /** One page of a list. A list that grows while it is read has `nextBefore` instead of a number of records. */
 export type ListPage<Row> = { rows: Row[]; total?: number; nextBefore?: string | null };
@@ -9,12 +9,17 @@ export type Listed<Row> = {
   loaded: Loaded<ListPage<Row>>;
 };
 
-/** Loads what the address of a page says. */
-export function useList<Row>(
-  page: string,
-  load: (state: ListState, signal: AbortSignal) => Promise<ListPage<Row>>,
-): Listed<Row> {
-  const address = useListAddress(page);
+type Load<Row> = (state: ListState, signal: AbortSignal) => Promise<ListPage<Row>>;
+
+/** Loads what the address of a page of the office says. */
+export const useList = <Row>(page: string, load: Load<Row>): Listed<Row> =>
+  useListed(useListAddress(page), load);
+
+/** Loads what the address of a page of couriers says. */
+export const useHashList = <Row>(page: string, load: Load<Row>): Listed<Row> =>
+  useListed(useHashAddress(page), load);
+
+function useListed<Row>(address: ListAddress, load: Load<Row>): Listed<Row> {
   const { search, filters, sort, page: shown, before } = address.state;
   const loaded = useLoad(
     (signal) => load(address.state, signal),

@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../../texts/texts.js';
 import { Field } from '../../ui/parts.js';
-import { officeLink } from '../../ui/router.js';
 import { queryOf, type ListAddress } from './address.js';
 import type { ListColumn } from './table.js';
 import { removeView, saveView, viewsOf } from './views.js';
@@ -16,7 +15,13 @@ type Props<Row> = {
 };
 
 /** Which columns are shown, the views of this device, and the export. */
-export function ViewMenu<Row>({ page, columns, of: { state, change }, isShown, children }: Props<Row>) {
+export function ViewMenu<Row>({
+  page,
+  columns,
+  of: { state, change, viewLink },
+  isShown,
+  children,
+}: Props<Row>) {
   const [name, setName] = useState('');
   const query = new URLSearchParams(queryOf(state)).toString();
   const toggle = (id: string) => {
@@ -63,7 +68,7 @@ export function ViewMenu<Row>({ page, columns, of: { state, change }, isShown, c
           <ul class="views" aria-label={t('list.views')}>
             {viewsOf(page).map((view) => (
               <li key={view.name}>
-                <a href={officeLink(page, new URLSearchParams(view.query))}>{view.name}</a>
+                <a href={viewLink(view.query)}>{view.name}</a>
                 <button type="button" class="quiet" onClick={() => removeView(page, view.name)}>
                   {t('list.removeView')}
                   <span class="unseen"> {view.name}</span>

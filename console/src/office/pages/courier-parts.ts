@@ -1,10 +1,10 @@
-import type { CourierLogin, CourierRecord } from '../../../../sdk/typescript/src/index.js';
+import type { CourierLogin, CourierRecord, CourierSettings } from '../../../../sdk/typescript/src/index.js';
 
 /** What each part of a courier's page gets. */
 export type TabProps = { courier: CourierRecord; onChanged: () => void };
 
 /** The fields of a courier that a person may change. Unknown ones are empty. */
-export const detailsOf = (courier?: CourierRecord) => ({
+export const detailsOf = (courier?: CourierRecord | CourierSettings) => ({
   courier_name: courier?.courier_name ?? '',
   company_name: courier?.company_name ?? '',
   email: courier?.email ?? '',

@@ -11,8 +11,16 @@ const SHOWN = 200;
 const today = () => new Date().toISOString().slice(0, 10);
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
 
+export const StatementTab = ({ courier: { courier_id } }: TabProps) => <Statement courierId={courier_id} />;
+
+type Props = {
+  courierId: string;
+  /** Returns the address of a bill, if it has one. */
+  linkOf?: (billId: string) => string;
+};
+
 /** What a courier owes: the movements of a period, and the age of what is unpaid. Amounts are in US dollars. */
-export function StatementTab({ courier: { courier_id } }: TabProps) {
+export function Statement({ courierId: courier_id, linkOf }: Props) {
   const [from, setFrom] = useState(`${today().slice(0, 4)}-01-01`);
   const [to, setTo] = useState(today);
   const isPeriod = isDay(from) && isDay(to);
@@ -70,7 +78,14 @@ export function StatementTab({ courier: { courier_id } }: TabProps) {
                     { title: t('office.kind'), cell: ({ kind }) => textOf('movement', kind) },
                     {
                       title: t('bills.number'),
-                      cell: ({ invoice_number }) => <span class="mono">{invoice_number}</span>,
+                      cell: ({ bill_id, invoice_number }) =>
+                        linkOf ? (
+                          <a class="mono" href={linkOf(bill_id)}>
+                            {invoice_number}
+                          </a>
+                        ) : (
+                          <span class="mono">{invoice_number}</span>
+                        ),
                     },
                     { title: t('statement.reference'), isExtra: true, cell: ({ reference }) => reference },
                     { title: t('statement.amount'), isNumber: true, cell: ({ amount }) => money(amount) },

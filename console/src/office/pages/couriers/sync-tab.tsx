@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api } from '../../../session/session.js';
 import { dateTime, number, t, textOf } from '../../../texts/texts.js';
@@ -9,8 +10,21 @@ import type { TabProps } from '../courier-parts.js';
 
 const SHOWN = 50;
 
+export const SyncTab = ({ courier: { courier_id, courier_code } }: TabProps) => (
+  <Syncs courierId={courier_id}>
+    {t('sync.hint')}{' '}
+    <a href={officeLink(['couriers', courier_code, 'webhooks'])}>{t('courierTab.webhooks')}</a>
+  </Syncs>
+);
+
+type Props = {
+  courierId: string;
+  /** From where they are fetched, and where that is set. */
+  children: ComponentChildren;
+};
+
 /** The synchronisations of the courier's customers with its own system. */
-export function SyncTab({ courier: { courier_id, courier_code } }: TabProps) {
+export function Syncs({ courierId: courier_id, children }: Props) {
   const [before, setBefore] = useState<string>();
   const runs = useLoad(
     (signal) =>
@@ -24,10 +38,7 @@ export function SyncTab({ courier: { courier_id, courier_code } }: TabProps) {
   });
   return (
     <section class="stack">
-      <p>
-        {t('sync.hint')}{' '}
-        <a href={officeLink(['couriers', courier_code, 'webhooks'])}>{t('courierTab.webhooks')}</a>
-      </p>
+      <p>{children}</p>
       <div class="actions">
         <button type="button" class="primary" disabled={start.isBusy} onClick={() => start.run()}>
           {t('sync.start')}

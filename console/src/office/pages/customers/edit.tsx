@@ -11,12 +11,14 @@ type Props = {
   /** The customer to change. Without it, a new one is created. */
   customer?: Customer;
   couriers?: CourierRecord[];
+  /** The courier of a new customer, if the person does not choose one. */
+  courierId?: string;
   onClose: () => void;
   onDone: (code: string) => void;
 };
 
 /** Creates or changes a customer. A change can be undone. */
-export function CustomerDialog({ customer, couriers = [], onClose, onDone }: Props) {
+export function CustomerDialog({ customer, couriers = [], courierId = '', onClose, onDone }: Props) {
   const form = useForm(
     {
       user_code: customer?.user_code ?? '',
@@ -24,7 +26,7 @@ export function CustomerDialog({ customer, couriers = [], onClose, onDone }: Pro
       last_name: customer?.last_name ?? '',
       branch: customer?.branch ?? '',
       email: '',
-      courier_id: customer?.courier_id ?? '',
+      courier_id: customer?.courier_id ?? courierId,
     },
     async ({ email, courier_id, ...fields }) => {
       // The service does not tell the address of a customer, so an empty field leaves it as it is.
@@ -60,7 +62,7 @@ export function CustomerDialog({ customer, couriers = [], onClose, onDone }: Pro
   return (
     <FormDialog title={customer ? t('customers.edit') : t('customers.new')} onClose={onClose}>
       <Form of={form} submit={t(customer ? 'office.save' : 'office.create')}>
-        {!customer && (
+        {!customer && !courierId && (
           <Choice
             label={t('common.courier')}
             value={form.values.courier_id}

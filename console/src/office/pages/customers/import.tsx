@@ -15,13 +15,19 @@ import { FormDialog } from '../../ui/dialogs.js';
 import { FactList } from '../../ui/panel.js';
 import { toast } from '../../ui/toasts.js';
 
-type Props = { couriers: CourierRecord[]; onClose: () => void; onDone: () => void };
+type Props = {
+  /** Of whom the person chooses one. Without them, `courierId` is known. */
+  couriers?: CourierRecord[];
+  courierId?: string;
+  onClose: () => void;
+  onDone: () => void;
+};
 
 type Checked = { result: CustomerImport } | { errors: FieldError[] };
 
 /** Imports customers from a CSV file. The service checks the file first and stores nothing; then a person confirms the counts. */
-export function ImportDialog({ couriers, onClose, onDone }: Props) {
-  const [courierId, setCourierId] = useState('');
+export function ImportDialog({ couriers, courierId: known = '', onClose, onDone }: Props) {
+  const [courierId, setCourierId] = useState(known);
   const [file, setFile] = useState<File>();
   const [checked, setChecked] = useState<Checked>();
   const send = (dryRun: boolean) => {
@@ -55,15 +61,17 @@ export function ImportDialog({ couriers, onClose, onDone }: Props) {
         }}
       >
         <p>{t('import.hint')}</p>
-        <Choice
-          label={t('common.courier')}
-          value={courierId}
-          onValue={(value) => {
-            setCourierId(value);
-            again();
-          }}
-          options={courierChoices(couriers)}
-        />
+        {couriers && (
+          <Choice
+            label={t('common.courier')}
+            value={courierId}
+            onValue={(value) => {
+              setCourierId(value);
+              again();
+            }}
+            options={courierChoices(couriers)}
+          />
+        )}
         <div class="field">
           <label for="import-file">{t('import.file')}</label>
           <input
@@ -78,7 +86,7 @@ export function ImportDialog({ couriers, onClose, onDone }: Props) {
         </div>
         <Problem text={check.error ?? store.error} />
         {checked && 'result' in checked && <Result of={checked.result} />}
-        {checked && 'errors' in checked && <Cells errors={checked.errors} />}
+        {checked && 'errors' in checked && <ErrorCells errors={checked.errors} />}
         <div class="actions">
           <button
             type="submit"
@@ -107,20 +115,30 @@ const Result = ({ of }: { of: CustomerImport }) => (
         [t('import.skipped'), number(of.skipped)],
       ]}
     />
-    {of.warnings.map(({ code, rows }) => (
+    <Warnings of={of.warnings} />
+  </div>
+);
+
+type WarningsProps = { of: CustomerImport['warnings']; offset?: number };
+
+/** What was read although it may be wrong. `offset`: so many rows are above the first that the person sees. */
+export const Warnings = ({ of, offset = 0 }: WarningsProps) => (
+  <>
+    {of.map(({ code, rows }) => (
       <p key={code}>
-        {textOf('importWarning', code)} {rows.length > 0 && t('import.rows', { rows: rows.join(', ') })}
+        {textOf('importWarning', code)}{' '}
+        {rows.length > 0 && t('import.rows', { rows: rows.map((row) => row - offset).join(', ') })}
       </p>
     ))}
-  </div>
+  </>
 );
 
 const SHOWN = 5;
 
 /** The cells that the service refuses: the first of them here, all in a file. */
-function Cells({ errors }: { errors: FieldError[] }) {
+export function ErrorCells({ errors, offset = 0 }: { errors: FieldError[]; offset?: number }) {
   const lines = errors.map(({ row, field, code }): [string, string, string] => [
-    String(row ?? ''),
+    row === undefined ? '' : String(row - offset),
     field,
     textOf('problem', code, t('problem.other')),
   ]);

@@ -1,0 +1,108 @@
+import { useState } from 'preact/hooks';
+import { ApiError, type FieldError, type PrealertImport } from '../../../../sdk/typescript/src/index.js';
+import { ErrorCells, Warnings } from '../../office/pages/customers/import.js';
+import { FactList } from '../../office/ui/panel.js';
+import { toast } from '../../office/ui/toasts.js';
+import { api } from '../../session/session.js';
+import { number, t, textOf } from '../../texts/texts.js';
+import { useAction } from '../../ui/load.js';
+import { Problem } from '../../ui/parts.js';
+
+type Checked = { result: PrealertImport } | { errors: FieldError[] };
+
+/** A file that is checked first: the service reads it and stores nothing. Then the person confirms the counts. */
+export function useCheck(fileOf: () => File, onDone: () => void) {
+  const [checked, setChecked] = useState<Checked>();
+  const check = useAction(async () => {
+    setChecked(undefined);
+    try {
+      setChecked({ result: (await api().prealerts.upload({ file: fileOf(), dry_run: true })).data });
+    } catch (error) {
+      // The cells of the file. Other failures are about the file as a whole.
+      if (error instanceof ApiError && error.errors.some(({ row }) => row !== undefined))
+        setChecked({ errors: error.errors });
+      else throw error;
+    }
+  });
+  const store = useAction(async () => {
+    const { data } = await api().prealerts.upload({ file: fileOf(), dry_run: false });
+    toast(t('myAnnounce.stored', { count: data.created }));
+    onDone();
+  });
+  const result = checked && 'result' in checked ? checked.result : undefined;
+  return {
+    checked,
+    result,
+    error: check.error ?? store.error,
+    isBusy: check.isBusy || store.isBusy,
+    /** What was checked has changed. */
+    forget: () => setChecked(undefined),
+    submit: () => (result ? store.run() : check.run()),
+  };
+}
+
+type Check = ReturnType<typeof useCheck>;
+
+type Props = {
+  of: Check;
+  /** So many rows of the file are above the first that the person sees. */
+  offset?: number;
+};
+
+/** What the check has found, row by row. */
+export const CheckResult = ({ of: { checked, error }, offset = 0 }: Props) => (
+  <>
+    <Problem text={error} />
+    {checked && 'errors' in checked && <ErrorCells errors={checked.errors} offset={offset} />}
+    {checked && 'result' in checked && <Counts of={checked.result} offset={offset} />}
+  </>
+);
+
+const SHOWN = 10;
+
+function Counts({ of, offset }: { of: PrealertImport; offset: number }) {
+  const others = (of.existing ?? []).filter(({ differs }) => differs);
+  return (
+    <div class="success stack" role="status" data-testid="check-result">
+      <p>{t('myAnnounce.checked')}</p>
+      <FactList
+        facts={[
+          [t('import.created'), number(of.created)],
+          [t('myAnnounce.duplicate'), number(of.duplicate)],
+          [t('import.repeated'), number(of.repeated)],
+          [t('import.skipped'), number(of.skipped)],
+        ]}
+      />
+      {others.length > 0 && (
+        <>
+          <p>{t('myAnnounce.differs', { count: others.length })}</p>
+          <ul>
+            {others.slice(0, SHOWN).map(({ row, user_code, status }) => (
+              <li key={row}>
+                {t('myAnnounce.differsRow', {
+                  row: String(row - offset),
+                  customer: user_code,
+                  status: textOf('prealert', status),
+                })}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <Warnings of={of.warnings} offset={offset} />
+    </div>
+  );
+}
+
+type SubmitProps = { of: Check; isReady: boolean; onClose: () => void };
+
+export const CheckButtons = ({ of: { result, isBusy }, isReady, onClose }: SubmitProps) => (
+  <div class="actions">
+    <button type="submit" class="primary" disabled={!isReady || isBusy || result?.created === 0}>
+      {result ? t('myAnnounce.store', { count: result.created }) : t('myAnnounce.check')}
+    </button>
+    <button type="button" onClick={onClose}>
+      {t('common.cancel')}
+    </button>
+  </div>
+);

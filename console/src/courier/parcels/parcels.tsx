@@ -1,0 +1,205 @@
+import { useState } from 'preact/hooks';
+import type { PackageRecord } from '../../../../sdk/typescript/src/index.js';
+import type { ListState } from '../../office/list/address.js';
+import { DataList } from '../../office/list/data-list.js';
+import { PAGE_SIZE, useHashList, type ListPage } from '../../office/list/listed.js';
+import type { ListColumn } from '../../office/list/table.js';
+import { toast } from '../../office/ui/toasts.js';
+import { api } from '../../session/session.js';
+import { saveFile } from '../../staff/label.js';
+import { dateTime, pounds, t, textOf } from '../../texts/texts.js';
+import { Code } from '../../ui/code.js';
+import { useAction } from '../../ui/load.js';
+import { Heading, Problem } from '../../ui/parts.js';
+import { linkTo, openAddress, route } from '../../ui/router.js';
+import { Customer } from '../../ui/owner.js';
+import { StatusTag } from '../../ui/status.js';
+import { ParcelPanel } from './parcel-panel.js';
+import { AGES, filtersOf, SHORTEST_TEXT, sortOf, STATUSES } from './search.js';
+
+const columns = (): ListColumn<PackageRecord>[] => [
+  {
+    id: 'house_number',
+    title: t('common.house'),
+    cell: ({ house_number }) => (
+      <a class="mono strong" href={linkTo('parcels', house_number)}>
+        {house_number}
+      </a>
+    ),
+    text: ({ house_number }) => house_number,
+    sortBy: 'house_number',
+  },
+  {
+    id: 'tracking_number',
+    title: t('common.number'),
+    cell: ({ tracking_number }) => <Code text={tracking_number} />,
+    text: ({ tracking_number }) => tracking_number,
+  },
+  {
+    id: 'status',
+    title: t('common.status'),
+    cell: ({ status }) => <StatusTag status={status} />,
+    text: ({ status }) => textOf('status', status),
+  },
+  {
+    id: 'user_code',
+    title: t('common.customer'),
+    cell: ({ user_code, first_name, last_name }) =>
+      user_code ? <Customer code={user_code} names={[first_name, last_name]} /> : t('parcels.unknown'),
+    text: ({ user_code, first_name, last_name }) =>
+      [user_code, first_name, last_name].filter(Boolean).join(' '),
+    sortBy: 'user_code',
+  },
+  {
+    id: 'weight',
+    title: t('common.weight'),
+    cell: ({ weight }) => pounds(weight),
+    text: ({ weight }) => weight,
+    sortBy: 'weight',
+    isNumber: true,
+  },
+  {
+    id: 'shipper',
+    title: t('common.vendor'),
+    cell: ({ shipper }) => shipper,
+    text: ({ shipper }) => shipper ?? '',
+  },
+  {
+    id: 'manifest_number',
+    title: t('common.manifest'),
+    cell: ({ manifest_number }) => <span class="mono">{manifest_number}</span>,
+    text: ({ manifest_number }) => manifest_number ?? '',
+  },
+  {
+    id: 'carrier_name',
+    title: t('common.carrier'),
+    cell: ({ carrier_name }) => carrier_name,
+    text: ({ carrier_name }) => carrier_name ?? '',
+    isHidden: true,
+  },
+  {
+    id: 'description',
+    title: t('announce.description'),
+    cell: ({ description }) => description,
+    text: ({ description }) => description ?? '',
+    isHidden: true,
+  },
+  {
+    id: 'entry_date_time',
+    title: t('common.receivedAt'),
+    cell: ({ entry_date_time }) => dateTime(entry_date_time),
+    text: ({ entry_date_time }) => entry_date_time,
+    sortBy: 'entry_date_time',
+  },
+];
+
+type Parcels = ListPage<PackageRecord> & { weight: number; isExact: boolean };
+
+async function load(state: ListState, signal: AbortSignal): Promise<Parcels> {
+  const { status, ...filters } = filtersOf(state);
+  const { data, meta } = await api().packages.list(
+    {
+      ...filters,
+      ...(status ? { status: [status] } : {}),
+      ...sortOf(state.sort),
+      page: state.page,
+      limit: PAGE_SIZE,
+    },
+    { signal },
+  );
+  const { total_count: total, total_weight: weight, total_is_exact: isExact } = meta;
+  return { rows: data, total, weight, isExact };
+}
+
+/** The largest file of the service. */
+const MOST_IN_FILE = 10_000;
+
+/** The parcels of a courier: filters, search, export, and a parcel beside the list. */
+export function ParcelsPage() {
+  const list = useHashList('parcels', load);
+  const { address, loaded } = list;
+  const data = loaded.data as Parcels | undefined;
+  const shown = route.value.argument;
+  const { filters, search } = address.state;
+  const [busy, setBusy] = useState<string>();
+  const save = useAction(async (format: 'csv' | 'xlsx') => {
+    setBusy(format);
+    try {
+      const wanted = { ...filtersOf(address.state), limit: MOST_IN_FILE };
+      const { packages } = api();
+      const file = await (format === 'csv' ? packages.exportCsv(wanted) : packages.exportXlsx(wanted));
+      await saveFile(file, `packages.${format}`);
+      if (data && (data.total ?? 0) >= MOST_IN_FILE) toast(t('myParcels.cut', { count: MOST_IN_FILE }));
+    } finally {
+      setBusy(undefined);
+    }
+  });
+  const yesNo: [string, string][] = [
+    ['yes', t('office.yes')],
+    ['no', t('office.no')],
+  ];
+  return (
+    <>
+      <Heading title={t('parcels.title')}>
+        {(['csv', 'xlsx'] as const).map((format) => (
+          <button key={format} type="button" disabled={busy !== undefined} onClick={() => save.run(format)}>
+            {t(format === 'csv' ? 'myParcels.csv' : 'myParcels.xlsx')}
+          </button>
+        ))}
+      </Heading>
+      <Problem text={save.error} />
+      {data && data.rows.length > 0 && (
+        <p class="summary muted">
+          {data.isExact
+            ? t('parcels.summary', { count: data.total ?? 0, weight: pounds(data.weight) })
+            : t('myParcels.more', { count: data.total ?? 0 })}
+        </p>
+      )}
+      {search !== '' && search.length < SHORTEST_TEXT && <p class="notice">{t('myParcels.short')}</p>}
+      {filters['billed'] && <p class="muted">{t('myParcels.billedPeriod')}</p>}
+      <DataList
+        page="parcels"
+        title={t('parcels.title')}
+        of={list}
+        columns={columns()}
+        keyOf={({ package_id }) => package_id}
+        nameOf={({ house_number }) => house_number}
+        onOpen={({ house_number }) => openAddress(address.linkTo(house_number))}
+        isOpen={({ house_number, package_id }) => shown === house_number || shown === package_id}
+        search={{ label: t('myParcels.search') }}
+        filters={[
+          {
+            name: 'status',
+            label: t('common.status'),
+            options: STATUSES.map((each) => [each, t(`status.${each}`)]),
+          },
+          { name: 'from', label: t('myParcels.from'), type: 'date' },
+          { name: 'to', label: t('myParcels.to'), type: 'date' },
+          { name: 'shipper', label: t('common.vendor'), type: 'text' },
+          {
+            name: 'owner',
+            label: t('common.customer'),
+            options: [
+              ['customer', t('myParcels.known')],
+              ['courier', t('parcels.unknown')],
+            ],
+          },
+          { name: 'loaded', label: t('myParcels.onManifest'), options: yesNo },
+          {
+            name: 'age',
+            label: t('myParcels.age'),
+            options: AGES.map((days) => [days, t('myParcels.days', { count: Number(days) })]),
+          },
+          { name: 'billed', label: t('myParcels.billed'), options: yesNo },
+          { name: 'manifest', label: t('common.manifest'), type: 'chip' },
+        ]}
+        empty={{ title: t('parcels.none'), hint: t('parcels.noneHint') }}
+        panel={
+          shown && (
+            <ParcelPanel key={shown} number={shown} closeLink={address.linkTo()} onChanged={loaded.reload} />
+          )
+        }
+      />
+    </>
+  );
+}

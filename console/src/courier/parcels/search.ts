@@ -1,0 +1,79 @@
+import type { ListPackagesData } from '../../../../sdk/typescript/src/index.js';
+import type { ListState } from '../../office/list/address.js';
+
+export type Search = NonNullable<ListPackagesData['body']>;
+
+/** The order of a list of packages. The columns have the names of the service, which refuses others. */
+export const sortOf = (sort: string): Pick<Search, 'sort_by' | 'sort_dir'> =>
+  sort
+    ? {
+        sort_by: sort.replace(/^-/, '') as 'weight',
+        sort_dir: sort.startsWith('-') ? 'DESC' : 'ASC',
+      }
+    : {};
+
+export const STATUSES = [
+  'received',
+  'shipped',
+  'in_transit',
+  'delivered',
+  'on_hold',
+  'customs_hold',
+  'returned',
+  'lost',
+] as const;
+
+export const AGES = ['7', '14', '30', '60'];
+
+/** The service compares texts of so many characters at least. */
+export const SHORTEST_TEXT = 3;
+
+const BILLED_DAYS = 31;
+const DAY_MS = 86_400_000;
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+type Filters = Pick<
+  Search,
+  | 'q'
+  | 'shipper'
+  | 'owner'
+  | 'manifest_id'
+  | 'on_manifest'
+  | 'min_age_days'
+  | 'billed'
+  | 'entryDateFloor'
+  | 'entryDateCeiling'
+> & { status?: (typeof STATUSES)[number] };
+
+/** Returns what the service shall filter by. A list and its export have the same filters. */
+export function filtersOf({ search, filters }: ListState, now = Date.now()): Filters {
+  const status = STATUSES.find((each) => each === filters['status']);
+  const owner = (['customer', 'courier'] as const).find((each) => each === filters['owner']);
+  const { from, to, shipper, manifest, loaded, age, billed } = filters;
+  return {
+    ...(search.length >= SHORTEST_TEXT ? { q: search } : {}),
+    ...(status ? { status } : {}),
+    ...(owner ? { owner } : {}),
+    ...(shipper ? { shipper } : {}),
+    ...(manifest ? { manifest_id: manifest } : {}),
+    ...(loaded ? { on_manifest: loaded === 'yes' } : {}),
+    ...(age ? { min_age_days: Number(age) } : {}),
+    ...(billed ? { billed: billed === 'yes', ...periodOf(from, to, now) } : {}),
+    ...(!billed && from ? { entryDateFloor: from } : {}),
+    ...(!billed && to ? { entryDateCeiling: to } : {}),
+  };
+}
+
+/** Bills are compared in a period of at most 31 days: that of the filters, otherwise the days until now. */
+function periodOf(from: string | undefined, to: string | undefined, now: number) {
+  const last = to
+    ? Date.parse(to)
+    : from
+      ? Math.min(now, Date.parse(from) + (BILLED_DAYS - 1) * DAY_MS)
+      : now;
+  return {
+    entryDateFloor: from ?? dayOf(last - (BILLED_DAYS - 1) * DAY_MS),
+    entryDateCeiling: dayOf(last),
+  };
+}
