@@ -63,7 +63,7 @@ export function ViewMenu<Row>({ page, columns, of: { state, change }, isShown, c
           <ul class="views" aria-label={t('list.views')}>
             {viewsOf(page).map((view) => (
               <li key={view.name}>
-                <a href={officeLink(page, new URLSearchParams(view.query))}>{view.name}</a>
+                <a href={officeLink(pathOf(page), new URLSearchParams(view.query))}>{view.name}</a>
                 <button type="button" class="quiet" onClick={() => removeView(page, view.name)}>
                   {t('list.removeView')}
                   <span class="unseen"> {view.name}</span>
@@ -76,4 +76,10 @@ export function ViewMenu<Row>({ page, columns, of: { state, change }, isShown, c
       </div>
     </details>
   );
+}
+
+/** `unknown/claims` is a list of the page `unknown`. */
+function pathOf(list: string): [page: string, ...parts: string[]] {
+  const [page = '', ...parts] = list.split('/');
+  return [page, ...parts];
 }
