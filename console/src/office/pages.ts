@@ -29,7 +29,7 @@ const STAFF = ['admin', 'manager', 'warehouse'] as const;
 // oxfmt-ignore
 /** The menu of the office, in its order. The service enforces the permissions. */
 export const OFFICE_PAGES: OfficePage[] = [
-  { id: 'home', title: 'home.title', roles: OFFICE, operations: ['getPackageStatistics', 'listPackages', 'listPrealerts', 'listManifests'] },
+  { id: 'home', title: 'home.title', roles: OFFICE, operations: ['getPackageStatistics', 'getAttention', 'listManifests'] },
   { id: 'parcels', title: 'officeParcels.title', roles: OFFICE, operations: ['listPackages', 'getPackage', 'listPackageEvents', 'recordPackageEvent', 'updatePackage', 'exportPackagesCsv', 'exportPackagesXlsx', 'queueDispatch', 'listManifests', 'manageManifest', 'createLabelJobs', 'listLabelJobs', 'getPackageLabel', 'listWebhookDeliveries', 'manageWebhookDeliveries', 'resolveScan', 'listCouriers', 'listCarriers'] },
   { id: 'unknown', title: 'unknown.title', roles: STAFF, operations: ['listUnknownParcels', 'listParcelClaims', 'reviewParcelClaim', 'searchCustomers', 'updatePackage'] },
   { id: 'customers', title: 'customers.title', roles: OFFICE, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers', 'syncCustomers', 'listCustomerSyncs', 'listCouriers'] },

@@ -42,6 +42,12 @@ it(
     await row.getByRole('link').first().click();
     await page.getByTestId('list-total').getByText('Records: 3').waitFor();
     await page.goBack();
+    const { body } = await service().call('getAttention', { as: 'manager' });
+    const items = body['data'].items as { kind: string; count: number }[];
+    const unknown = items.find(({ kind }) => kind === 'unknown_packages')?.count;
+    await figure(page, 'Here without a customer')
+      .getByRole('link', { name: String(unknown) })
+      .waitFor();
     await figure(page, 'On hold').getByRole('link', { name: '1', exact: true }).click();
     await page.getByTestId('list-total').getByText('Records: 1').waitFor();
     await page.goBack();

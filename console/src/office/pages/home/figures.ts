@@ -1,11 +1,12 @@
-import type { ManifestSummary, PackageStatistics } from '../../../../../sdk/typescript/src/index.js';
+import type {
+  AttentionItem,
+  ManifestSummary,
+  PackageStatistics,
+} from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { readOpenManifests } from '../parcels/manifest-dialog.js';
 
 const WEEK_MS = 7 * 86_400_000;
-
-/** A number of parcels. If it is cut, more match. */
-export type Count = { count: number; isCut: boolean };
 
 export type Figures = {
   /** Today and the same day of last week, in UTC. */
@@ -18,9 +19,8 @@ export type Figures = {
   hoursBefore: number[];
   /** Received on that day until the end of the same hour. */
   soFarBefore: number;
-  held: Count;
-  ownerless: Count;
-  flagged: number;
+  /** What waits for somebody. */
+  attention: AttentionItem[];
   manifests: ManifestSummary[];
 };
 
@@ -32,16 +32,10 @@ export async function readFigures(signal: AbortSignal, now = Date.now()): Promis
   const before = dayOf(now - WEEK_MS);
   const hour = new Date(now).getUTCHours();
   const client = api();
-  const count = async (filter: Parameters<typeof client.packages.list>[0]): Promise<Count> => {
-    const { meta } = await client.packages.list({ ...filter, limit: 1 }, { signal });
-    return { count: meta.total_count, isCut: !meta.total_is_exact };
-  };
-  const [statistics, last, held, ownerless, prealerts, manifests] = await Promise.all([
+  const [statistics, last, attention, manifests] = await Promise.all([
     client.packages.statistics({ from: today, to: today }, { signal }),
     client.packages.statistics({ from: before, to: before }, { signal }),
-    count({ status: ['on_hold', 'customs_hold'] }),
-    count({ owner: 'none', min_age_days: 0 }),
-    client.prealerts.list({ limit: 1 }, { signal }),
+    client.packages.attention({ signal }),
     readOpenManifests(signal),
   ]);
   const hoursBefore = last.data.hours.map((each) => each.count);
@@ -52,9 +46,7 @@ export async function readFigures(signal: AbortSignal, now = Date.now()): Promis
     statistics: statistics.data,
     hoursBefore,
     soFarBefore: hoursBefore.slice(0, hour + 1).reduce((sum, each) => sum + each, 0),
-    held,
-    ownerless,
-    flagged: prealerts.meta.stats.flagged,
+    attention: attention.data.items,
     manifests,
   };
 }

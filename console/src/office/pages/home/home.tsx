@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import type { PackageStatistics } from '../../../../../sdk/typescript/src/index.js';
-import { date, dateTime, number, pounds, t } from '../../../texts/texts.js';
+import type { AttentionItem, PackageStatistics } from '../../../../../sdk/typescript/src/index.js';
+import { date, dateTime, number, pounds, t, textOf } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content, Empty, Heading, Table } from '../../../ui/parts.js';
 import { linkTo, officeLink } from '../../../ui/router.js';
 import { ManifestTag } from '../../../ui/status.js';
-import { readFigures, type Count, type Figures } from './figures.js';
+import { readFigures, type Figures } from './figures.js';
 import { HourBars } from './hours.js';
 
 /** What the warehouse is doing today, against the same day of last week, and what needs a person. Each figure leads to its list. */
@@ -24,7 +24,7 @@ export function HomePage() {
 }
 
 function Overview({ of }: { of: Figures }) {
-  const { today, before, statistics, hoursBefore, soFarBefore, held, ownerless, flagged, manifests } = of;
+  const { today, before, statistics, hoursBefore, soFarBefore, attention, manifests } = of;
   const { total, total_before, in_warehouse } = statistics;
   const ofDay = (day: string, extra: Record<string, string> = {}) =>
     officeLink('parcels', { from: day, to: day, ...extra });
@@ -47,16 +47,8 @@ function Overview({ of }: { of: Figures }) {
         >
           <a href={officeLink('parcels', { age: '0' })}>{number(in_warehouse.count)}</a>
         </Figure>
-        <Figure title={t('home.held')}>
-          <a href={officeLink('parcels', { status: 'on_hold,customs_hold' })}>{countText(held)}</a>
-        </Figure>
-        <Figure title={t('home.ownerless')} isBad={ownerless.count > 0}>
-          <a href={officeLink('parcels', { owner: 'none', age: '0' })}>{countText(ownerless)}</a>
-        </Figure>
-        <Figure title={t('flagged.title')} isBad={flagged > 0}>
-          <a href={`/console${linkTo('flagged')}`}>{number(flagged)}</a>
-        </Figure>
       </dl>
+      <Attention items={attention} />
       <section class="card stack">
         <div class="heading">
           <h2>{t('home.hours')}</h2>
@@ -90,12 +82,43 @@ function Overview({ of }: { of: Figures }) {
   );
 }
 
-const countText = ({ count, isCut }: Count) => (isCut ? t('home.more', { count }) : number(count));
+/** Where the records of each kind are. Bills are with their couriers. */
+const LINKS: Record<string, string> = {
+  unknown_packages: officeLink('unknown'),
+  open_claims: officeLink(['unknown', 'claims'], { status: 'open' }),
+  flagged_prealerts: `/console${linkTo('flagged')}`,
+  packages_on_hold: officeLink('parcels', { status: 'on_hold,customs_hold' }),
+  old_packages: officeLink('parcels', { age: '30', sort: 'entry_date_time' }),
+  failing_webhooks: officeLink('couriers'),
+  draft_bills: officeLink('couriers'),
+  unpaid_bills: officeLink('couriers'),
+};
 
-type FigureProps = { title: string; note?: string; isBad?: boolean; children: ComponentChildren };
+/** What waits for somebody. Kinds without records are left out. */
+function Attention({ items }: { items: AttentionItem[] }) {
+  const waiting = items.filter(({ count }) => count > 0);
+  return (
+    <section class="stack">
+      <h2>{t('home.attention')}</h2>
+      {waiting.length === 0 ? (
+        <p class="muted">{t('home.nothing')}</p>
+      ) : (
+        <dl class="figures" data-testid="attention">
+          {waiting.map(({ kind, count }) => (
+            <Figure key={kind} title={textOf('attention', kind)}>
+              {LINKS[kind] ? <a href={LINKS[kind]}>{number(count)}</a> : number(count)}
+            </Figure>
+          ))}
+        </dl>
+      )}
+    </section>
+  );
+}
 
-const Figure = ({ title, note, isBad = false, children }: FigureProps) => (
-  <div class={isBad ? 'figure figure-bad' : 'figure'}>
+type FigureProps = { title: string; note?: string; children: ComponentChildren };
+
+const Figure = ({ title, note, children }: FigureProps) => (
+  <div class="figure">
     <dt>{title}</dt>
     <dd>{children}</dd>
     {note && <dd class="figure-note">{note}</dd>}
