@@ -236,6 +236,7 @@ export const en = {
   'parcel.noCustomer': 'No customer has this code now.',
   'parcel.claimed': 'Claimed',
   'parcel.claimedHint': 'The courier itself has set the customer.',
+  'parcel.noOwner': 'Nobody knows whose it is.',
   'parcel.measures': 'Parcel',
   'parcel.receivedWeight': 'Weight at the receipt',
   'parcel.size': 'Size',

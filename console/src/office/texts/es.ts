@@ -238,6 +238,7 @@ export const es: Record<OfficeKey, string> = {
   'parcel.noCustomer': 'Ningún cliente tiene ahora este código.',
   'parcel.claimed': 'Reclamado',
   'parcel.claimedHint': 'El propio courier indicó el cliente.',
+  'parcel.noOwner': 'Nadie sabe de quién es.',
   'parcel.measures': 'Paquete',
   'parcel.receivedWeight': 'Peso en la recepción',
   'parcel.size': 'Tamaño',

@@ -175,6 +175,7 @@ const Section = ({ title, action, children }: SectionProps) => (
 function OwnerFacts({ parcel }: { parcel: PackageDetail }) {
   const { user_code, first_name, last_name, courier_id, courier_code, courier_name, customer } = parcel;
   const name = [first_name, last_name].filter(Boolean).join(' ');
+  if (!user_code && !courier_id && !name) return <p class="muted">{t('parcel.noOwner')}</p>;
   return (
     <FactList
       facts={[
