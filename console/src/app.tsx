@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { settings } from './device/settings.js';
-import { hasOffice } from './office/pages.js';
+import { hasOffice, officePagesOf } from './office/pages.js';
 import { ExpiredDialog, LoginPage } from './session/login.js';
 import { isExpired, logOut, session, type Session } from './session/session.js';
 import { part } from './ui/part.js';
@@ -38,8 +38,9 @@ export function App() {
 
 /** The station and the couriers' pages, or the office. */
 function Mode({ session: current }: { session: Session }) {
-  const mayUseOffice = hasOffice(current.user.role);
+  const { role } = current.user;
   const at = officeAddress.value;
+  const mayUseOffice = hasOffice(role) || officePagesOf(role).some(({ id }) => id === at?.page);
   const isForeign = !mayUseOffice && at !== undefined && at.page !== '';
   useEffect(() => {
     // Somebody else has left a page of the office open.

@@ -1,8 +1,17 @@
 import type { OfficeKey } from './texts/en.js';
 
-export type OfficePageId = 'customers' | 'couriers' | 'rates' | 'team' | 'audit' | 'me';
+export type OfficePageId =
+  | 'home'
+  | 'parcels'
+  | 'unknown'
+  | 'customers'
+  | 'couriers'
+  | 'rates'
+  | 'team'
+  | 'audit'
+  | 'me';
 
-type OfficeRole = 'admin' | 'manager';
+type OfficeRole = 'admin' | 'manager' | 'warehouse';
 
 export type OfficePage = {
   /** Also the first part of its address, `/console/<id>`. */
@@ -15,10 +24,14 @@ export type OfficePage = {
 
 const OFFICE = ['admin', 'manager'] as const;
 const ADMIN = ['admin'] as const;
+const STAFF = ['admin', 'manager', 'warehouse'] as const;
 
 // oxfmt-ignore
 /** The menu of the office, in its order. The service enforces the permissions. */
 export const OFFICE_PAGES: OfficePage[] = [
+  { id: 'home', title: 'home.title', roles: OFFICE, operations: ['getPackageStatistics', 'getAttention', 'listManifests'] },
+  { id: 'parcels', title: 'officeParcels.title', roles: OFFICE, operations: ['listPackages', 'getPackage', 'listPackageEvents', 'recordPackageEvent', 'updatePackage', 'exportPackagesCsv', 'exportPackagesXlsx', 'queueDispatch', 'listManifests', 'manageManifest', 'createLabelJobs', 'listLabelJobs', 'getPackageLabel', 'listWebhookDeliveries', 'manageWebhookDeliveries', 'resolveScan', 'listCouriers', 'listCarriers'] },
+  { id: 'unknown', title: 'unknown.title', roles: STAFF, operations: ['listUnknownParcels', 'listParcelClaims', 'reviewParcelClaim', 'searchCustomers', 'updatePackage'] },
   { id: 'customers', title: 'customers.title', roles: OFFICE, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers', 'syncCustomers', 'listCustomerSyncs', 'listCouriers'] },
   { id: 'couriers', title: 'couriers.title', roles: OFFICE, operations: ['listCouriers', 'manageCouriers', 'getCourierSettings', 'updateCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret', 'getCourierRates', 'manageCourierRates', 'manageWebhookDeliveries', 'listCourierBills', 'downloadCourierBill', 'getCourierStatement'] },
   { id: 'rates', title: 'rates.title', roles: OFFICE, operations: ['getCourierRates', 'manageCourierRates'] },
@@ -27,7 +40,7 @@ export const OFFICE_PAGES: OfficePage[] = [
   { id: 'me', title: 'me.title', roles: OFFICE, operations: ['changePassword', 'manageTwoFactor', 'listSessions', 'manageSessions'] },
 ];
 
-/** Whether a role works in the office. It begins there, and can switch to the station. */
+/** Whether a role works in the office. It begins there, and can switch to the station. Warehouse users have single pages of it only. */
 export const hasOffice = (role: string): boolean => role === 'admin' || role === 'manager';
 
 /** Returns the pages of a role. */

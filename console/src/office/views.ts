@@ -6,6 +6,9 @@ const ON_USE = { isOnUse: true };
 
 /** The pages. Each loads with its first use. */
 export const VIEWS: Record<OfficePageId, FunctionComponent> = {
+  home: part(async () => (await import('./pages/home/home.js')).HomePage, ON_USE),
+  parcels: part(async () => (await import('./pages/parcels/parcels.js')).ParcelsPage, ON_USE),
+  unknown: part(async () => (await import('./pages/unknown/unknown.js')).UnknownPage, ON_USE),
   customers: part(async () => (await import('./pages/customers/customers.js')).CustomersPage, ON_USE),
   couriers: part(async () => (await import('./pages/couriers/couriers.js')).CouriersPage, ON_USE),
   rates: part(async () => (await import('./pages/rates/rates.js')).RatesPage, ON_USE),

@@ -6,6 +6,7 @@ import { ReviewDialog } from '../owners/review-dialog.js';
 import { dateTime, t } from '../texts/texts.js';
 import { useLoad } from '../ui/load.js';
 import { Content, Empty, Heading, Tag } from '../ui/parts.js';
+import { officeLink } from '../ui/router.js';
 
 const SHOWN = 200;
 
@@ -24,7 +25,11 @@ export function FlaggedPage() {
     flagged.data?.data.filter((each) => each.tracking_number === tracking_number) ?? [];
   return (
     <>
-      <Heading title={t('flagged.title')} />
+      <Heading title={t('flagged.title')}>
+        <a class="button" href={officeLink('unknown')}>
+          {t('flagged.unknown')}
+        </a>
+      </Heading>
       <p class="lead">{t('flagged.lead')}</p>
       <p role="status" class={said ? 'success' : undefined} data-testid="reviewed">
         {said}

@@ -449,6 +449,7 @@ export const en = {
   'flagged.title': 'Flagged',
   'flagged.lead':
     'Parcels with more than one possible owner. Look at the parcel, then clear the flag of each claim.',
+  'flagged.unknown': 'Parcels without an owner, and who claims them',
   'flagged.none': 'No parcel needs a review.',
   'flagged.noneHint': 'Pre-alerts of two people for one number appear here.',
   'flagged.claims': 'Claims: {count}',

@@ -455,6 +455,7 @@ export const es: Texts = {
   'manifests.remove': 'Quitar',
   'flagged.title': 'Marcados',
   'flagged.lead': 'Paquetes con más de un posible dueño. Mire el paquete y quite la marca de cada reclamo.',
+  'flagged.unknown': 'Paquetes sin dueño, y quién los reclama',
   'flagged.none': 'Ningún paquete requiere revisión.',
   'flagged.noneHint': 'Aquí aparecen las prealertas de dos personas para un mismo número.',
   'flagged.claims': 'Reclamos: {count}',

@@ -13,7 +13,7 @@ export const failuresEs: Record<string, string> = {
   credentials_required: 'Escriba el usuario y la contraseña.',
   delivery_not_found: 'Este envío ya no existe. Recargue la página.',
   duplicate_token_name: 'Otro token activo tiene este nombre. Elija otro.',
-  duplicate_tracking_number: 'Este número ya fue anunciado. Búsquelo en la lista de paquetes anunciados.',
+  duplicate_tracking_number: 'Otro paquete u otro anuncio ya tiene este número. Búsquelo en la lista.',
   endpoint_missing: 'No hay ninguna dirección configurada. Configure la dirección primero.',
   endpoint_paused: 'Los envíos están en pausa. Envíe una prueba: si tiene éxito, continúan.',
   headers_too_large: 'La solicitud es demasiado grande. Cierre sesión y vuelva a entrar.',

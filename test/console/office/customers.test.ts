@@ -22,11 +22,15 @@ const openCustomer = async (page: Page, code: string) => {
   await panel.getByRole('button', { name: 'Edit', exact: true }).waitFor();
   return panel;
 };
+const openCustomers = async (page: Page) => {
+  await page.goto(`${service().url}/console/customers`);
+};
 const toasts = (page: Page) => page.getByTestId('toasts');
 
 it(
   'a customer is found by a part of the name, edited, and the edit is undone',
   async (page) => {
+    await openCustomers(page);
     await page.getByLabel('Code or name').fill('Campbell');
     await page.locator('.grid tbody tr').filter({ hasText: 'IEX-1001' }).click();
     const panel = page.getByRole('complementary', { name: 'IEX-1001' });
@@ -48,6 +52,7 @@ it(
 it(
   'what the service refuses is named at its field, and nothing that was typed is lost',
   async (page) => {
+    await openCustomers(page);
     await page.getByRole('button', { name: 'New customer' }).click();
     const dialog = page.getByRole('dialog', { name: 'New customer' });
     await dialog.getByRole('combobox', { name: 'Courier' }).selectOption({ label: 'Island Express' });
@@ -77,6 +82,7 @@ it(
 it(
   'selected customers are deactivated together, and the undo activates exactly those',
   async (page) => {
+    await openCustomers(page);
     await page.getByLabel('Code or name').fill('IEX-101');
     await page.waitForURL(/search=IEX-101/);
     await page.getByLabel('Select IEX-1010').check();
@@ -121,6 +127,7 @@ it(
 it(
   'a file is checked before it is stored, and its problems can be saved as a file',
   async (page) => {
+    await openCustomers(page);
     await page.getByRole('button', { name: 'Import customers' }).click();
     const dialog = page.getByRole('dialog', { name: 'Import customers' });
     const choose = (text: string) =>

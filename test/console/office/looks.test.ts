@@ -7,6 +7,13 @@ const { open, runs, service } = consoleSuite();
 
 /** Each page. */
 const PAGES = [
+  'home',
+  'parcels',
+  'parcels?status=shipped,on_hold&owner=customer&search=no-such-parcel',
+  `parcels/${DEMO.packages.shipped.IEX[0]}`,
+  `parcels/${DEMO.packages.ownerUnknown[0]}`,
+  'unknown',
+  'unknown/claims',
   'customers',
   'customers?search=nothing-has-this',
   'customers/IEX-1001',

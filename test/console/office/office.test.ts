@@ -20,20 +20,20 @@ describe('the two modes', () => {
   it(
     'a manager begins in the office, and switches to the station and back',
     async (page) => {
-      await heading(page, 'Customers');
-      await rows(page).first().waitFor();
-      expect(await pathOf(page)).toBe('/console/customers');
+      await heading(page, 'Home');
+      await page.getByRole('heading', { name: 'Open manifests' }).waitFor();
+      expect(await pathOf(page)).toBe('/console/home');
       expect(
         await page
           .getByRole('navigation', { name: 'Pages', exact: true })
           .getByRole('link')
           .allTextContents(),
-      ).toEqual(['Customers', 'Couriers', 'Rates', 'Me']);
+      ).toEqual(['Home', 'Parcels', 'Unknown parcels', 'Customers', 'Couriers', 'Rates', 'Me']);
       await page.getByRole('link', { name: 'Station', exact: true }).click();
       await heading(page, 'Receive');
       expect(await pathOf(page)).toBe('/console#/receive');
       await page.getByRole('link', { name: 'Office', exact: true }).click();
-      await heading(page, 'Customers');
+      await heading(page, 'Home');
       await page.goBack();
       await heading(page, 'Receive');
     },
@@ -55,7 +55,7 @@ describe('the two modes', () => {
       const length = Number(response.headers()['content-length'] ?? 0);
       if (!pathname.startsWith('/api/')) sizes.set(pathname, length);
     });
-    await page.reload();
+    await goTo(page, '/console/parcels');
     await logIn(page, 'manager', DEMO.password);
     await rows(page).first().waitFor();
     await page.waitForLoadState('networkidle');
@@ -94,6 +94,7 @@ describe('an address', () => {
   it(
     'keeps search, filter, sort, page and columns, which the way back and a reload show again',
     async (page) => {
+      await goTo(page, '/console/customers');
       await rows(page).first().waitFor();
       const total = await rows(page).count();
       await page.getByRole('button', { name: 'Last name' }).click();
@@ -152,6 +153,7 @@ describe('a list', () => {
   it(
     'is used with the keyboard: j, k, x, Enter and Escape',
     async (page) => {
+      await goTo(page, '/console/customers');
       await rows(page).first().waitFor();
       await page.getByRole('region', { name: 'Customers' }).focus();
       const focused = () => page.evaluate<string>('document.activeElement.textContent');
@@ -182,6 +184,7 @@ describe('a list', () => {
         `update customers set branch = '=1+1;=2' where tenant_id = $1 and user_code = 'IEX-1001'`,
         [DEMO.tenants.demo],
       );
+      await goTo(page, '/console/customers');
       await page.getByLabel('Code or name').fill('IEX-1001');
       await page.getByText('Records: 1', { exact: true }).waitFor();
       await page.locator('.view-menu summary').click();
@@ -208,6 +211,7 @@ describe('a list', () => {
   it(
     'says that it cannot be loaded, and loads when the person tries again',
     async (page) => {
+      await goTo(page, '/console/customers');
       await rows(page).first().waitFor();
       await page.route(/ManageCustomers/, (route) => route.abort());
       await page.getByRole('button', { name: 'First name' }).click();
@@ -223,7 +227,7 @@ describe('a list', () => {
 
 runs('the drawer of a telephone opens and leads on', async () => {
   const page = await atWork({ user: 'manager', width: 390 });
-  await rows(page).first().waitFor();
+  await heading(page, 'Home');
   const link = page.getByRole('link', { name: 'Couriers', exact: true });
   expect(await link.isVisible()).toBe(false);
   await page.getByRole('button', { name: 'Menu' }).click();

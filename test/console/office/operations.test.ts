@@ -34,17 +34,10 @@ const FOR_PROGRAMS = {
 
 /** Needed by a person, and without a page still. Each line is work that is open. */
 const WITHOUT_PAGE = {
-  getAttention: 'Home: what needs somebody',
-  getPackageStatistics: 'Home and Reports',
-  listUnknownParcels: 'Unknown, of staff: the parcels and who claims them',
-  reviewParcelClaim: 'Unknown, of staff: the decision',
-  recordPackageEvent: 'Parcel: hold, lost, returned, in transit',
-  queueDispatch: 'Webhooks: send a batch of packages again',
   listDispatches: 'Webhooks: the batches that were sent again',
   manageCourierBills: 'Billing run and Bill: draft, publish, payments',
   getBillingReconciliation: 'Billing run: what was left out, and what differs',
   manageWarehouses: 'Settings: warehouses and the gate of loading',
-  listCarriers: 'Settings: carriers',
   manageCarriers: 'Settings: carriers',
   getSecuritySettings: 'Settings: security',
   updateSecuritySettings: 'Settings: security',

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { scan } from '../../support/console/browser.js';
 import { consoleSuite } from '../../support/console/suite.js';
 
-const { it } = consoleSuite();
+const { it, service } = consoleSuite();
 
 const pathOf = (page: Page) => page.evaluate<string>('location.pathname + location.search + location.hash');
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
@@ -36,6 +36,7 @@ describe('the palette', () => {
   it(
     'keeps nothing of a scan, and a scan elsewhere opens Find',
     async (page) => {
+      await page.goto(`${service().url}/console/customers`);
       await heading(page, 'Customers');
       await page.keyboard.press('Control+k');
       const field = palette(page).getByRole('combobox');

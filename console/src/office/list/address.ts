@@ -50,8 +50,8 @@ export type ListAddress = {
   change: (changes: Change, options?: { isTyping?: boolean }) => void;
   /** Returns the address of an object beside the list, or of the list itself. `extra` names what the address of the object needs. */
   linkTo: (argument?: string, extra?: Record<string, string>) => string;
-  /** Returns the address of the list with the query of a view. */
-  viewLink: (query: string) => string;
+  /** Returns the address of the list with the query of a view. `part` is that of a second list of the page. */
+  viewLink: (query: string, part?: string) => string;
 };
 
 /** Returns what the address says about the list of a page of the office. */
@@ -86,6 +86,6 @@ function useAddress(
       openAddress(link(argument, queryOf(next)), { isSame: isTyping });
     },
     linkTo: (shown, extra = {}) => link(shown, { ...queryOf(state), ...extra }),
-    viewLink: (view) => link(undefined, new URLSearchParams(view)),
+    viewLink: (view, part) => link(part, new URLSearchParams(view)),
   };
 }

@@ -2,7 +2,15 @@ import { useLoad, type Loaded } from '../../ui/load.js';
 import { useHashAddress, useListAddress, type ListAddress, type ListState } from './address.js';
 
 /** One page of a list. A list that grows while it is read has `nextBefore` instead of a number of records. */
-export type ListPage<Row> = { rows: Row[]; total?: number; nextBefore?: string | null };
+export type ListPage<Row> = {
+  rows: Row[];
+  total?: number;
+  /** More records match than `total`. The service counts no further. */
+  isCut?: boolean;
+  /** Something about all records, for example their weight. */
+  note?: string;
+  nextBefore?: string | null;
+};
 
 export type Listed<Row> = {
   address: ListAddress;

@@ -5,7 +5,7 @@ import { PAGE_SIZE, type ListPage } from './listed.js';
 type Props = { data: ListPage<unknown>; of: ListAddress };
 
 /** Leads to the other pages of a list. The list itself scrolls to its top. */
-export function Pager({ data: { total, nextBefore }, of: { state, change } }: Props) {
+export function Pager({ data: { total, isCut, note, nextBefore }, of: { state, change } }: Props) {
   const open = (changes: Parameters<typeof change>[0]) => {
     change(changes);
     scrollTo({ top: 0 });
@@ -28,7 +28,10 @@ export function Pager({ data: { total, nextBefore }, of: { state, change } }: Pr
   const pages = Math.max(1, Math.ceil(total / PAGE_SIZE));
   return (
     <nav class="pager" aria-label={t('list.pages')}>
-      <span class="muted">{t('list.total', { count: total })}</span>
+      <span class="muted" data-testid="list-total">
+        {t(isCut ? 'list.totalCut' : 'list.total', { count: total })}
+        {note && ` · ${note}`}
+      </span>
       {pages > 1 && (
         <>
           <button type="button" disabled={state.page <= 1} onClick={() => open({ page: state.page - 1 })}>

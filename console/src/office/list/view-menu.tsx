@@ -23,6 +23,8 @@ export function ViewMenu<Row>({
   children,
 }: Props<Row>) {
   const [name, setName] = useState('');
+  // `unknown/claims` is a list of the page `unknown`.
+  const [, part] = page.split('/');
   const query = new URLSearchParams(queryOf(state)).toString();
   const toggle = (id: string) => {
     const ids = columns
@@ -68,7 +70,7 @@ export function ViewMenu<Row>({
           <ul class="views" aria-label={t('list.views')}>
             {viewsOf(page).map((view) => (
               <li key={view.name}>
-                <a href={viewLink(view.query)}>{view.name}</a>
+                <a href={viewLink(view.query, part)}>{view.name}</a>
                 <button type="button" class="quiet" onClick={() => removeView(page, view.name)}>
                   {t('list.removeView')}
                   <span class="unseen"> {view.name}</span>

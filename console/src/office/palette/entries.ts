@@ -18,9 +18,20 @@ export function localEntries(text: string, pages: OfficePage[]): Entry[] {
     ...(['receive', 'load', 'find', 'manifests', 'flagged', 'today'] as const).map((id) =>
       page(`${t('office.station')}: ${t(`${id}.title`)}`, `/console${linkTo(id)}`),
     ),
-    action(t('customers.new'), officeLink('customers', { new: 'customer' })),
-    action(t('customers.import'), officeLink('customers', { new: 'import' })),
-    action(t('couriers.new'), officeLink(['couriers', 'new'])),
+    ...(ids.has('parcels')
+      ? [
+          action(t('palette.onHold'), officeLink('parcels', { status: 'on_hold,customs_hold' })),
+          action(t('palette.old'), officeLink('parcels', { age: '30' })),
+        ]
+      : []),
+    action(t('palette.claims'), officeLink(['unknown', 'claims'], { status: 'open' })),
+    ...(ids.has('customers')
+      ? [
+          action(t('customers.new'), officeLink('customers', { new: 'customer' })),
+          action(t('customers.import'), officeLink('customers', { new: 'import' })),
+        ]
+      : []),
+    ...(ids.has('couriers') ? [action(t('couriers.new'), officeLink(['couriers', 'new']))] : []),
     ...(ids.has('team') ? [action(t('team.new'), officeLink('team', { new: 'user' }))] : []),
   ];
   if (text === '') return entries;
@@ -32,22 +43,30 @@ export function localEntries(text: string, pages: OfficePage[]): Entry[] {
 
 const SHOWN = 5;
 
-/** Asks the service for customers, couriers, parcels and manifests. */
-export async function remoteEntries(text: string, signal: AbortSignal): Promise<Entry[]> {
+/** Asks the service for customers, couriers, parcels and manifests. A role that has none of their pages gets the manifests only. */
+export async function remoteEntries(
+  text: string,
+  pages: OfficePage[],
+  signal: AbortSignal,
+): Promise<Entry[]> {
   if (text.length < 2) return [];
   const client = api();
+  const has = (id: OfficePage['id']) => pages.some((page) => page.id === id);
   const [customers, couriers, scan] = await Promise.all([
-    client.customers.search({ q: text, advanced: !/\d/.test(text), limit: SHOWN }, { signal }),
-    client.couriers.list({ search: text, limit: SHOWN }, { signal }),
+    has('customers')
+      ? client.customers.search({ q: text, advanced: !/\d/.test(text), limit: SHOWN }, { signal })
+      : { data: [] },
+    has('couriers') ? client.couriers.list({ search: text, limit: SHOWN }, { signal }) : { data: [] },
     client.packages.resolveScan({ scan: text }, { signal }),
   ]);
-  const { packages, manifests } = scan.data.matches;
+  const { manifests } = scan.data.matches;
+  const packages = has('parcels') ? scan.data.matches.packages : [];
   return [
     ...packages.slice(0, SHOWN).map(({ tracking_number, house_number, status }): Entry => ({
       kind: t('palette.parcel'),
-      title: tracking_number,
-      detail: [house_number, textOf('status', status)].filter(Boolean).join(' · '),
-      link: `/console${linkTo('find')}`,
+      title: `${house_number} · ${tracking_number}`,
+      detail: textOf('status', status),
+      link: officeLink(['parcels', house_number]),
     })),
     ...manifests.slice(0, SHOWN).map(({ manifest_id, manifest_number, status }): Entry => ({
       kind: t('common.manifest'),

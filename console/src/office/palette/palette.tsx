@@ -1,5 +1,4 @@
 import { useId, useState } from 'preact/hooks';
-import { findQuery } from '../../find/query.js';
 import { t } from '../../texts/texts.js';
 import { useLoad } from '../../ui/load.js';
 import { Dialog, Field, Problem, Progress } from '../../ui/parts.js';
@@ -22,7 +21,7 @@ export function Palette({ pages, onClose }: Props) {
       if (query === '') return [];
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       signal.throwIfAborted();
-      return remoteEntries(query, signal);
+      return remoteEntries(query, pages, signal);
     },
     [query],
   );
@@ -30,9 +29,8 @@ export function Palette({ pages, onClose }: Props) {
     ...localEntries(query, pages),
     ...(query === '' || remote.isLoading ? [] : (remote.data ?? [])),
   ];
-  const open = ({ kind, title, link }: Entry) => {
+  const open = ({ link }: Entry) => {
     onClose();
-    if (kind === t('palette.parcel')) findQuery.value = title;
     openAddress(link);
   };
   const onKeyDown = (event: KeyboardEvent) => {

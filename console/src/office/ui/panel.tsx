@@ -43,7 +43,7 @@ type Facts = [label: string, value: ComponentChildren][];
 export const FactList = ({ facts }: { facts: Facts }) => (
   <dl class="fact-list">
     {facts
-      .filter(([, value]) => value !== null && value !== undefined && value !== '')
+      .filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
       .map(([label, value]) => (
         <div key={label}>
           <dt>{label}</dt>

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Customer } from '../../../../../sdk/typescript/src/index.js';
-import { findQuery } from '../../../find/query.js';
 import { api } from '../../../session/session.js';
 import { dateTime, t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content, Empty } from '../../../ui/parts.js';
-import { linkTo, officeAddress, officeLink, openAddress } from '../../../ui/router.js';
+import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
 import { ActiveTag } from '../../ui/active-tag.js';
 import { ConfirmDialog } from '../../ui/dialogs.js';
 import { FactList, Panel } from '../../ui/panel.js';
@@ -101,7 +100,7 @@ function Details({ customer, closeLink, onChanged }: DetailsProps) {
         <button type="button" onClick={() => void setActive([customer], !isActive, onChanged)}>
           {t(isActive ? 'office.deactivate' : 'office.activate')}
         </button>
-        <a class="button" href={`/console${linkTo('find')}`} onClick={() => (findQuery.value = user_code)}>
+        <a class="button" href={officeLink('parcels', { customer: user_code, courier: customer.courier_id })}>
           {t('customers.parcels')}
         </a>
         <button type="button" class="danger" onClick={() => setOpened('delete')}>
