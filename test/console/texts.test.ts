@@ -123,7 +123,7 @@ describe('an English text of the service', () => {
     'find/find.tsx remarks: of people; or the text of a change that has no fields yet',
     'office/pages/audit.tsx remarks: of people',
     'office/pages/parcels/event-dialog.tsx remarks: written here, by people',
-    'office/pages/parcels/timeline.tsx remarks: of people; a text of a change has fields, which are shown instead',
+    'office/pages/parcels/history/timeline.tsx remarks: of people; a text of a change has fields, which are shown instead',
     'queue/advice.ts message: on a device in English, and of reasons of a later version',
     'queue/batches.ts message: passed to queue/advice.ts',
     "queue/panel.tsx message: the console's own",

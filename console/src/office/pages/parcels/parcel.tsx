@@ -11,15 +11,15 @@ import { linkTo, officeLink } from '../../../ui/router.js';
 import { ManifestTag, StatusTag } from '../../../ui/status.js';
 import { FactList } from '../../ui/panel.js';
 import { toast } from '../../ui/toasts.js';
-import { Changes } from './changes.js';
+import { Changes } from './history/changes.js';
 import { EditDialog } from './edit.js';
 import { EventDialog } from './event-dialog.js';
 import { canRecord, EVENTS, type EventKind } from './events.js';
 import { LabelDialog } from './label-dialog.js';
 import { canBeAdded, ManifestDialog } from './manifest-dialog.js';
 import { SendAgainDialog } from './send-again.js';
-import { Timeline } from './timeline.js';
-import { Deliveries } from './deliveries.js';
+import { Timeline } from './history/timeline.js';
+import { Deliveries } from './history/deliveries.js';
 
 /** Everything about one parcel. Its address is its house number. */
 export function ParcelPage({ number: house }: { number: string }) {

@@ -1,8 +1,8 @@
-import { api } from '../../../session/session.js';
-import { dateTime, t } from '../../../texts/texts.js';
-import { useLoad } from '../../../ui/load.js';
-import { Content, Table } from '../../../ui/parts.js';
-import { officeLink } from '../../../ui/router.js';
+import { api } from '../../../../session/session.js';
+import { dateTime, t } from '../../../../texts/texts.js';
+import { useLoad } from '../../../../ui/load.js';
+import { Content, Table } from '../../../../ui/parts.js';
+import { officeLink } from '../../../../ui/router.js';
 
 const MOST = 50;
 

@@ -1,9 +1,9 @@
-import type { PackageEvent } from '../../../../../sdk/typescript/src/index.js';
-import { api } from '../../../session/session.js';
-import { dateTime, pounds, t, textOf } from '../../../texts/texts.js';
-import { useLoad } from '../../../ui/load.js';
-import { Content } from '../../../ui/parts.js';
-import { StatusTag } from '../../../ui/status.js';
+import type { PackageEvent } from '../../../../../../sdk/typescript/src/index.js';
+import { api } from '../../../../session/session.js';
+import { dateTime, pounds, t, textOf } from '../../../../texts/texts.js';
+import { useLoad } from '../../../../ui/load.js';
+import { Content } from '../../../../ui/parts.js';
+import { StatusTag } from '../../../../ui/status.js';
 
 /** What happened to a parcel, the latest first, with who recorded it and where. */
 export function Timeline({ packageId, round }: { packageId: string; round: number }) {

@@ -1,9 +1,9 @@
-import { single } from '../../../device/single.js';
-import { api } from '../../../session/session.js';
-import { dateTime, number, t, textOf } from '../../../texts/texts.js';
-import { useAction, useLoad } from '../../../ui/load.js';
-import { Content, Problem, Table, Tag } from '../../../ui/parts.js';
-import { toast } from '../../ui/toasts.js';
+import { single } from '../../../../device/single.js';
+import { api } from '../../../../session/session.js';
+import { dateTime, number, t, textOf } from '../../../../texts/texts.js';
+import { useAction, useLoad } from '../../../../ui/load.js';
+import { Content, Problem, Table, Tag } from '../../../../ui/parts.js';
+import { toast } from '../../../ui/toasts.js';
 
 const MOST = 50;
 
