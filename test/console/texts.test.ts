@@ -23,7 +23,13 @@ const en: Record<string, string> = { ...stationEn, ...officeEn };
 const es: Record<string, string> = { ...stationEs, ...officeEs };
 const failuresEs: Record<string, string> = { ...stationFailuresEs, ...officeFailuresEs };
 
-const ALL_PAGES = [...PAGES, ...OFFICE_PAGES];
+// Parts for administrators only count as pages of their own.
+const ADMIN_PARTS = OFFICE_PAGES.flatMap(({ id, adminOperations = [] }) => ({
+  id,
+  roles: ['admin'] as const,
+  operations: adminOperations,
+}));
+const ALL_PAGES = [...PAGES, ...OFFICE_PAGES, ...ADMIN_PARTS];
 
 const folder = join(projectRoot, 'console/src');
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -109,6 +115,8 @@ describe('an English text of the service', () => {
     'find/find.tsx explanation: on a device in English only',
     'find/find.tsx remarks: of people; or the text of a change that has no fields yet',
     'office/pages/audit.tsx remarks: of people',
+    'office/pages/bills/bill.tsx remarks: of people',
+    'office/pages/bills/draft.tsx remarks: of people',
     'queue/advice.ts message: on a device in English, and of reasons of a later version',
     'queue/batches.ts message: passed to queue/advice.ts',
     "queue/panel.tsx message: the console's own",

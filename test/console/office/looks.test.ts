@@ -5,6 +5,9 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 
 const { open, runs, service } = consoleSuite();
 
+/** A day that many days from today, in UTC. */
+const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
 /** Each page. */
 const PAGES = [
   'customers',
@@ -20,6 +23,26 @@ const PAGES = [
   'team?new=user',
   'audit',
   'me',
+];
+
+/** Each page of announcements, bills and settings. */
+const MORE = [
+  'announcements',
+  'announcements?new=announcement',
+  'announcements?new=upload',
+  'announcements/5870824153',
+  'bills',
+  'bills?status=draft&from=2020-01-01',
+  'bills/month',
+  `bills/month?of=${DEMO.couriers.IEX}&from=${day(-60)}&to=${day(0)}`,
+  `bills/${DEMO.bills.draft}`,
+  `bills/${DEMO.bills.published}`,
+  'bills/nothing',
+  'settings',
+  `settings/warehouses?of=${DEMO.warehouses.second}`,
+  'settings/warehouses?new=warehouse',
+  'settings/carriers',
+  'settings/security',
 ];
 
 /** Each part of a courier. */
@@ -39,6 +62,7 @@ const pictures = process.env['SCREENSHOTS'];
 
 for (const [title, paths] of [
   ['no page of the office', PAGES],
+  ['no page of announcements, bills and settings', MORE],
   ['no part of a courier', PARTS],
 ] as const)
   for (const [width, colorScheme, locale] of MODES)

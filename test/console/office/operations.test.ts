@@ -33,9 +33,6 @@ const FOR_PROGRAMS = {
 
 /** Needed by a person, and without a page still. Each line is work that is open. */
 const WITHOUT_PAGE = {
-  replacePrealert: 'Announcements: edit an announcement',
-  deletePrealert: 'Announcements: take an announcement back',
-  uploadPrealerts: 'Announcements: upload a file with a preview',
   exportPackagesCsv: 'Parcels: export',
   exportPackagesXlsx: 'Parcels: export',
   getPackage: 'Parcel: everything about it',
@@ -47,21 +44,15 @@ const WITHOUT_PAGE = {
   recordPackageEvent: 'Parcel: hold, lost, returned, in transit',
   queueDispatch: 'Webhooks: send a batch of packages again',
   listDispatches: 'Webhooks: the batches that were sent again',
-  previewCourierInvoice: 'Billing run: the month of a courier before its bill',
-  getCourierBill: 'Bill: lines, adjustments and payments. The list of bills of a courier has the files',
-  manageCourierBills: 'Billing run and Bill: draft, publish, payments',
-  getBillingReconciliation: 'Billing run: what was left out, and what differs',
   uploadLogo: 'Courier, Profile: the logo',
   deleteLogo: 'Courier, Profile: the logo',
   getCourierLogo: 'Courier, Profile: the logo',
-  manageWarehouses: 'Settings: warehouses and the gate of loading',
-  listCarriers: 'Settings: carriers',
-  manageCarriers: 'Settings: carriers',
-  getSecuritySettings: 'Settings: security',
-  updateSecuritySettings: 'Settings: security',
 };
 
-const onPages = new Set([...PAGES, ...OFFICE_PAGES].flatMap((page) => page.operations));
+const onPages = new Set([
+  ...[...PAGES, ...OFFICE_PAGES].flatMap(({ operations: ids }) => ids),
+  ...OFFICE_PAGES.flatMap(({ adminOperations = [] }) => adminOperations),
+]);
 const explained = { ...EVERYWHERE, ...FOR_PROGRAMS, ...WITHOUT_PAGE };
 
 test('every operation of the contract has a page of the console, or a reason why it has none', () => {

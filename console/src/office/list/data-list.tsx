@@ -20,7 +20,7 @@ export type BulkAction<Row> = {
 };
 
 type Props<Row> = {
-  /** The name of the page, which names its views and files too. */
+  /** The name of the page, which names its views and files too. A part of a page has both names: `settings/carriers`. */
   page: string;
   title: string;
   of: Listed<Row>;
@@ -67,7 +67,9 @@ export function DataList<Row>(props: Props<Row>) {
             <button
               type="button"
               disabled={rows.length === 0}
-              onClick={() => saveFile(csvOf(shown, chosen.length > 0 ? chosen : rows), `${page}.csv`)}
+              onClick={() =>
+                saveFile(csvOf(shown, chosen.length > 0 ? chosen : rows), `${page.replaceAll('/', '-')}.csv`)
+              }
             >
               {chosen.length > 0 ? t('list.exportSelected', { count: chosen.length }) : t('list.export')}
             </button>

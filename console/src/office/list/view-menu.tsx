@@ -18,6 +18,7 @@ type Props<Row> = {
 /** Which columns are shown, the views of this device, and the export. */
 export function ViewMenu<Row>({ page, columns, of: { state, change }, isShown, children }: Props<Row>) {
   const [name, setName] = useState('');
+  const [first = '', ...parts] = page.split('/');
   const query = new URLSearchParams(queryOf(state)).toString();
   const toggle = (id: string) => {
     const ids = columns
@@ -63,7 +64,7 @@ export function ViewMenu<Row>({ page, columns, of: { state, change }, isShown, c
           <ul class="views" aria-label={t('list.views')}>
             {viewsOf(page).map((view) => (
               <li key={view.name}>
-                <a href={officeLink(page, new URLSearchParams(view.query))}>{view.name}</a>
+                <a href={officeLink([first, ...parts], new URLSearchParams(view.query))}>{view.name}</a>
                 <button type="button" class="quiet" onClick={() => removeView(page, view.name)}>
                   {t('list.removeView')}
                   <span class="unseen"> {view.name}</span>
