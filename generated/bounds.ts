@@ -488,6 +488,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   },
   "reviewParcelClaim": {
     "application/json": "claims"
+  },
+  "getAttention": {
+    "query": "read"
   }
 };
 

@@ -2028,7 +2028,8 @@ export interface paths {
          *     media type each. Generated clients have only these.
          *
          *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package` and their
-         *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`.
+         *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL of an
+         *     origin that none of the present URLs has while `api_token` is set, because each webhook contains it.
          *
          *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
          *     `multipart/form-data` or `application/json`. The response contains the new key. The old key stops working
@@ -2601,6 +2602,41 @@ export interface paths {
          *     ```
          */
         get: operations["getPackage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/Attention.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what needs attention
+         * @description For every user. Returns how many records of each kind wait for somebody: for the staff those of all couriers, for a courier those of
+         *     its own account. Kinds whose records the caller's role may not read are left out. A kind without records has the count 0.
+         *
+         *     | `kind` | What is counted | Where they are |
+         *     | --- | --- | --- |
+         *     | `unknown_packages` | packages in the warehouse without a customer | `UnknownParcels.php`; for couriers `RetrievePackages.php` with `owner` = `courier` |
+         *     | `open_claims` | claims that the warehouse has not decided | `ParcelClaims.php` with `status` = `open` |
+         *     | `flagged_prealerts` | pre-alerts of a parcel that has another owner | `ManagePrealerts.php` with `status` = `flagged` |
+         *     | `packages_on_hold` | packages on hold or held by customs | `RetrievePackages.php` with `status` |
+         *     | `old_packages` | packages in the warehouse for 30 times 24 hours or longer | `RetrievePackages.php` with `min_age_days` = 30 |
+         *     | `failing_webhooks` | webhook URLs whose last request failed, or that are paused | `CourierSettingsAPI.php`, `webhooks` |
+         *     | `draft_bills` | bills that are not published; for managers | `LoadCourierBills.php` with `status` = `draft` |
+         *     | `unpaid_bills` | published bills that are not paid in full | `LoadCourierBills.php` with `status` = `published` |
+         *
+         *     The operation is a report: when many reports are requested at once, they wait in a queue. If the wait gets too long, the
+         *     response is 503 `overloaded`.
+         */
+        get: operations["getAttention"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7727,6 +7763,18 @@ export interface components {
             /** @description When the package last changed, in UTC. */
             updated_at: components["schemas"]["UtcDateTime"];
         };
+        /** @description What is counted. More kinds may be added. */
+        AttentionKind: string;
+        /** @description How many records of a kind wait. */
+        AttentionItem: {
+            kind: components["schemas"]["AttentionKind"];
+            /** @description The number of records. */
+            count: number;
+        };
+        Attention: {
+            /** @description One per kind that the caller may read, in the order of the table. */
+            items: components["schemas"]["AttentionItem"][];
+        };
         /** @description How many packages, and how much they weigh. */
         PackageAmount: {
             /** @description Number of packages. */
@@ -8436,6 +8484,9 @@ export interface components {
         };
         GetPackageResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageDetail"];
+        };
+        GetAttentionResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["Attention"];
         };
         GetPackageStatisticsResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageStatistics"];
@@ -17846,6 +17897,61 @@ export interface operations {
             401: components["responses"]["ScopedTokenRejected"];
             403: components["responses"]["ScopeMissing.packages.read"];
             404: components["responses"]["PackageNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAttention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 kinds of records need attention.",
+                     *       "data": {
+                     *         "items": [
+                     *           {
+                     *             "kind": "unknown_packages",
+                     *             "count": 3
+                     *           },
+                     *           {
+                     *             "kind": "open_claims",
+                     *             "count": 0
+                     *           },
+                     *           {
+                     *             "kind": "flagged_prealerts",
+                     *             "count": 1
+                     *           }
+                     *         ]
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetAttentionResult"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];

@@ -160,6 +160,8 @@ export type Handlers = {
   listDispatches: Handler<'listDispatches'>;
   /** Read a package */
   getPackage: Handler<'getPackage'>;
+  /** Count what needs attention */
+  getAttention: Handler<'getAttention'>;
   /** Read figures of packages */
   getPackageStatistics: Handler<'getPackageStatistics'>;
   /** Read the audit log */

@@ -33,6 +33,7 @@ import { sessionHandlers } from './modules/sessions/handlers.js';
 import { userHandlers } from './modules/users/handlers.js';
 import { warehouseHandlers } from './modules/warehouses/handlers.js';
 import { webhookHandlers } from './modules/webhooks/log/handlers.js';
+import { attentionHandlers } from './modules/attention/handlers.js';
 
 /** Returns the handler of every operation of the contract. A missing handler fails the type check and the start. */
 export function makeHandlers(deps: Deps) {
@@ -69,5 +70,6 @@ export function makeHandlers(deps: Deps) {
     ...claimHandlers(deps),
     ...webhookHandlers(),
     ...auditLogHandlers(deps),
+    ...attentionHandlers(deps),
   } satisfies Handlers;
 }

@@ -12,6 +12,7 @@ import { insertDispatch, insertLabelJob, insertLog } from '../support/builders/d
 import { rounds } from '../support/harness/effort.js';
 import { serviceTokenOf } from '../support/service/principals.js';
 import { startService, type Service } from '../support/service/service.js';
+import { insertClaim, newNumber } from '../support/builders/parcels.js';
 import { insertUsers } from '../support/builders/users.js';
 
 // npm run fuzz -- --requests 1000000 --seed 7
@@ -96,6 +97,9 @@ beforeAll(async () => {
   for (let count = 0; count < 10; count += 1) {
     await insertLog(service.owner);
     await insertDispatch(service.owner);
+    // Each claim is decided once.
+    for (const courierId of [DEMO.couriers.IEX, DEMO.couriers.HRB])
+      await insertClaim(service.owner, { courierId, trackingNumber: newNumber() });
   }
   await insertUnreportedLabel();
   const courierScopes = await makeCourierScopes(service.owner);

@@ -359,6 +359,13 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [{ file: 'test/modules/users/change-users.test.ts', titles: ['revocation of tokens'] }],
   },
   {
+    name: 'attention: a role learns no count of records that it may not read',
+    file: 'src/modules/attention/queries.ts',
+    find: '.filter(([, { permission }]) => hasPermission(ctx.caller.role, permission))',
+    replace: '',
+    tests: [{ file: 'test/modules/attention/attention.test.ts', titles: ['names the kinds whose records'] }],
+  },
+  {
     name: 'service tokens: only a token of a courier submits pre-alerts like an API key',
     file: 'src/platform/access/authenticate.ts',
     find: "if (credential === 'key' && courierId === null)",
@@ -386,6 +393,18 @@ export const ACCESS: readonly SourceMutant[] = [
       {
         file: 'test/modules/service-tokens/use-service-tokens.test.ts',
         titles: ['a token reads no API key, and changes webhook URLs'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: the api_token goes to no origin that a token names',
+    file: 'src/modules/couriers/settings/update-settings.ts',
+    find: "if (tx.caller.kind === 'token') assertKnownTargets(before, after);",
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['a token sends the api_token of the courier to no origin'],
       },
     ],
   },

@@ -20,7 +20,7 @@ export function hasDroppedPart({ sentNumber, trackingNumber, keys }: ReadNumber)
   if (sentNumber === trackingNumber) return false;
   const { folded } = toElement(trackingNumber);
   const elements = elementsIn(sentNumber);
-  const own = elements.filter((element) => !isIncidental(element.folded));
+  const own = elements.filter((element) => !isIncidental(element));
   // The scanner sent separators inside the number.
   if ([elements, own].some((parts) => parts.map((part) => part.folded).join('') === folded)) return false;
   // The text as a whole is a key too, for rows of earlier versions.

@@ -48,8 +48,8 @@ export function readScan(scan: string): ScanReading {
 }
 
 /** Whether the text is read as it is. A ZIP code alone is read as no number. */
-const isPlain = ({ text, folded }: ScannedNumber): boolean =>
-  text === folded && PLAIN.test(text) && !isNoNumber(folded);
+const isPlain = (number: ScannedNumber): boolean =>
+  number.text === number.folded && PLAIN.test(number.text) && !isNoNumber(number);
 
 /**
  * Returns the numbers as their texts are read, which are stored and read again: an element of a matrix code may have words around a
@@ -80,7 +80,7 @@ const noNumber = (text: string, problem: ScanReading['problem']): ScanReading =>
 
 function toReading(numbers: ScannedNumber[], text = numbers[0]?.text ?? ''): ScanReading {
   const [only, another] = numbers;
-  if (only && !another && isNoNumber(only.folded)) return noNumber(only.text, 'no_parcel');
+  if (only && !another && isNoNumber(only)) return noNumber(only.text, 'no_parcel');
   return { text, numbers, candidates: numbers.flatMap(({ candidates }) => candidates), problem: null };
 }
 

@@ -73,7 +73,7 @@ function partsOf(elements: Part[], sent: string[]): Part[] {
   if (!first || !second) return elements;
   const whole = join(elements);
   if (elements.length < MAX_NUMBERS && isCertain(whole, elements, sent)) return [whole];
-  const own = elements.filter(({ folded }) => !isIncidental(folded));
+  const own = elements.filter((element) => !isIncidental(element));
   const long = own.filter(({ folded }) => folded.length >= MIN_ELEMENT);
   if (own.length < 2) return own.length === 0 ? elements : own;
   return own.length < MAX_NUMBERS || long.length === 0 ? [join(own), ...long] : long;
@@ -90,7 +90,7 @@ function isCertain(whole: Part, elements: Part[], sent: string[]): boolean {
 
 /** Leaves out what is no number of a parcel, if something else was scanned. */
 function longOf(parts: Part[]): Part[] {
-  const own = parts.filter(({ folded }) => !isIncidental(folded));
+  const own = parts.filter((part) => !isIncidental(part));
   const long = own.filter(({ folded }) => folded.length >= MIN_ELEMENT);
   if (long.length > 0) return long;
   return own.length > 0 ? own : parts;

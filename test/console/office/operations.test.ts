@@ -36,6 +36,7 @@ const WITHOUT_PAGE = {
   exportPackagesCsv: 'Parcels: export',
   exportPackagesXlsx: 'Parcels: export',
   getPackage: 'Parcel: everything about it',
+  getAttention: 'Home: what needs somebody',
   getPackageStatistics: 'Home and Reports',
   claimParcel: 'Unknown, of a courier',
   listParcelClaims: 'Unknown: the claims',

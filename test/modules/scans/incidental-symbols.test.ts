@@ -30,7 +30,20 @@ beforeEach(() =>
   ),
 );
 
-describe.each(['420331221234', '42033122', 'UPSN', '[)>', '[)>01', '(420)33122'])('%s', (symbol) => {
+const SEVERAL = [' ', '-', ';', '/', ' - ', '|'].map((separator) => `42033122${separator}42010001`);
+
+describe.each([
+  '420331221234',
+  '42033122',
+  'UPSN',
+  '[)>',
+  '[)>01',
+  '(420)33122',
+  '420-33122',
+  '42033122-1234',
+  'UPSN 42033122',
+  ...SEVERAL,
+])('%s', (symbol) => {
   test('is refused in a pre-alert and in a scan of nothing else', async () => {
     const file = `tracking_number,user_code\n"${symbol}",IEX-1001\n`;
     await announce(symbol).refused(400, 'validation_failed');

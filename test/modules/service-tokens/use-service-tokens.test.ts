@@ -153,6 +153,25 @@ test('a token reads no API key, and changes webhook URLs but nothing else of the
   expect((await db.courier(DEMO.couriers.IEX)).name).not.toBe('X');
 });
 
+test('a token sends the api_token of the courier to no origin that a user has not set', async () => {
+  const { secret } = await create('iex', { scopes: ['webhooks:manage'] });
+  const staff = await create('admin', { scopes: ['webhooks:manage'] });
+  const id = DEMO.couriers.IEX;
+  const set = (token: string, url: string) =>
+    api.withToken(token).updateCourierSettings(unchecked({ api_url_add_package: url }), { query: { id } });
+  await api
+    .as('iex')
+    .updateCourierSettings({ api_url_add_package: 'https://iex.example/a', api_token: 'SECRET-OF-IEX' })
+    .ok();
+  const others = ['https://other.example/a', 'https://iex.example:8443/a'];
+  for (const url of others)
+    for (const caller of [secret, staff.secret]) await set(caller, url).refused(403, 'token_not_accepted');
+  expect(await db.courier(id)).toMatchObject({ api_url_add_package: 'https://iex.example/a' });
+  await set(secret, 'https://iex.example/b?c=d').ok();
+  await api.as('iex').updateCourierSettings({ api_token: '' }).ok();
+  await set(secret, 'https://other.example/a').ok();
+});
+
 test('the time and the address of the last use are stored', async () => {
   const { id, secret } = await create('iex');
   await packages(secret, { 'x-forwarded-for': '198.51.100.77' }).ok();

@@ -98,6 +98,7 @@ test.each([
   // A ZIP code whose two parts are read twice, and two ZIP codes.
   '[420331\u001d00][420331\u001d00]',
   '42033100\n42033101',
+  '42033100 42033101\nUPSN;420-33100',
 ])('%j is stored as it is read again', (scan) => {
   isStable(scan);
 });

@@ -425,6 +425,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'refuse a claim': async (target, _own, { owner }) => ({
     body: { action: 'refuse', claim_id: await newClaim(owner, target), reason: 'R' },
   }),
+  getAttention: () => ({}),
 };
 
 function announce({ userCode }: Belongings): Call {

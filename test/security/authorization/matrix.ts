@@ -432,6 +432,9 @@ export const MATRIX = {
     'resolve a dispute':                 ['200 200 404 404 400', '200 200 404 404 400', S403],
     'refuse a claim':                    ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
+  getAttention: {
+    'getAttention':                      ['200',                 '200',                 '200'],
+  },
 } satisfies Matrix;
 
 /** A service token with all scopes has the rights of its owner, in the operations that have scopes. */

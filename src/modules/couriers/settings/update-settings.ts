@@ -28,7 +28,7 @@ export type SettingsUpdate = { courierId: string; sent: SentFields };
 
 /**
  * Changes the given fields that differ. Without a difference it writes nothing.
- * @throws ApiError validation_failed, courier_not_found, quota_exceeded
+ * @throws ApiError validation_failed, courier_not_found, quota_exceeded, token_not_accepted
  */
 export async function updateSettings(
   ctx: UserContext,
@@ -59,6 +59,7 @@ export async function changeFields(
   const after = mergeFields(before, sent);
   const difference = profileDifference(before, after);
   if (!difference) return false;
+  if (tx.caller.kind === 'token') assertKnownTargets(before, after);
   await saveFields(tx, secrets, { row, before, after });
   auditLater(tx, 'courier.updated', courierId, { ...difference });
   await applyEndpointChanges(tx, secrets, { courierId, before, after });
@@ -76,6 +77,17 @@ function countNewTargets(before: ProfileFields, after: ProfileFields): number {
   const originOf = (url: string | null) => (url === null ? null : new URL(url).origin);
   const known = new Set([null, ...URLS.map((name) => originOf(before[name]))]);
   return new Set(URLS.map((name) => originOf(after[name])).filter((origin) => !known.has(origin))).size;
+}
+
+/**
+ * Each webhook contains the courier's `api_token`, which no service token may read (decision 0116). So a service token sends it to no
+ * origin that a person has not chosen.
+ * @throws ApiError token_not_accepted
+ */
+function assertKnownTargets(before: ProfileFields, after: ProfileFields): void {
+  const hasToken = before.api_token !== null && before.api_token !== '';
+  if (hasToken && countNewTargets(before, after) > 0)
+    throw new ApiError('token_not_accepted', { variant: 'new_origin' });
 }
 
 type ProfileChange = { before: ProfileFields; after: ProfileFields };

@@ -1,9 +1,10 @@
 // What is printed beside the number of a parcel, and is equal on many parcels.
 
 import { findCandidates } from './candidates.js';
+import type { Element } from './noise.js';
 
-/** GS1's application identifier of the destination's ZIP code, alone in its symbol on labels of UPS and others. */
-const ZIP_CODE = /^420(?:\d{5}|\d{9})$/;
+/** GS1's application identifier of the destination's ZIP code, alone in its symbol on labels of UPS and others, or as a person types it. */
+const ZIP_CODE = /^420\W?\d{5}(?:\W?\d{4})?$/;
 
 /**
  * Constants of matrix codes: the header of ISO/IEC 15434 (`[)>`, without its bracket) with its format, and the codes of UPS
@@ -11,15 +12,21 @@ const ZIP_CODE = /^420(?:\d{5}|\d{9})$/;
  */
 const CONSTANT = /^(?:\[>(?:\d\d)?|UPSN|FD(?:E[BG]?|XG?))$/;
 
-/** Returns whether an element is no number of a parcel. */
-export const isIncidental = (folded: string): boolean => ZIP_CODE.test(folded) || CONSTANT.test(folded);
+const isSymbol = (folded: string): boolean => ZIP_CODE.test(folded) || CONSTANT.test(folded);
+
+/** What a scanner, or a person, puts between symbols in one text. */
+const BETWEEN_SYMBOLS = /[^0-9A-Z]+/;
+
+/** Returns whether an element is no number of a parcel: such a symbol, or several of them. */
+export const isIncidental = ({ text, folded }: Element): boolean =>
+  isSymbol(folded) || text.toUpperCase().split(BETWEEN_SYMBOLS).every(isSymbol);
 
 /**
  * The same for the only element of a scan. FedEx's 12 digits can begin with 420: then their check digit decides. Purolator's does
  * not, because every tenth ZIP code has it.
  */
-export const isNoNumber = (folded: string): boolean =>
-  isIncidental(folded) && !findCandidates(folded).some(({ carrier }) => carrier === 'fedex');
+export const isNoNumber = (element: Element): boolean =>
+  isIncidental(element) && !findCandidates(element.folded).some(({ carrier }) => carrier === 'fedex');
 
 const UPS_SERIAL = /^1Z(\d{8})$/;
 const UPS_SHIPPER = /^[0-9A-Z]{6}$/;
