@@ -20,7 +20,7 @@ const announcement = async (number: string, courier: keyof typeof DEMO.couriers 
 const pendingOfIex = async () => {
   const { rows } = await service().owner.query<{ tracking_number: string; user_code: string }>(
     `select tracking_number, user_code from prealerts
-     where tenant_id = $1 and courier_id = $2 and status = 'pending' and vendor <> 'Example Shoes' order by id desc limit 1`,
+     where tenant_id = $1 and courier_id = $2 and status = 'pending' order by id desc limit 1`,
     [DEMO.tenants.demo, DEMO.couriers.IEX],
   );
   if (!rows[0]) throw new Error('The demo data have no such announcement.');
