@@ -47,6 +47,9 @@ export function BillFiles({ bill: { bill_id, invoice_number }, isButton = false 
   );
 }
 
+/** A courier and a period, whose days are in UTC. */
+export type Month = { courier_id: string; from: string; to: string };
+
 export const period = ({ start_date, end_date }: { start_date: string; end_date: string }): string =>
   `${date(start_date)} – ${date(end_date)}`;
 

@@ -5,8 +5,7 @@ import { officeLink, openAddress } from '../../../ui/router.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
-import { period } from '../bill-parts.js';
-import type { Month } from './month.js';
+import { period, type Month } from '../bill-parts.js';
 
 type Props = { courier: CourierRecord; month: Month; packages: number; onClose: () => void };
 

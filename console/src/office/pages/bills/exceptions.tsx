@@ -6,8 +6,7 @@ import { useLoad } from '../../../ui/load.js';
 import { Content, Empty, Table } from '../../../ui/parts.js';
 import { officeLink } from '../../../ui/router.js';
 import { FactList } from '../../ui/panel.js';
-import { ParcelLink } from '../bill-parts.js';
-import type { Month } from './month.js';
+import { ParcelLink, type Month } from '../bill-parts.js';
 
 const SHOWN = 50;
 

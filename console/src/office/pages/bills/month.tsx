@@ -12,12 +12,11 @@ import { Choice, Content, Empty, Field, Heading, Table } from '../../../ui/parts
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
 import { courierChoices, useCouriers } from '../../list/courier-options.js';
 import { FactList } from '../../ui/panel.js';
+import type { Month } from '../bill-parts.js';
 import { DraftDialog } from './draft.js';
 import { Exceptions } from './exceptions.js';
 
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
-
-export type Month = { courier_id: string; from: string; to: string };
 
 /** What a courier would be billed for a period, what is on bills already, and what is left out. Its address has all three choices. */
 export function MonthPage() {
