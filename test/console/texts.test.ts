@@ -30,7 +30,13 @@ const failuresEs: Record<string, string> = {
   ...courierFailuresEs,
 };
 
-const ALL_PAGES = [...PAGES, ...OFFICE_PAGES];
+// Parts for administrators only count as pages of their own.
+const ADMIN_PARTS = OFFICE_PAGES.flatMap(({ id, adminOperations = [] }) => ({
+  id,
+  roles: ['admin'] as const,
+  operations: adminOperations,
+}));
+const ALL_PAGES = [...PAGES, ...OFFICE_PAGES, ...ADMIN_PARTS];
 
 const folder = join(projectRoot, 'console/src');
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -124,6 +130,8 @@ describe('an English text of the service', () => {
     'office/pages/audit.tsx remarks: of people',
     'office/pages/parcels/event-dialog.tsx remarks: written here, by people',
     'office/pages/parcels/history/timeline.tsx remarks: of people; a text of a change has fields, which are shown instead',
+    'office/pages/bills/bill.tsx remarks: of people',
+    'office/pages/bills/draft.tsx remarks: of people',
     'queue/advice.ts message: on a device in English, and of reasons of a later version',
     'queue/batches.ts message: passed to queue/advice.ts',
     "queue/panel.tsx message: the console's own",

@@ -1,3 +1,4 @@
+import type { TextKey } from '../texts/en.js';
 import type { OfficeKey } from './texts/en.js';
 
 export type OfficePageId =
@@ -6,8 +7,11 @@ export type OfficePageId =
   | 'unknown'
   | 'customers'
   | 'couriers'
+  | 'announcements'
+  | 'bills'
   | 'rates'
   | 'team'
+  | 'settings'
   | 'audit'
   | 'me';
 
@@ -16,10 +20,12 @@ type OfficeRole = 'admin' | 'manager' | 'warehouse';
 export type OfficePage = {
   /** Also the first part of its address, `/console/<id>`. */
   id: OfficePageId;
-  title: OfficeKey;
+  title: OfficeKey | TextKey;
   roles: readonly OfficeRole[];
   /** The operations without which the page is of no use. A test compares them with the permissions of the roles. */
   operations: readonly string[];
+  /** Those of parts that only administrators see. */
+  adminOperations?: readonly string[];
 };
 
 const OFFICE = ['admin', 'manager'] as const;
@@ -34,8 +40,11 @@ export const OFFICE_PAGES: OfficePage[] = [
   { id: 'unknown', title: 'unknown.title', roles: STAFF, operations: ['listUnknownParcels', 'listParcelClaims', 'reviewParcelClaim', 'searchCustomers', 'updatePackage'] },
   { id: 'customers', title: 'customers.title', roles: OFFICE, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers', 'syncCustomers', 'listCustomerSyncs', 'listCouriers'] },
   { id: 'couriers', title: 'couriers.title', roles: OFFICE, operations: ['listCouriers', 'manageCouriers', 'getCourierSettings', 'updateCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret', 'getCourierRates', 'manageCourierRates', 'manageWebhookDeliveries', 'listCourierBills', 'downloadCourierBill', 'getCourierStatement'] },
+  { id: 'announcements', title: 'announcements.title', roles: OFFICE, operations: ['listPrealerts', 'createPrealert', 'replacePrealert', 'deletePrealert', 'uploadPrealerts', 'reviewPrealert', 'resolveScan', 'updatePackage', 'searchCustomers', 'listCouriers'] },
+  { id: 'bills', title: 'bills.title', roles: OFFICE, operations: ['listCourierBills', 'getCourierBill', 'manageCourierBills', 'downloadCourierBill', 'previewCourierInvoice', 'getBillingReconciliation', 'listCouriers'] },
   { id: 'rates', title: 'rates.title', roles: OFFICE, operations: ['getCourierRates', 'manageCourierRates'] },
   { id: 'team', title: 'team.title', roles: ADMIN, operations: ['listUsers', 'manageUsers', 'listSessions', 'manageSessions', 'listCouriers'] },
+  { id: 'settings', title: 'settings.title', roles: OFFICE, operations: ['listWarehouses', 'manageWarehouses', 'listCarriers', 'manageCarriers'], adminOperations: ['getSecuritySettings', 'updateSecuritySettings'] },
   { id: 'audit', title: 'audit.title', roles: ADMIN, operations: ['listAuditEntries', 'verifyAuditLog'] },
   { id: 'me', title: 'me.title', roles: OFFICE, operations: ['changePassword', 'manageTwoFactor', 'listSessions', 'manageSessions'] },
 ];

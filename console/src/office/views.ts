@@ -11,8 +11,14 @@ export const VIEWS: Record<OfficePageId, FunctionComponent> = {
   unknown: part(async () => (await import('./pages/unknown/unknown.js')).UnknownPage, ON_USE),
   customers: part(async () => (await import('./pages/customers/customers.js')).CustomersPage, ON_USE),
   couriers: part(async () => (await import('./pages/couriers/couriers.js')).CouriersPage, ON_USE),
+  announcements: part(
+    async () => (await import('./pages/announcements/announcements.js')).AnnouncementsPage,
+    ON_USE,
+  ),
+  bills: part(async () => (await import('./pages/bills/bills.js')).BillsPage, ON_USE),
   rates: part(async () => (await import('./pages/rates/rates.js')).RatesPage, ON_USE),
   team: part(async () => (await import('./pages/team/team.js')).TeamPage, ON_USE),
+  settings: part(async () => (await import('./pages/settings/settings.js')).SettingsPage, ON_USE),
   audit: part(async () => (await import('./pages/audit.js')).AuditPage, ON_USE),
   me: part(async () => (await import('./pages/me.js')).MePage, ON_USE),
 };

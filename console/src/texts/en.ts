@@ -465,7 +465,7 @@ export const en = {
   'ownerIs.unsaid': 'I only clear the flag',
   'flagged.owned': 'The parcel belongs to {customer}.',
   'flagged.cleared': 'The flag of {parcel} is cleared.',
-  'flagged.stillOwnerless': 'The flag of {parcel} is cleared. It has no owner: see the list below.',
+  'flagged.stillOwnerless': 'The flag of {parcel} is cleared. It has no owner yet: Flagged lists it.',
   'owner.show': 'Show those of the last {days} days',
   'owner.none': 'No parcel of the last {days} days lies here without an owner.',
   'owner.cut': 'Only the first {count} packages are examined.',

@@ -471,7 +471,7 @@ export const es: Texts = {
   'ownerIs.unsaid': 'Solo quito la marca',
   'flagged.owned': 'El paquete es de {customer}.',
   'flagged.cleared': 'Se quitó la marca de {parcel}.',
-  'flagged.stillOwnerless': 'Se quitó la marca de {parcel}. No tiene dueño: vea la lista de abajo.',
+  'flagged.stillOwnerless': 'Se quitó la marca de {parcel}. Aún no tiene dueño: aparece en Marcados.',
   'owner.show': 'Mostrar los de los últimos {days} días',
   'owner.none': 'Ningún paquete de los últimos {days} días está aquí sin dueño.',
   'owner.cut': 'Solo se examinan los primeros {count} paquetes.',

@@ -5,6 +5,9 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 
 const { open, runs, service } = consoleSuite();
 
+/** A day that many days from today, in UTC. */
+const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
 /** Each page. */
 const PAGES = [
   'home',
@@ -27,6 +30,26 @@ const PAGES = [
   'team?new=user',
   'audit',
   'me',
+];
+
+/** Each page of announcements, bills and settings. */
+const MORE = [
+  'announcements',
+  'announcements?new=announcement',
+  'announcements?new=upload',
+  'announcements/5870824153',
+  'bills',
+  'bills?status=draft&from=2020-01-01',
+  'bills/month',
+  `bills/month?of=${DEMO.couriers.IEX}&from=${day(-60)}&to=${day(0)}`,
+  `bills/${DEMO.bills.draft}`,
+  `bills/${DEMO.bills.published}`,
+  'bills/nothing',
+  'settings',
+  `settings/warehouses?of=${DEMO.warehouses.second}`,
+  'settings/warehouses?new=warehouse',
+  'settings/carriers',
+  'settings/security',
 ];
 
 /** Each part of a courier. */
@@ -70,6 +93,7 @@ const pictures = process.env['SCREENSHOTS'];
 
 for (const [title, user, paths] of [
   ['no page of the office', 'admin', PAGES],
+  ['no page of announcements, bills and settings', 'admin', MORE],
   ['no part of a courier', 'admin', PARTS],
   ['no page that a courier has', 'iex', OF_COURIER],
 ] as const)

@@ -35,15 +35,12 @@ const FOR_PROGRAMS = {
 /** Needed by a person, and without a page still. Each line is work that is open. */
 const WITHOUT_PAGE = {
   listDispatches: 'Webhooks: the batches that were sent again',
-  manageCourierBills: 'Billing run and Bill: draft, publish, payments',
-  getBillingReconciliation: 'Billing run: what was left out, and what differs',
-  manageWarehouses: 'Settings: warehouses and the gate of loading',
-  manageCarriers: 'Settings: carriers',
-  getSecuritySettings: 'Settings: security',
-  updateSecuritySettings: 'Settings: security',
 };
 
-const onPages = new Set([...PAGES, ...OFFICE_PAGES].flatMap((page) => page.operations));
+const onPages = new Set([
+  ...[...PAGES, ...OFFICE_PAGES].flatMap(({ operations: ids }) => ids),
+  ...OFFICE_PAGES.flatMap(({ adminOperations = [] }) => adminOperations),
+]);
 const explained = { ...EVERYWHERE, ...FOR_PROGRAMS, ...WITHOUT_PAGE };
 
 test('every operation of the contract has a page of the console, or a reason why it has none', () => {

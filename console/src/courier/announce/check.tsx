@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { ApiError, type FieldError, type PrealertImport } from '../../../../sdk/typescript/src/index.js';
-import { ErrorCells, Warnings } from '../../office/pages/customers/import.js';
+import type { PrealertImport } from '../../../../sdk/typescript/src/index.js';
+import { checkFile, ErrorCells, Warnings, type Checked } from '../../office/pages/import-parts.js';
 import { FactList } from '../../office/ui/panel.js';
 import { toast } from '../../office/ui/toasts.js';
 import { api } from '../../session/session.js';
@@ -8,21 +8,14 @@ import { number, t, textOf } from '../../texts/texts.js';
 import { useAction } from '../../ui/load.js';
 import { Problem } from '../../ui/parts.js';
 
-type Checked = { result: PrealertImport } | { errors: FieldError[] };
-
 /** A file that is checked first: the service reads it and stores nothing. Then the person confirms the counts. */
 export function useCheck(fileOf: () => File, onDone: () => void) {
-  const [checked, setChecked] = useState<Checked>();
+  const [checked, setChecked] = useState<Checked<PrealertImport>>();
   const check = useAction(async () => {
     setChecked(undefined);
-    try {
-      setChecked({ result: (await api().prealerts.upload({ file: fileOf(), dry_run: true })).data });
-    } catch (error) {
-      // The cells of the file. Other failures are about the file as a whole.
-      if (error instanceof ApiError && error.errors.some(({ row }) => row !== undefined))
-        setChecked({ errors: error.errors });
-      else throw error;
-    }
+    setChecked(
+      await checkFile(async () => (await api().prealerts.upload({ file: fileOf(), dry_run: true })).data),
+    );
   });
   const store = useAction(async () => {
     const { data } = await api().prealerts.upload({ file: fileOf(), dry_run: false });

@@ -68,7 +68,7 @@ export function DataList<Row>(props: Props<Row>) {
               type="button"
               disabled={rows.length === 0}
               onClick={() =>
-                saveFile(csvOf(shown, chosen.length > 0 ? chosen : rows), `${page.replace('/', '-')}.csv`)
+                saveFile(csvOf(shown, chosen.length > 0 ? chosen : rows), `${page.replaceAll('/', '-')}.csv`)
               }
             >
               {chosen.length > 0 ? t('list.exportSelected', { count: chosen.length }) : t('list.export')}

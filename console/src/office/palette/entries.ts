@@ -32,6 +32,20 @@ export function localEntries(text: string, pages: OfficePage[]): Entry[] {
         ]
       : []),
     ...(ids.has('couriers') ? [action(t('couriers.new'), officeLink(['couriers', 'new']))] : []),
+    ...(ids.has('bills')
+      ? [
+        action(t('announcements.new'), officeLink('announcements', { new: 'announcement' })),
+        action(t('announcements.upload'), officeLink('announcements', { new: 'upload' })),
+        action(t('month.new'), officeLink(['bills', 'month'])),
+        action(t('warehouse.new'), officeLink(['settings', 'warehouses'], { new: 'warehouse' })),
+        action(t('carrier.new'), officeLink(['settings', 'carriers'], { new: 'carrier' })),
+        page(`${t('settings.title')}: ${t('settingsTab.carriers')}`, officeLink(['settings', 'carriers'])),
+        ]
+      : []),
+    // Administrators have it, as the audit log.
+    ...(ids.has('audit')
+      ? [page(`${t('settings.title')}: ${t('settingsTab.security')}`, officeLink(['settings', 'security']))]
+      : []),
     ...(ids.has('team') ? [action(t('team.new'), officeLink('team', { new: 'user' }))] : []),
   ];
   if (text === '') return entries;

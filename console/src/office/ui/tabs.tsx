@@ -2,7 +2,7 @@ import { t } from '../../texts/texts.js';
 import { officeLink } from '../../ui/router.js';
 
 type TabsProps = {
-  base: [page: string, argument: string];
+  base: [page: string, ...parts: string[]];
   tabs: [id: string, title: string][];
   current: string;
 };

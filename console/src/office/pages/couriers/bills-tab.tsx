@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { api } from '../../../session/session.js';
-import { date, money, number, t, textOf } from '../../../texts/texts.js';
+import { money, number, t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
-import { Content, Empty, Table, Tag } from '../../../ui/parts.js';
-import { saveFile } from '../../list/export.js';
-import { toastFailure } from '../../ui/toasts.js';
+import { Content, Empty, Table } from '../../../ui/parts.js';
+import { officeLink } from '../../../ui/router.js';
+import { BillFiles, BillTag, period } from '../bill-parts.js';
 import type { TabProps } from '../courier-parts.js';
 
 const SHOWN = 50;
@@ -16,10 +16,6 @@ export function BillsTab({ courier: { courier_id } }: TabProps) {
     (signal) => api().billing.listBills({ courier_id, page, limit: SHOWN }, { signal }),
     [courier_id, page],
   );
-  const download = (bill_id: string, format: 'pdf' | 'csv') =>
-    api()
-      .billing.downloadBill({ bill_id, format })
-      .then(async (file) => saveFile(await file.blob(), file.filename ?? `bill.${format}`), toastFailure);
   return (
     <Content of={bills}>
       {({ data, meta }) =>
@@ -34,13 +30,17 @@ export function BillsTab({ courier: { courier_id } }: TabProps) {
               columns={[
                 {
                   title: t('bills.number'),
-                  cell: ({ invoice_number }) => <span class="mono">{invoice_number}</span>,
+                  cell: ({ bill_id, invoice_number }) => (
+                    <a class="mono" href={officeLink(['bills', bill_id])}>
+                      {invoice_number}
+                    </a>
+                  ),
                 },
                 { title: t('common.status'), cell: ({ status }) => <BillTag status={status} /> },
                 {
                   title: t('bills.period'),
                   isExtra: true,
-                  cell: ({ start_date, end_date }) => `${date(start_date)} – ${date(end_date)}`,
+                  cell: period,
                 },
                 {
                   title: t('common.packages'),
@@ -55,21 +55,7 @@ export function BillsTab({ courier: { courier_id } }: TabProps) {
                 { title: t('courierBills.balance'), isNumber: true, cell: ({ balance }) => money(balance) },
                 {
                   title: t('bills.documents'),
-                  cell: ({ bill_id, invoice_number }) => (
-                    <span class="actions">
-                      {(['pdf', 'csv'] as const).map((format) => (
-                        <button
-                          key={format}
-                          type="button"
-                          class="quiet"
-                          onClick={() => void download(bill_id, format)}
-                        >
-                          {format.toUpperCase()}
-                          <span class="unseen"> {invoice_number}</span>
-                        </button>
-                      ))}
-                    </span>
-                  ),
+                  cell: (bill) => <BillFiles bill={bill} />,
                 },
               ]}
             />
@@ -90,9 +76,3 @@ export function BillsTab({ courier: { courier_id } }: TabProps) {
     </Content>
   );
 }
-
-const BillTag = ({ status }: { status: string }) => (
-  <Tag tint={status === 'paid' ? 'good' : status === 'published' ? 'warn' : 'plain'}>
-    {textOf('officeBill', status)}
-  </Tag>
-);

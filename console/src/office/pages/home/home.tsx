@@ -90,8 +90,8 @@ const LINKS: Record<string, string> = {
   packages_on_hold: officeLink('parcels', { status: 'on_hold,customs_hold' }),
   old_packages: officeLink('parcels', { age: '30', sort: 'entry_date_time' }),
   failing_webhooks: officeLink('couriers'),
-  draft_bills: officeLink('couriers'),
-  unpaid_bills: officeLink('couriers'),
+  draft_bills: officeLink('bills', { status: 'draft' }),
+  unpaid_bills: officeLink('bills', { status: 'published' }),
 };
 
 /** What waits for somebody. Kinds without records are left out. */

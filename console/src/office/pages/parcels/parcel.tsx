@@ -264,20 +264,16 @@ function PlaceFacts({ parcel }: { parcel: PackageDetail }) {
   );
 }
 
-function BillFacts({ parcel: { bill, courier_code } }: { parcel: PackageDetail }) {
+function BillFacts({ parcel: { bill } }: { parcel: PackageDetail }) {
   if (!bill) return <p class="muted">{t('parcel.noBill')}</p>;
   return (
     <FactList
       facts={[
         [
           t('bills.number'),
-          courier_code ? (
-            <a key="bill" class="mono" href={officeLink(['couriers', courier_code, 'bills'])}>
-              {bill.invoice_number}
-            </a>
-          ) : (
-            bill.invoice_number
-          ),
+          <a key="bill" class="mono" href={officeLink(['bills', bill.bill_id])}>
+            {bill.invoice_number}
+          </a>,
         ],
         [t('common.status'), textOf('officeBill', bill.status)],
         [t('parcel.fee'), money(bill.amount)],

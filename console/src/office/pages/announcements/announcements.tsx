@@ -1,0 +1,193 @@
+import { useState } from 'preact/hooks';
+import type { Prealert } from '../../../../../sdk/typescript/src/index.js';
+import { api } from '../../../session/session.js';
+import { dateTime, t, textOf } from '../../../texts/texts.js';
+import { useLoad } from '../../../ui/load.js';
+import { Heading } from '../../../ui/parts.js';
+import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
+import type { ListState } from '../../list/address.js';
+import { courierOptions, useCouriers } from '../../list/courier-options.js';
+import { DataList } from '../../list/data-list.js';
+import { PAGE_SIZE, useList } from '../../list/listed.js';
+import type { ListColumn } from '../../list/table.js';
+import { AnnouncementPanel } from './announcement-panel.js';
+import { NewAnnouncement } from './new.js';
+import { AnnouncementTag } from './tag.js';
+import { UploadDialog } from './upload.js';
+
+const STATUSES = ['pending', 'received', 'flagged'] as const;
+
+const nameOf = ({ first_name, last_name }: Prealert) => [first_name, last_name].filter(Boolean).join(' ');
+
+const columns = (): ListColumn<Prealert>[] => [
+  {
+    id: 'tracking_number',
+    title: t('common.number'),
+    cell: (row) => (
+      <a
+        class="mono strong"
+        href={officeLink(['announcements', row.tracking_number], { of: row.courier_id })}
+      >
+        {row.tracking_number}
+      </a>
+    ),
+    text: ({ tracking_number }) => tracking_number,
+    sortBy: 'tracking_number',
+  },
+  {
+    id: 'status',
+    title: t('common.status'),
+    cell: ({ status }) => <AnnouncementTag status={status} />,
+    text: ({ status }) => textOf('prealert', status),
+    sortBy: 'status',
+  },
+  {
+    id: 'user_code',
+    title: t('customers.code'),
+    cell: ({ user_code }) => <span class="mono">{user_code}</span>,
+    text: ({ user_code }) => user_code,
+    sortBy: 'user_code',
+  },
+  { id: 'customer', title: t('common.customer'), cell: nameOf, text: nameOf },
+  {
+    id: 'courier',
+    title: t('common.courier'),
+    cell: ({ courier_name }) => courier_name,
+    text: ({ courier_name }) => courier_name,
+  },
+  {
+    id: 'vendor',
+    title: t('common.vendor'),
+    cell: ({ vendor }) => vendor,
+    text: ({ vendor }) => vendor ?? '',
+    sortBy: 'vendor',
+  },
+  {
+    id: 'description',
+    title: t('announce.description'),
+    cell: ({ description }) => description,
+    text: ({ description }) => description ?? '',
+    isHidden: true,
+  },
+  {
+    id: 'reference',
+    title: t('statement.reference'),
+    cell: ({ reference }) => reference,
+    text: ({ reference }) => reference ?? '',
+    isHidden: true,
+  },
+  {
+    id: 'created_at',
+    title: t('announce.at'),
+    cell: ({ created_at }) => dateTime(created_at),
+    text: ({ created_at }) => created_at,
+    sortBy: 'created_at',
+  },
+];
+
+async function load({ search, filters, sort, page }: ListState, signal: AbortSignal) {
+  const { courier, status } = filters;
+  const { data, meta } = await api().prealerts.list(
+    {
+      page,
+      limit: PAGE_SIZE,
+      ...(search ? { search } : {}),
+      ...(courier ? { courier_id: courier } : {}),
+      // A status or a column from elsewhere is refused by the service.
+      ...(status ? { status: status as 'flagged' } : {}),
+      ...(sort
+        ? { sort_by: sort.replace(/^-/, '') as 'vendor', sort_dir: sort.startsWith('-') ? 'DESC' : 'ASC' }
+        : {}),
+    },
+    { signal },
+  );
+  return { rows: data, total: meta.total_records };
+}
+
+type Opened = 'announcement' | 'upload' | undefined;
+
+/** The announcements of all couriers: search, edit, take back, upload, and the review of flagged ones. */
+export function AnnouncementsPage() {
+  const list = useList('announcements', load);
+  const { address, loaded } = list;
+  const at = officeAddress.value;
+  const number = at?.argument;
+  const courier = at?.query.get('of') ?? undefined;
+  const couriers = useCouriers();
+  const flagged = useLoad(
+    async (signal) =>
+      (await api().prealerts.list({ status: 'flagged', limit: 1 }, { signal })).meta.total_records,
+    [],
+  );
+  // An action of the palette, whose address opens a dialog.
+  const wanted = at?.query.get('new');
+  const [opened, setOpened] = useState<Opened>();
+  const dialog = opened ?? (wanted === 'announcement' || wanted === 'upload' ? wanted : undefined);
+  const close = () => {
+    setOpened(undefined);
+    if (wanted) openAddress(address.linkTo(number), { isSame: true });
+  };
+  const reload = () => {
+    loaded.reload();
+    flagged.reload();
+  };
+  const done = () => {
+    close();
+    reload();
+  };
+  return (
+    <>
+      <Heading title={t('announcements.title')}>
+        {(flagged.data ?? 0) > 0 && (
+          <a
+            class="button"
+            href={officeLink('announcements', { status: 'flagged', sort: 'tracking_number' })}
+          >
+            {t('announcements.flagged', { count: flagged.data ?? 0 })}
+          </a>
+        )}
+        <button type="button" onClick={() => setOpened('upload')}>
+          {t('announcements.upload')}
+        </button>
+        <button type="button" class="primary" onClick={() => setOpened('announcement')}>
+          {t('announcements.new')}
+        </button>
+      </Heading>
+      <DataList
+        page="announcements"
+        title={t('announcements.title')}
+        of={list}
+        columns={columns()}
+        keyOf={({ prealert_id }) => prealert_id}
+        nameOf={({ tracking_number }) => tracking_number}
+        onOpen={(row) => openAddress(address.linkTo(row.tracking_number, { of: row.courier_id }))}
+        isOpen={(row) =>
+          row.tracking_number === number && (courier === undefined || row.courier_id === courier)
+        }
+        search={{ label: t('announcements.search') }}
+        filters={[
+          {
+            name: 'status',
+            label: t('common.status'),
+            options: STATUSES.map((status) => [status, t(`prealert.${status}`)]),
+          },
+          { name: 'courier', label: t('common.courier'), options: courierOptions(couriers.data) },
+        ]}
+        empty={{ title: t('announce.none'), hint: t('announcements.noneHint') }}
+        panel={
+          number && (
+            <AnnouncementPanel
+              key={`${number} ${courier}`}
+              number={number}
+              courierId={courier}
+              closeLink={address.linkTo()}
+              onChanged={reload}
+            />
+          )
+        }
+      />
+      {dialog === 'announcement' && <NewAnnouncement onClose={close} onDone={done} onUndone={reload} />}
+      {dialog === 'upload' && <UploadDialog couriers={couriers.data ?? []} onClose={close} onDone={done} />}
+    </>
+  );
+}
