@@ -28,7 +28,18 @@ describe('the two modes', () => {
           .getByRole('navigation', { name: 'Pages', exact: true })
           .getByRole('link')
           .allTextContents(),
-      ).toEqual(['Home', 'Parcels', 'Unknown parcels', 'Customers', 'Couriers', 'Announcements', 'Bills', 'Rates', 'Settings', 'Me']);
+      ).toEqual([
+        'Home',
+        'Parcels',
+        'Unknown parcels',
+        'Customers',
+        'Couriers',
+        'Announcements',
+        'Bills',
+        'Rates',
+        'Settings',
+        'Me',
+      ]);
       await page.getByRole('link', { name: 'Station', exact: true }).click();
       await heading(page, 'Receive');
       expect(await pathOf(page)).toBe('/console#/receive');

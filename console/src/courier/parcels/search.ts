@@ -1,5 +1,5 @@
-import type { ListPackagesData } from '../../../../sdk/typescript/src/index.js';
-import type { ListState } from '../../office/list/address.js';
+import type { ListPackagesData } from '../../../../sdk/typescript/src/generated/core/types.gen.js';
+import type { ListState } from '../../office/list/state.js';
 
 export type Search = NonNullable<ListPackagesData['body']>;
 

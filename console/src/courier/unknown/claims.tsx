@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ParcelClaim } from '../../../../sdk/typescript/src/index.js';
-import type { ListState } from '../../office/list/address.js';
+import type { ListState } from '../../office/list/state.js';
 import { DataList } from '../../office/list/data-list.js';
 import { PAGE_SIZE, useHashList } from '../../office/list/listed.js';
 import type { ListColumn } from '../../office/list/table.js';

@@ -1,5 +1,6 @@
 import { useLoad, type Loaded } from '../../ui/load.js';
-import { useHashAddress, useListAddress, type ListAddress, type ListState } from './address.js';
+import { useHashAddress, useListAddress, type ListAddress } from './address.js';
+import { type ListState } from './state.js';
 
 /** One page of a list. A list that grows while it is read has `nextBefore` instead of a number of records. */
 export type ListPage<Row> = {

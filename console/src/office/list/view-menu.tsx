@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../../texts/texts.js';
 import { Field } from '../../ui/parts.js';
-import { queryOf, type ListAddress } from './address.js';
+import { type ListAddress } from './address.js';
+import { queryOf } from './state.js';
 import type { ListColumn } from './table.js';
 import { removeView, saveView, viewsOf } from './views.js';
 

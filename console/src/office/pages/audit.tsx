@@ -5,7 +5,7 @@ import { dateTime, number, t } from '../../texts/texts.js';
 import { useAction } from '../../ui/load.js';
 import { Empty, Heading, Problem } from '../../ui/parts.js';
 import { officeAddress, openAddress } from '../../ui/router.js';
-import type { ListState } from '../list/address.js';
+import type { ListState } from '../list/state.js';
 import { DataList } from '../list/data-list.js';
 import { PAGE_SIZE, useList } from '../list/listed.js';
 import type { ListColumn } from '../list/table.js';

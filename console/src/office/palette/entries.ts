@@ -34,12 +34,12 @@ export function localEntries(text: string, pages: OfficePage[]): Entry[] {
     ...(ids.has('couriers') ? [action(t('couriers.new'), officeLink(['couriers', 'new']))] : []),
     ...(ids.has('bills')
       ? [
-        action(t('announcements.new'), officeLink('announcements', { new: 'announcement' })),
-        action(t('announcements.upload'), officeLink('announcements', { new: 'upload' })),
-        action(t('month.new'), officeLink(['bills', 'month'])),
-        action(t('warehouse.new'), officeLink(['settings', 'warehouses'], { new: 'warehouse' })),
-        action(t('carrier.new'), officeLink(['settings', 'carriers'], { new: 'carrier' })),
-        page(`${t('settings.title')}: ${t('settingsTab.carriers')}`, officeLink(['settings', 'carriers'])),
+          action(t('announcements.new'), officeLink('announcements', { new: 'announcement' })),
+          action(t('announcements.upload'), officeLink('announcements', { new: 'upload' })),
+          action(t('month.new'), officeLink(['bills', 'month'])),
+          action(t('warehouse.new'), officeLink(['settings', 'warehouses'], { new: 'warehouse' })),
+          action(t('carrier.new'), officeLink(['settings', 'carriers'], { new: 'carrier' })),
+          page(`${t('settings.title')}: ${t('settingsTab.carriers')}`, officeLink(['settings', 'carriers'])),
         ]
       : []),
     // Administrators have it, as the audit log.

@@ -5,7 +5,7 @@ import { api } from '../../../session/session.js';
 import { dateTime, t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content, Empty } from '../../../ui/parts.js';
-import { linkTo, officeAddress, officeLink, openAddress } from '../../../ui/router.js';
+import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
 import { ConfirmDialog } from '../../ui/dialogs.js';
 import { FactList, Panel } from '../../ui/panel.js';
 import { toast } from '../../ui/toasts.js';

@@ -3,7 +3,7 @@ import { api } from '../../../session/session.js';
 import { dateTime, money, number, t, textOf } from '../../../texts/texts.js';
 import { Heading } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
-import type { ListState } from '../../list/address.js';
+import type { ListState } from '../../list/state.js';
 import { courierOptions, useCouriers } from '../../list/courier-options.js';
 import { DataList } from '../../list/data-list.js';
 import { PAGE_SIZE, useList } from '../../list/listed.js';

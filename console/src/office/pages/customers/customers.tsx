@@ -5,7 +5,7 @@ import { dateTime, t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Heading } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
-import type { ListState } from '../../list/address.js';
+import type { ListState } from '../../list/state.js';
 import { courierOptions, useCouriers } from '../../list/courier-options.js';
 import { DataList } from '../../list/data-list.js';
 import { PAGE_SIZE, useList } from '../../list/listed.js';

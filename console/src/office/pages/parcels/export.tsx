@@ -1,7 +1,7 @@
 import { api } from '../../../session/session.js';
 import { number, t, textOf } from '../../../texts/texts.js';
 import { Choice } from '../../../ui/parts.js';
-import type { ListState } from '../../list/address.js';
+import type { ListState } from '../../list/state.js';
 import { saveFile } from '../../list/export.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { Form, useForm } from '../../ui/form.js';

@@ -1,7 +1,7 @@
 import type { Carrier, PackageSearch } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
-import type { ListState } from '../../list/address.js';
+import type { ListState } from '../../list/state.js';
 import { valuesOf, type Filter } from '../../list/filters.js';
 import { courierOptions } from '../../list/courier-options.js';
 

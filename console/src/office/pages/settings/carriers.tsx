@@ -3,7 +3,7 @@ import type { Carrier } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
-import type { ListState } from '../../list/address.js';
+import type { ListState } from '../../list/state.js';
 import { DataList } from '../../list/data-list.js';
 import { PAGE_SIZE, useList } from '../../list/listed.js';
 import type { ListColumn } from '../../list/table.js';

@@ -4,7 +4,7 @@ import { api } from '../../../session/session.js';
 import { dateTime, number, t } from '../../../texts/texts.js';
 import { Tag } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
-import type { ListState } from '../../list/address.js';
+import type { ListState } from '../../list/state.js';
 import { DataList } from '../../list/data-list.js';
 import { PAGE_SIZE, useList } from '../../list/listed.js';
 import type { ListColumn } from '../../list/table.js';

@@ -5,7 +5,7 @@ import { dateTime, t, textOf } from '../../../texts/texts.js';
 import { Code } from '../../../ui/code.js';
 import { Empty, Heading, Tag } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
-import type { ListState } from '../../list/address.js';
+import type { ListState } from '../../list/state.js';
 import { DataList } from '../../list/data-list.js';
 import { PAGE_SIZE, useList } from '../../list/listed.js';
 import type { ListColumn } from '../../list/table.js';
