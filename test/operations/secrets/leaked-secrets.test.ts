@@ -169,7 +169,7 @@ describe('docs/leaked-secrets.md', () => {
         method: 'POST',
         path: '/api/ServiceTokens.php',
         headers: { authorization: `Bearer ${await logIn(base(), as)}` },
-        body,
+        body: { ...body, current_password: DEMO.password },
       });
       return (JSON.parse(text) as { data: { token: string; service_token: { token_id: string } } }).data;
     };
