@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { lockServiceTokens } from '../../../src/platform/db/locks.js';
 import { makeTokenCalls } from './token-calls.js';
@@ -9,9 +9,6 @@ import { withService } from '../../support/fixture/with-service.js';
 
 const { api, db, service } = withService();
 const { create, manage, rotate } = makeTokenCalls(api);
-
-beforeAll(() => db.query('delete from service_tokens'));
-afterAll(() => db.query('delete from service_tokens'));
 
 const insertToken = `insert into service_tokens (tenant_id, id, courier_id, name, scopes, token_hash, digest_cipher, hint, expires_at,
     created_by)

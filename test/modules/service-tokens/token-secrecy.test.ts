@@ -102,6 +102,15 @@ test('the secrets of tokens are in no log, trace, metric, audit entry or row, wh
   await until(async () => collector.text().includes('manageServiceTokens'));
   const written = await everything(admin);
   expect(written['log']).toContain(`"tokenId":"${token_id}"`);
+  // A line of a token that the database has not admitted only shows what its text claims.
+  const refusals = (written['log'] ?? '')
+    .split('\n')
+    .filter((line) => line.includes('"code":"service_token_invalid"'));
+  const claiming = refusals.filter((line) =>
+    line.includes(`"claimedTokenId":"${token_id}","claimedRole":"courier"`),
+  );
+  expect(claiming).not.toEqual([]);
+  expect(refusals.filter((line) => /"(tokenId|role|courierId)":/.test(line))).toEqual([]);
   for (const name of ['log', 'audit', 'rows']) expect(written[name]).toContain(token_id);
   for (const name of ['traces', 'metrics']) expect(written[name]).toContain('listEvents');
   // The ids in front are no secret. A part of the rest would be one.
