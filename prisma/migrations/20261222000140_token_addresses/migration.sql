@@ -1,4 +1,5 @@
 -- upgrade: rolling
+-- reviewed: constraint service_tokens.addresses_are_networks added: the last release has no service tokens, and what it rejects fails each request
 -- An address with a zone (fe80::1%eth0) is no inet, so each request with its token failed with 500 in enter_with_service_token. Zones are
 -- removed, as they are from the client's address there. They were never compared, so no token may be used from more addresses than its
 -- owner has listed. Row-level security binds the owner too, so each tenant has its turn.

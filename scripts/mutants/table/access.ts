@@ -476,8 +476,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'service tokens: the password is still the one that was confirmed',
     file: 'src/modules/auth/credentials/own-password.ts',
-    find: '    return work(assertSame);',
-    replace: '    return work(() => Promise.resolve());',
+    find: 'assertUpdated((await tx.query(lockOwnUser(ctx, account))).length)',
+    replace: 'void (await tx.query(lockOwnUser(ctx, account)))',
     tests: [
       {
         file: 'test/modules/service-tokens/token-confirmation.test.ts',

@@ -29,7 +29,7 @@ async function whileAnotherStores(name: string, send: () => Promise<{ code?: str
   try {
     await client.query('begin');
     const { text, values } = lockServiceTokens(DEMO.tenants.demo, DEMO.couriers.HRB);
-    await client.query(text, values as unknown[]);
+    await client.query(text, values);
     await client.query(insertToken, valuesOf(name));
     const sent = send();
     await Promise.race([sent, until(async () => (await countOfLocked()) > 0).catch(() => undefined)]);
@@ -69,7 +69,7 @@ test('the tokens of an owner wait for no change of the tokens of another', async
   try {
     await client.query('begin');
     const { text, values } = lockServiceTokens(DEMO.tenants.demo, DEMO.couriers.HRB);
-    await client.query(text, values as unknown[]);
+    await client.query(text, values);
     // The lock of the other owner is held until after the response.
     await manage('iex', rename).ok();
   } finally {
