@@ -469,7 +469,7 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/service-tokens/token-confirmation.test.ts',
-        titles: ['a larger network needs the password'],
+        titles: ['needs the password'],
       },
     ],
   },

@@ -182,7 +182,7 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [
       {
         file: 'test/security/statuses.test.ts',
-        titles: ['a token that is revoked counts'],
+        titles: ['counts like a wrong one of its address'],
       },
     ],
   },
@@ -194,7 +194,7 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [
       {
         file: 'test/security/statuses.test.ts',
-        titles: ['a token that is revoked counts'],
+        titles: ['counts like a wrong one of its address'],
       },
     ],
   },
