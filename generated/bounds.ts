@@ -55,6 +55,15 @@ export const QUOTAS = {
     "unit": "tokens",
     "reason": "each is stored for 90 days after its end"
   },
+  "service_token_changes": {
+    "what": "Changes and rotations of service tokens",
+    "limit": 1000,
+    "period": "day",
+    "per": "caller",
+    "policy": "service-token-changes",
+    "unit": "changes",
+    "reason": "each has an entry in the audit log, which keeps it"
+  },
   "dispatched_packages": {
     "what": "Packages that a dispatch queues",
     "limit": 300000,

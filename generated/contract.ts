@@ -384,6 +384,9 @@ export interface paths {
          *     All actions except `update` revoke the user's access tokens: its next call returns 401, on every server of the
          *     instance. If the user is already in the requested state, nothing changes and no token is revoked.
          *
+         *     Service tokens that the user has created go on working. `open_service_tokens` in the response to `disable` and
+         *     `reset_password` says how many; revoke those that you do not trust with `ServiceTokens.php`.
+         *
          *     A user with an e-mail address gets an e-mail after each change of its password, its second factor or its
          *     e-mail address, and after a login from a new network. It can also reset a forgotten password with
          *     `PasswordReset.php`.
@@ -2118,11 +2121,16 @@ export interface paths {
          *     - `create` makes a token. The response contains it once, in `token`: it begins with `cdk_`, and the last six of its
          *       characters are a checksum (CRC-32), so that secret scanners find it. A courier and the staff can have 20
          *       active tokens each. A courier, or a user of the staff, can create 100 tokens per day. Above that the response is 429 `quota_exceeded`.
-         *     - `update` changes the name, the scopes, the addresses or the expiry. What is omitted stays.
+         *     - `update` changes the name, the scopes, the addresses or the expiry. What is omitted stays. A courier, or a user of
+         *       the staff, can send 1,000 updates and rotations per day.
          *     - `rotate` makes a new secret, which `token` of the response contains. The old one also works for `overlap_hours`, 24
          *       by default. If you rotate again, the oldest secret stops working immediately.
          *     - `revoke` ends the token with all of its secrets immediately, on every server of the instance. If it has ended already,
          *       nothing changes.
+         *
+         *     A token goes on working when the user who created it leaves, is disabled or gets a new password. So `create`,
+         *     `rotate`, and an `update` that adds scopes or addresses or extends the expiry need your `current_password`. Wrong
+         *     passwords here and at `login` are counted together. `revoke` needs none.
          *
          *     A request with an expired, replaced or revoked token returns 401. From an address that is not in its list it returns 403
          *     `address_not_allowed`, and without the scope 403 `scope_missing`.
@@ -3782,6 +3790,8 @@ export interface components {
             password_expires_at: components["schemas"]["NullableUtcDateTime"];
             created_at: components["schemas"]["UtcDateTime"];
             updated_at: components["schemas"]["UtcDateTime"];
+            /** @description How many service tokens that the user has created still work. They are not revoked with the account. Only in the response to `disable` and `reset_password`. */
+            open_service_tokens?: number;
         };
         ListUsersResult: components["schemas"]["Success"] & {
             /** @description The users of this page. */
@@ -3885,6 +3895,8 @@ export interface components {
                 /** @description Shown only in this response. Give it to the user, who must change it at the first login. */
                 one_time_password: string;
                 password_expires_at: components["schemas"]["UtcDateTime"];
+                /** @description How many service tokens that the user has created still work. They are not revoked with the account. Only in the response to `disable` and `reset_password`. */
+                open_service_tokens?: number;
             };
         };
         ManagedUserResult: components["schemas"]["Success"] & {
@@ -6877,6 +6889,11 @@ export interface components {
             addresses?: string[];
             /** @description Days from now until the token expires, at most two years. Default of a new token: 365. */
             expires_in_days?: number;
+            /**
+             * Format: password
+             * @description Your own password, to confirm it.
+             */
+            current_password: string;
         };
         /** @description Changes a token that is not revoked. What is omitted stays. */
         UpdateServiceTokenAction: {
@@ -6894,6 +6911,11 @@ export interface components {
             addresses?: string[];
             /** @description Days from now until the token expires, at most two years. Default of a new token: 365. */
             expires_in_days?: number;
+            /**
+             * Format: password
+             * @description Your own password, to confirm that the token may do more, be used from more addresses, or be valid for longer than before. Otherwise you may omit it.
+             */
+            current_password?: string;
         };
         /** @description Makes a new secret. */
         RotateServiceTokenAction: {
@@ -6905,6 +6927,11 @@ export interface components {
             token_id: components["schemas"]["Uuid"];
             /** @description Hours in which the old secret also works. 0 ends it at once. Default: 24. */
             overlap_hours?: number;
+            /**
+             * Format: password
+             * @description Your own password, to confirm it.
+             */
+            current_password: string;
         };
         /** @description Ends a token at once. */
         RevokeServiceTokenAction: {
@@ -10086,6 +10113,7 @@ export interface components {
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `password_wrong`: The password that confirms the request is wrong.
          */
         "ManageServiceTokens.400.Replayable": {
             headers: {
@@ -10669,23 +10697,6 @@ export interface components {
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.dispatched_packages": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimitUsedUp"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
-         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
-         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         */
-        "QuotaExceeded.service_tokens": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -11618,6 +11629,23 @@ export interface components {
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "TooManyAttempts.QuotaExceeded.claim_attempts": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "TooManyAttempts.QuotaExceeded.service_tokens.QuotaExceeded.service_token_changes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -16747,7 +16775,7 @@ export interface operations {
             409: components["responses"]["DuplicateTokenName.TooManyTokens.ServiceTokenEnded.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.service_tokens"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.service_tokens.QuotaExceeded.service_token_changes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -706,6 +706,7 @@ export const errorCatalogue = {
       "dispatched_packages": "Nothing was queued. The limit is {limit} dispatched packages per day. Select fewer packages, or wait as many seconds as Retry-After says.",
       "claim_attempts": "The claim was not stored. The limit for a courier is {limit} claims per hour. Wait as many seconds as Retry-After says.",
       "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
+      "service_token_changes": "Nothing was changed. The limit is {limit} changes and rotations of service tokens per day. Wait as many seconds as Retry-After says. Revoking a token always works.",
       "stored_bytes": "Nothing was executed. The responses stored for your Idempotency-Keys have reached the limit of {limit} bytes per day. Wait as many seconds as Retry-After says."
     }
   },
@@ -774,6 +775,10 @@ export const fieldCatalogue = {
   "required_for_own_email": {
     "code": "required",
     "message": "{field} is required to change your own e-mail address."
+  },
+  "required_to_widen": {
+    "code": "required",
+    "message": "{field} is required to add scopes or addresses, or to extend the token."
   },
   "contact_required": {
     "code": "required",
@@ -1522,7 +1527,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'service_tokens' | 'stored_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'service_tokens' | 'service_token_changes' | 'stored_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 
@@ -1538,6 +1543,7 @@ export type FieldProblem =
     | 'record_missing'
     | 'customer_required'
     | 'required_for_own_email'
+    | 'required_to_widen'
     | 'contact_required'
     | 'required_for_new'
     | 'credential'

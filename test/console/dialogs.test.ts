@@ -172,6 +172,7 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
       await newToken(page);
       await page.getByRole('textbox', { name: 'Name' }).fill(newNumber());
       await page.getByLabel('Read packages').check();
+      await page.getByLabel('Password').fill(DEMO.password);
       await click(page, 'Create');
       await page.getByTestId('token-secret').waitFor();
     },

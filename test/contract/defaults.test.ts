@@ -16,7 +16,10 @@ let shared: Service;
 beforeAll(async () => {
   shared = await startService();
   await insertCouriers(shared.owner);
-  const token = { action: 'create', name: 'active', scopes: ['packages:read'] };
+  const token = {
+    ...{ action: 'create', name: 'active', scopes: ['packages:read'] },
+    current_password: DEMO.password,
+  };
   for (const owner of [{}, { courier_id: DEMO.couriers.IEX }])
     await shared.call('manageServiceTokens', { as: 'admin', body: { ...token, ...owner } });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { whileInactive } from '../support/harness/inactive-courier.js';
 import { makeResponseValidator } from '../support/contract/response-validator.js';
 import { DEMO } from '../../fixtures/demo/seed.js';
-import { newServiceToken } from '../../src/platform/access/service-tokens.js';
+import { digestOf, newServiceToken } from '../../src/platform/access/service-tokens.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import {
   bodyShapes,
@@ -271,6 +271,37 @@ test('the next wrong service token of an address after three hundred gets 429 to
     await strict.stop();
   }
 });
+
+test.each([
+  ['expired', "expires_at = now() - interval '1 second'"],
+  ['revoked', 'revoked_at = now()'],
+  [
+    'replaced',
+    `previous_hash = token_hash, previous_digest_cipher = digest_cipher, previous_hint = hint, token_hash = 'another',
+     previous_ends_at = now() - interval '1 second'`,
+  ],
+])(
+  'a token that is %s counts like a wrong one of its address, and no longer as its courier',
+  async (ended, end) => {
+    const strict = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
+    try {
+      const token = await serviceTokenOf(strict, 'iex', ['packages:read']);
+      const use = async (address: string) =>
+        (await strict.call('listEvents', { token, headers: { 'x-forwarded-for': address } })).body['code'];
+      const keyHash = strict.app.secrets.lookupHash(digestOf(token), 'service_token');
+      expect(await use('192.0.2.1')).toBeUndefined();
+      expect(strict.db.connectionShares.courierOfKey(keyHash)).toBe(DEMO.couriers.IEX);
+      await strict.owner.query(`update service_tokens set ${end}`);
+      for (let round = 0; round < 300; round += 50)
+        await Promise.all(Array.from({ length: 50 }, () => use('192.0.2.1')));
+      expect(await use('192.0.2.1')).toBe('too_many_attempts');
+      expect(await use('198.51.100.1')).toBe(`service_token_${ended}`);
+      expect(strict.db.connectionShares.courierOfKey(keyHash)).toBeUndefined();
+    } finally {
+      await strict.stop();
+    }
+  },
+);
 
 describe('a request without HTTPS where only HTTPS is served', () => {
   let staging: Service;

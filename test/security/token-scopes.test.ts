@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../fixtures/demo/demo.js';
 import { operations } from '../../generated/operations.js';
 import { hasPermission } from '../../src/platform/access/permissions.js';
 import { SCOPES_OF_COURIERS, SCOPES_OF_STAFF, serviceTokenOf } from '../support/service/principals.js';
@@ -15,7 +16,7 @@ beforeAll(async () => {
     ['admin', SCOPES_OF_STAFF],
   ] as const)
     for (const scope of scopes) {
-      const body = { action: 'create', name: scope, scopes: [scope] };
+      const body = { action: 'create', name: scope, scopes: [scope], current_password: DEMO.password };
       const { body: created } = await service.call('manageServiceTokens', { as: user, body });
       tokens.set(`${user} ${scope}`, String(created['data'].token));
     }

@@ -122,8 +122,9 @@ function CreateDialog({ onClose, onDone }: DialogProps) {
   const [name, setName] = useState('');
   const [days, setDays] = useState('365');
   const [scopes, setScopes] = useState<ServiceTokenScope[]>([]);
+  const [password, setPassword] = useState('');
   const create = useAction(async () => {
-    const fields = { name: name.trim(), scopes, expires_in_days: Number(days) };
+    const fields = { name: name.trim(), scopes, expires_in_days: Number(days), current_password: password };
     onDone((await api().couriers.manageServiceTokens({ action: 'create', ...fields })).data.token);
   });
   return (
@@ -166,12 +167,13 @@ function CreateDialog({ onClose, onDone }: DialogProps) {
           onValue={setDays}
           options={DAYS.map((count) => [count, t('tokens.days', { count })])}
         />
+        <PasswordField value={password} onValue={setPassword} />
         <Problem text={create.error} />
         <div class="actions">
           <button
             type="submit"
             class="primary"
-            disabled={create.isBusy || name.trim() === '' || scopes.length === 0}
+            disabled={create.isBusy || name.trim() === '' || scopes.length === 0 || password === ''}
           >
             {t('tokens.create')}
           </button>
@@ -181,25 +183,51 @@ function CreateDialog({ onClose, onDone }: DialogProps) {
   );
 }
 
+type PasswordFieldProps = { value: string; onValue: (value: string) => void };
+
+/** A new secret outlives the session, so the service asks for the password again. */
+const PasswordField = ({ value, onValue }: PasswordFieldProps) => (
+  <Field
+    label={t('login.password')}
+    type="password"
+    value={value}
+    onValue={onValue}
+    hint={t('tokens.passwordHint')}
+    autocomplete="current-password"
+  />
+);
+
 type EndProps = DialogProps & { dialog: 'rotate' | 'revoke'; token: ServiceToken };
 
 /** Asks before the present secret ends: a day after a rotation, or at once. */
 function EndDialog({ dialog, token, onClose, onDone }: EndProps) {
+  const [password, setPassword] = useState('');
   const end = useAction(async () => {
-    const { data } = await api().couriers.manageServiceTokens({ action: dialog, token_id: token.token_id });
+    const { token_id } = token;
+    const { data } = await api().couriers.manageServiceTokens(
+      dialog === 'rotate'
+        ? { action: 'rotate', token_id, current_password: password }
+        : { action: 'revoke', token_id },
+    );
     onDone(data.token);
   });
   return (
     <Dialog title={`${textOf('tokenAction', dialog)}: ${token.name}`} onClose={onClose}>
-      <div class="stack">
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          end.run();
+        }}
+      >
         <p>{textOf('tokenAsk', dialog)}</p>
+        {dialog === 'rotate' && <PasswordField value={password} onValue={setPassword} />}
         <Problem text={end.error} />
         <div class="actions">
           <button
-            type="button"
+            type="submit"
             class={dialog === 'revoke' ? 'danger' : 'primary'}
-            disabled={end.isBusy}
-            onClick={single(() => end.run())}
+            disabled={end.isBusy || (dialog === 'rotate' && password === '')}
           >
             {textOf('tokenAction', dialog)}
           </button>
@@ -207,7 +235,7 @@ function EndDialog({ dialog, token, onClose, onDone }: EndProps) {
             {t('common.cancel')}
           </button>
         </div>
-      </div>
+      </form>
     </Dialog>
   );
 }

@@ -558,6 +558,7 @@ export const en = {
   'tokens.expires': 'Valid until',
   'tokens.days': '{count} days',
   'tokens.create': 'Create',
+  'tokens.passwordHint': 'Your own, to confirm it: the token works even if you log out or leave.',
   'tokens.secret': 'The new token',
   'tokens.secretHint':
     'Copy it now into your system. It is not shown again. Whoever has it can do the same as your system.',

@@ -565,6 +565,8 @@ export const es: Texts = {
   'tokens.expires': 'Válido hasta',
   'tokens.days': '{count} días',
   'tokens.create': 'Crear',
+  'tokens.passwordHint':
+    'La suya, para confirmarlo: el token funciona aunque usted cierre la sesión o deje la empresa.',
   'tokens.secret': 'El nuevo token',
   'tokens.secretHint':
     'Cópielo ahora en su sistema. No se muestra otra vez. Quien lo tenga puede hacer lo mismo que su sistema.',

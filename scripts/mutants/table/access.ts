@@ -435,13 +435,85 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'service tokens: creations are counted under a lock',
     file: 'src/modules/service-tokens/manage.ts',
-    find: `await tx.query(lockServiceTokens(ctx.tenantId));
-    const couriers`,
-    replace: 'const couriers',
+    find: 'await tx.query(lockServiceTokens(ctx.tenantId, owner));',
+    replace: '',
     tests: [
       {
-        file: 'test/modules/service-tokens/manage-service-tokens.test.ts',
-        titles: ['of 30 simultaneous creations', 'of 20 simultaneous creations'],
+        file: 'test/modules/service-tokens/token-limits.test.ts',
+        titles: ['a creation counts the tokens', 'a creation and a change see the name'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: names are changed under a lock',
+    file: 'src/modules/service-tokens/manage.ts',
+    find: 'await tx.query(lockServiceTokens(ctx.tenantId, courierId));',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-limits.test.ts',
+        titles: ['a creation and a change see the name'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: the lock is of one owner',
+    file: 'src/platform/db/locks.ts',
+    find: "`service tokens ${tenantId} ${courierId ?? 'staff'}`",
+    replace: "`service tokens ${tenantId} ${courierId === '' ? '' : 'all'}`",
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-limits.test.ts',
+        titles: ['the tokens of an owner wait for no change'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: a wider one needs the password',
+    file: 'src/modules/service-tokens/manage.ts',
+    find: 'if (!settle && widens(stored, row))',
+    replace: 'if (Math.random() > 2)',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-confirmation.test.ts',
+        titles: ['needs the password', 'an expired token is not extended'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: more addresses are wider',
+    file: 'src/platform/values/network-address.ts',
+    find: 'innerBits >= bits && address.match(net, bits)',
+    replace: 'address.match(net, bits)',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-confirmation.test.ts',
+        titles: ['needs the password'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: the password is still the one that was confirmed',
+    file: 'src/modules/auth/credentials/own-password.ts',
+    find: 'assertUpdated((await tx.query(lockOwnUser(ctx, account))).length)',
+    replace: 'void (await tx.query(lockOwnUser(ctx, account)))',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-confirmation.test.ts',
+        titles: ['a password that was changed while'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: changes have a quota',
+    file: 'src/modules/service-tokens/manage.ts',
+    find: "auditLater(tx, 'service_token.updated', id, { before: describe(stored), after: describe(row) });\n      await takeQuota(tx, CHANGES_PER_DAY, ctx.caller, 1);",
+    replace:
+      "auditLater(tx, 'service_token.updated', id, { before: describe(stored), after: describe(row) });",
+    tests: [
+      {
+        file: 'test/modules/service-tokens/token-limits.test.ts',
+        titles: ['a courier changes and rotates tokens'],
       },
     ],
   },

@@ -167,11 +167,35 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'limits: wrong service tokens count like wrong keys',
-    file: 'src/platform/limits/request-rate.ts',
-    find: " && error.code !== 'service_token_invalid'",
+    file: 'src/platform/errors/refused-keys.ts',
+    find: "  'service_token_invalid',",
     replace: '',
     tests: [
       { file: 'test/security/statuses.test.ts', titles: ['the next wrong service token of an address'] },
+    ],
+  },
+  {
+    name: 'limits: ended service tokens count like wrong keys',
+    file: 'src/platform/errors/refused-keys.ts',
+    find: "  'service_token_revoked',",
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/statuses.test.ts',
+        titles: ['counts like a wrong one of its address'],
+      },
+    ],
+  },
+  {
+    name: 'shares: an ended service token no longer counts as its courier',
+    file: 'src/platform/db/transactions/admission.ts',
+    find: 'db.connectionShares.forgetKey(caller.keyHash);',
+    replace: 'void 0;',
+    tests: [
+      {
+        file: 'test/security/statuses.test.ts',
+        titles: ['counts like a wrong one of its address'],
+      },
     ],
   },
   {

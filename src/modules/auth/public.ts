@@ -1,7 +1,7 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { insertUser } from './credentials/new-user.js';
 export { ONE_TIME_PASSWORD_DAYS, newOneTimePassword } from './credentials/new-user.js';
-export { confirmOwnPassword } from './credentials/own-password.js';
+export { confirmOwnPassword, type Confirmation, type Settle } from './credentials/own-password.js';
 export type { AttemptDeps } from './credentials/password-attempt.js';
 export { validatePassword } from './credentials/password-policy.js';
 export { openPasswords, type Passwords } from './credentials/passwords.js';

@@ -14,19 +14,21 @@ type View = components['schemas']['ServiceToken'];
 
 const KEEP_IT = 'Store it now, it is not shown again.';
 
-export function serviceTokenHandlers({ secrets }: Pick<Deps, 'secrets'>) {
+export function serviceTokenHandlers(deps: Deps) {
   return {
     async listServiceTokens({ ctx, query }) {
       const { rows, total } = await listTokens(ctx, query);
       return pageReply(query, total, 'token', rows.map(viewToken));
     },
 
-    manageServiceTokens({ ctx, body }) {
+    manageServiceTokens({ ctx, body, address, userAgent }) {
+      const confirmation = { deps, client: { address, userAgent } };
+      const making = { secrets: deps.secrets, confirmation };
       return byAction<typeof body, Promise<Reply>>(body, {
         create: async (fields) =>
-          replyWith(`Service token created. ${KEEP_IT}`, await createToken(ctx, secrets, fields)),
+          replyWith(`Service token created. ${KEEP_IT}`, await createToken(ctx, making, fields)),
         update: async (fields) => {
-          const managed = await updateToken(ctx, fields);
+          const managed = await updateToken(ctx, confirmation, fields);
           const already = nothingToChange('manageServiceTokens', body, {
             selectors: ['token_id'],
             already: 'The token already has these values.',
@@ -34,7 +36,7 @@ export function serviceTokenHandlers({ secrets }: Pick<Deps, 'secrets'>) {
           return replyWith(outcomeOf(managed.isChanged, 'Service token updated.', already), managed);
         },
         rotate: async (fields) =>
-          replyWith(`New secret created. ${KEEP_IT}`, await rotateToken(ctx, secrets, fields)),
+          replyWith(`New secret created. ${KEEP_IT}`, await rotateToken(ctx, making, fields)),
         revoke: async (fields) => {
           const managed = await revokeToken(ctx, fields);
           const message = outcomeOf(

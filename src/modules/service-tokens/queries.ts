@@ -72,6 +72,11 @@ export const courierExists = (ctx: UserScope, id: string): Sql<{ id: string }> =
 export const activeNames = (ctx: UserScope, owner: Owner): Sql<{ id: string; name: string }> =>
   sql`select t.id, t.name from service_tokens t where ${ownRows(ctx, 't')} and ${ofOwner(owner)} and ${IS_ACTIVE}`;
 
+/** Counts the tokens that a user has created and that work. An index has those of a user that are not revoked. */
+export const countOpenTokensOf = (ctx: UserScope, userId: string): Sql<{ total: number }> =>
+  sql`select count(*)::int as total from service_tokens t
+    where ${tenantRows(ctx, 't')} and t.created_by = ${userId}::uuid and ${IS_ACTIVE}`;
+
 export type Secret = Pick<ServiceToken, 'tokenHash' | 'digestCipher' | 'hint'>;
 
 export type NewToken = Pick<ServiceToken, 'id' | 'courierId' | 'name' | 'scopes' | 'addresses'> &

@@ -5,20 +5,17 @@ import { lockAdministrators } from '../../platform/db/locks.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import type { Tx, PersonTx } from '../../platform/db/scope.js';
-import { confirmOwnPassword, type AttemptDeps } from '../auth/public.js';
+import { confirmOwnPassword, type Confirmation } from '../auth/public.js';
 import { queueAccountMail } from '../mail/public.js';
-import type { Client } from '../sessions/public.js';
+import { countOpenTokensOf } from '../service-tokens/public.js';
 import { lockedUser, userById, type LockedUser, type UserRow } from './queries.js';
 import { courierOf, type RequestedRole } from './user.js';
 
-/** The user after a change. `isChanged` is false if it already had the requested state. */
-export type Changed = { user: UserRow; isChanged: boolean };
+/** The user after a change. `isChanged` is false if it already had the requested state. `openTokens` counts its service tokens. */
+export type Changed = { user: UserRow; isChanged: boolean; openTokens?: number };
 
 /** The contact fields to change. An undefined field is not changed. */
 export type Contact = { fullName: string | undefined; email: string | null | undefined };
-
-/** Who sends a change, and the password that confirms one of the own address. */
-export type Confirmation = { deps: AttemptDeps; client: Client; password: string | undefined };
 
 /**
  * Changes a user's name or e-mail address. Administrators confirm a change of their own address with their password: with a stolen
@@ -30,14 +27,17 @@ export async function updateUser(
   ctx: PersonContext,
   userId: string,
   sent: Contact,
-  { deps, client, password }: Confirmation,
+  confirmation: Confirmation,
 ): Promise<Changed> {
   if (sent.fullName === undefined && sent.email === undefined)
     throw invalidFieldError('full_name', 'contact_required');
   if (typeof sent.email === 'string') assertUsable({ email: validateEmail(sent.email) });
   if (!(await redirectsOwnMail(ctx, userId, sent))) return storeContact(ctx, userId, sent);
+  const { password } = confirmation;
   if (password === undefined) throw invalidFieldError('current_password', 'required_for_own_email');
-  return confirmOwnPassword(ctx, deps, client, password, (settle) => storeContact(ctx, userId, sent, settle));
+  return confirmOwnPassword(ctx, { ...confirmation, password }, (settle) =>
+    storeContact(ctx, userId, sent, settle),
+  );
 }
 
 async function redirectsOwnMail(ctx: PersonContext, userId: string, { email }: Contact): Promise<boolean> {
@@ -112,8 +112,10 @@ export function changeRole(ctx: PersonContext, userId: string, requested: Reques
  * Enables or disables a user.
  * @throws ApiError user_not_found, last_admin
  */
-export function setUserActive(ctx: PersonContext, userId: string, isActive: boolean): Promise<Changed> {
-  return changeUser(ctx, userId, async (tx, stored) => {
+export async function setUserActive(ctx: PersonContext, userId: string, isActive: boolean): Promise<Changed> {
+  let openTokens: number | undefined;
+  const changed = await changeUser(ctx, userId, async (tx, stored) => {
+    if (!isActive) openTokens = await countOpenTokens(tx, userId);
     if (stored.isActive === isActive) return false;
     if (!isActive) await assertOneAdminRemains(tx, stored);
     const data = { isActive, ...REVOKE_TOKENS, updatedAt: stored.now };
@@ -124,6 +126,13 @@ export function setUserActive(ctx: PersonContext, userId: string, isActive: bool
     auditLater(tx, action, userId, { before, after });
     return true;
   });
+  return openTokens === undefined ? changed : { ...changed, openTokens };
+}
+
+/** Returns how many service tokens that the user has created still work. */
+export async function countOpenTokens(tx: PersonTx, userId: string): Promise<number> {
+  const [counted] = await tx.query(countOpenTokensOf(tx, userId));
+  return counted?.total ?? 0;
 }
 
 /**

@@ -48,8 +48,14 @@ export function userHandlers(deps: Deps) {
   } satisfies Partial<Handlers>;
 }
 
-const replyWithUser = (done: string, { user, isChanged }: Changed): Managed =>
-  reply(outcomeOf(isChanged, done, 'The user already has these values.'), viewUser(user));
+const replyWithUser = (done: string, { user, isChanged, openTokens }: Changed): Managed =>
+  reply(outcomeOf(isChanged, done, 'The user already has these values.'), {
+    ...viewUser(user),
+    ...openTokensField(openTokens),
+  });
+
+const openTokensField = (count: number | undefined) =>
+  count === undefined ? {} : { open_service_tokens: count };
 
 const viewUser = ({ id, ...row }: UserRow): components['schemas']['ManagedUser'] => ({
   user_id: id,
@@ -58,11 +64,12 @@ const viewUser = ({ id, ...row }: UserRow): components['schemas']['ManagedUser']
 
 const replyWithCredential = (
   message: string,
-  { userId, username, password, expiresAt }: IssuedCredential,
+  { userId, username, password, expiresAt, openTokens }: IssuedCredential & { openTokens?: number },
 ): Managed =>
   reply(message, {
     user_id: userId,
     username,
     one_time_password: password,
     password_expires_at: formatDateTime(expiresAt),
+    ...openTokensField(openTokens),
   });

@@ -3,7 +3,7 @@ import { ONE_TIME_PASSWORD_DAYS, codeThrottle, passwordThrottle, resetFailures }
 import type { PersonContext } from '../../platform/context/request-context.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { queueAccountMail } from '../mail/public.js';
-import { changeUser, deletePreauthTokens, REVOKE_TOKENS, type Changed } from './change.js';
+import { changeUser, countOpenTokens, deletePreauthTokens, REVOKE_TOKENS, type Changed } from './change.js';
 import { issuePassword, type IssuedCredential, type PasswordDeps } from './user.js';
 import { userExists } from './queries.js';
 
@@ -17,10 +17,11 @@ export async function resetPassword(
   ctx: PersonContext,
   deps: PasswordDeps,
   userId: string,
-): Promise<IssuedCredential> {
+): Promise<IssuedCredential & { openTokens: number }> {
   assertAnother(ctx, userId);
   await assertUserExists(ctx, userId);
   const { password, passwordHash } = await issuePassword(ctx.caller, deps);
+  let openTokens = 0;
   const { user } = await changeUser(ctx, userId, async (tx, { username, now }) => {
     const passwordExpiresAt = new Date(now.getTime() + ONE_TIME_PASSWORD_DAYS * DAY_MS);
     const data = { passwordHash, mustChangePassword: true, passwordExpiresAt, ...REVOKE_TOKENS };
@@ -30,11 +31,12 @@ export async function resetPassword(
     await tx.count(resetFailures(ctx, passwordThrottle(username)));
     auditLater(tx, 'user.password_reset', userId, { after: { must_change_password: true } });
     await queueAccountMail(tx, { userId, kind: 'password_reset_by_admin' });
+    openTokens = await countOpenTokens(tx, userId);
     return true;
   });
   const { username, passwordExpiresAt: expiresAt } = user;
   if (!expiresAt) throw new Error('The one-time password does not expire.');
-  return { userId, username, password, expiresAt };
+  return { userId, username, password, expiresAt, openTokens };
 }
 
 const NO_SECOND_FACTOR = {

@@ -195,9 +195,13 @@ export const lockAdministrators = (tenantId: string): Sql =>
 export const lockSecuritySettings = (tenantId: string): Sql =>
   lock('security settings', `security settings ${tenantId}`);
 
-/** Serializes the creation and the naming of service tokens, which are counted per owner. */
-export const lockServiceTokens = (tenantId: string): Sql =>
-  lock('service tokens', `service tokens ${tenantId}`);
+/**
+ * Serializes the creation and the naming of an owner's service tokens, which are counted per owner.
+ *
+ * @param courierId null for those of the staff
+ */
+export const lockServiceTokens = (tenantId: string, courierId: string | null): Sql =>
+  lock('service tokens', `service tokens ${tenantId} ${courierId ?? 'staff'}`);
 
 /** Serializes adding and removing warehouses and changing the primary one. */
 export const lockWarehouses = (tenantId: string): Sql => lock('warehouses', `warehouses ${tenantId}`);

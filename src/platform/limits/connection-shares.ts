@@ -30,6 +30,8 @@ export type ConnectionShares = {
    * against the same share. The courier of a token of the staff is null.
    */
   recordKeyOwner(keyHash: string, courierId: string | null): void;
+  /** Forgets an API key or a service token that the database refuses. It counts for its network again. */
+  forgetKey(keyHash: string): void;
   /** Whether the caller's credential has been checked. An API key or a service token that nobody has checked may be invented. */
   isKnown(caller: Caller): boolean;
   /** Undefined until the courier of the key is recorded. */
@@ -189,6 +191,7 @@ export function makeConnectionShares({
       if (keyOwners.size >= MAX_KNOWN_KEYS) keyOwners.clear();
       keyOwners.set(keyHash, courierId);
     },
+    forgetKey: (keyHash) => void keyOwners.delete(keyHash),
     isKnown,
     courierOfKey: (keyHash) => keyOwners.get(keyHash) ?? undefined,
     delay,

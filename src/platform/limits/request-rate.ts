@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/errors.js';
+import { isRefusedKey } from '../errors/refused-keys.js';
 import type { RateLimit } from './headers/rate-limits.js';
 import { consume, makeNetworkBudget, usageOf } from './network-budget.js';
 import { makeOwnLimits } from './shared/shared-limits.js';
@@ -44,7 +45,7 @@ export type KeyFailureLimit = { countFailure(error: ApiError, request: FastifyRe
 const KEY_FAILURES: RateLimit = { policy: 'invalid-keys-per-address', quota: 300, windowSeconds: 15 * 60 };
 
 /**
- * Limits failed API keys and service tokens per address. `countFailure` returns the error to send: too_many_attempts (429) once the address
+ * Limits failed API keys and service tokens per address, also those that have ended. `countFailure` returns the error to send: too_many_attempts (429) once the address
  * has sent too many invalid keys, otherwise the error it was given. A valid key from the same address still works,
  * because several couriers may share an address.
  */
@@ -52,7 +53,7 @@ export function makeKeyFailureLimit(limits = makeOwnLimits()): KeyFailureLimit {
   const failures = makeNetworkBudget(limits, KEY_FAILURES);
   return {
     async countFailure(error, { tenantId = '', clientAddress, context }) {
-      if (error.code !== 'key_invalid' && error.code !== 'service_token_invalid') return error;
+      if (!isRefusedKey(error.code)) return error;
       try {
         const usage = await failures.consume({ tenantId, address: clientAddress });
         context?.noteRateLimit({ ...KEY_FAILURES, ...usage });

@@ -25,21 +25,28 @@ const KEY_ID_LENGTH = 12;
 export function attributionOf({
   tenantId,
   claimedCaller,
+  context,
   failureCode,
 }: FastifyRequest): Record<string, string> {
   return defined({
     tenantId,
-    ...callerFields(claimedCaller),
+    ...callerFields(claimedCaller, context?.isAdmitted === true),
     // Set when a token of another tenant was sent to this tenant's host.
     callerTenantId: claimedCaller?.tenantId === tenantId ? undefined : claimedCaller?.tenantId,
     code: failureCode,
   });
 }
 
-function callerFields(caller: UserCaller | KeyCaller | undefined): Record<string, string | undefined> {
+/** What the text of a service token says is only a claim until the database has compared its hash. */
+function callerFields(
+  caller: UserCaller | KeyCaller | undefined,
+  isAdmitted: boolean,
+): Record<string, string | undefined> {
   if (!caller) return {};
   if (caller.kind === 'key') return { keyId: caller.keyHash.slice(0, KEY_ID_LENGTH) };
   const { role, courierId } = caller;
+  if (caller.kind === 'token' && !isAdmitted)
+    return { claimedTokenId: caller.tokenId, claimedRole: role, claimedCourierId: courierId ?? undefined };
   if (caller.kind === 'token') return { tokenId: caller.tokenId, role, courierId: courierId ?? undefined };
   const { userId } = caller;
   return { userId, role, courierId: courierId ?? undefined };

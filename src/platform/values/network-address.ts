@@ -8,17 +8,33 @@ export function canonicalAddress(text: string): string | undefined {
   return parse(text)?.toString();
 }
 
-/** Returns an address or a CIDR block in canonical form; undefined if the text is neither. The bits behind the prefix are cleared. */
+/**
+ * Returns an address or a CIDR block in canonical form; undefined if the text is neither. The bits behind the prefix are cleared.
+ * IPv4-mapped ones become IPv4, as the addresses do that they are compared with. A zone (`fe80::1%eth0`) is refused: it names an
+ * interface of one machine, and PostgreSQL's type inet has none.
+ */
 export function canonicalBlock(text: string): string | undefined {
   const [address = '', bits, ...rest] = text.split('/');
   if (rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined;
-  // An IPv4-mapped address would have another number of bits.
-  const parsed = isIP(address) === 0 ? undefined : ipaddr.parse(address);
+  const parsed = address.includes('%') ? undefined : parse(address);
   if (!parsed) return undefined;
-  if (bits === undefined) return canonicalAddress(address);
-  if (Number(bits) > (parsed.kind() === 'ipv4' ? 32 : 128)) return undefined;
-  const family = parsed.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
-  return `${family.networkAddressFromCIDR(text).toString()}/${Number(bits)}`;
+  if (bits === undefined) return parsed.toString();
+  const family = isIPv6(parsed) ? ipaddr.IPv6 : ipaddr.IPv4;
+  const isMapped = isIP(address) === 6 && !isIPv6(parsed);
+  // Negative for a block that contains more than the mapped addresses.
+  const own = Number(bits) - (isMapped ? MAPPED_BITS : 0);
+  if (own < 0 || own > (isIPv6(parsed) ? 128 : 32)) return undefined;
+  return `${family.networkAddressFromCIDR(`${parsed.toString()}/${own}`).toString()}/${own}`;
+}
+
+/** The bits of ::ffff:0:0/96. */
+const MAPPED_BITS = 96;
+
+/** Whether each address of the block `inner` is in the block `outer`. Both are in canonical form. */
+export function containsBlock(outer: string, inner: string): boolean {
+  const [net, bits] = parseBlock(outer);
+  const [address, innerBits] = parseBlock(inner);
+  return net.kind() === address.kind() && innerBits >= bits && address.match(net, bits);
 }
 
 /** The networks that contain an address, from the outside in. */
@@ -76,8 +92,10 @@ export function makeBlockMatcher(blocks: string[]): (address: string) => boolean
 }
 
 function parseBlock(block: string): [Address, number] {
-  if (block.includes('/')) return ipaddr.parseCIDR(block);
-  const address = ipaddr.process(block);
+  // Settings may have a zone, which nothing compares.
+  const canonical = canonicalBlock(block.replace(/%[^/]*/, '')) ?? block;
+  if (canonical.includes('/')) return ipaddr.parseCIDR(canonical);
+  const address = ipaddr.process(canonical);
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import { findingsOf } from '../../support/console/browser.js';
 import { consoleSuite } from '../../support/console/suite.js';
 
@@ -27,6 +28,12 @@ runs('a courier creates a token, which is shown once, renews its secret, and rev
   expect(await button('Create').isDisabled()).toBe(true);
   await dialog.getByRole('textbox', { name: 'Name' }).fill('web shop');
   await dialog.getByLabel('Read packages').check();
+  // The right session is not enough.
+  expect(await button('Create').isDisabled()).toBe(true);
+  await dialog.getByLabel('Password').fill('guessed');
+  await button('Create').click();
+  await dialog.getByRole('alert').getByText('The password is wrong').waitFor();
+  await dialog.getByLabel('Password').fill(DEMO.password);
   await button('Create').click();
   const first = await readSecret();
   const row = page.getByRole('row', { name: 'web shop' });
@@ -35,6 +42,7 @@ runs('a courier creates a token, which is shown once, renews its secret, and rev
   expect(await statusWith(first)).toBe(200);
 
   await row.getByRole('button', { name: 'New secret' }).click();
+  await dialog.getByLabel('Password').fill(DEMO.password);
   await dialog.getByRole('button', { name: 'New secret' }).click();
   const second = await readSecret();
   await row.getByText(`The old one, …${first.slice(-6)}, works until`).waitFor();
@@ -45,6 +53,7 @@ runs('a courier creates a token, which is shown once, renews its secret, and rev
   await button('New token').click();
   await dialog.getByRole('textbox', { name: 'Name' }).fill('web shop');
   await dialog.getByLabel('Webhooks').check();
+  await dialog.getByLabel('Password').fill(DEMO.password);
   await button('Create').click();
   await dialog.getByRole('alert').getByText('Another active service token has this name').waitFor();
   await page.keyboard.press('Escape');

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { makeTokenCalls, type TokenFields } from './token-calls.js';
 import { withService } from '../../support/fixture/with-service.js';
@@ -83,6 +83,9 @@ describe('the fields of a token', () => {
     ['a scope of the staff', { scopes: ['packages:read', 'intake:write'] }, 'scopes[1]', 'invalid'],
     ['an unknown scope', { scopes: ['everything'] }, 'scopes[0]', 'enum'],
     ['no scope', { scopes: [] }, 'scopes', 'minItems'],
+    ['an address with a zone', { addresses: ['fe80::1%eth0'] }, 'addresses[0]', 'invalid'],
+    ['a network with a zone', { addresses: ['fe80::%eth0/64'] }, 'addresses[0]', 'invalid'],
+    ['more than the IPv4-mapped addresses', { addresses: ['::ffff:0:0/95'] }, 'addresses[0]', 'invalid'],
     ['a text that is no address', { addresses: ['10.0.0.1', 'example.com'] }, 'addresses[1]', 'invalid'],
     ['a prefix that is too long', { addresses: ['10.0.0.0/33'] }, 'addresses[0]', 'invalid'],
     ['more than two years', { expires_in_days: 731 }, 'expires_in_days', 'maximum'],
@@ -140,46 +143,5 @@ test('an update changes what was sent, and says if that is nothing', async () =>
       addresses: ['10.1.2.3'],
       expires_at: expect.not.stringMatching(record.expires_at),
     },
-  });
-});
-
-describe('the limits of an owner', () => {
-  beforeAll(() => db.query('delete from service_tokens'));
-  afterAll(() => db.query('delete from service_tokens'));
-
-  test('of 30 simultaneous creations, 20 succeed', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, n) =>
-        manage('hrb', { action: 'create', name: `at once ${n}`, scopes: ['packages:read'] }).answer(),
-      ),
-    );
-    const statuses = answers.map(({ status, code }) => code ?? String(status)).sort();
-    expect(statuses).toEqual([
-      ...Array<string>(20).fill('200'),
-      ...Array<string>(10).fill('too_many_tokens'),
-    ]);
-    expect(await db.count('service_tokens', { courier_id: DEMO.couriers.HRB })).toBe(20);
-  });
-
-  test('of 20 simultaneous creations with one name, one succeeds', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        manage('iex', { action: 'create', name: 'the same', scopes: ['packages:read'] }).answer(),
-      ),
-    );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  });
-
-  test('a courier creates at most 100 tokens per day', async () => {
-    await db.query(
-      `insert into principal_quotas (tenant_id, principal_kind, principal_id, courier_id, kind, period_start, used)
-       values ($1, 'courier', $2, $2, 'service_tokens', date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', 100)
-       on conflict (tenant_id, principal_kind, principal_id, kind, period_start) do update set used = 100`,
-      [DEMO.tenants.demo, DEMO.couriers.IEX],
-    );
-    await manage('iex', { action: 'create', name: 'too many', scopes: ['packages:read'] }).refused(
-      429,
-      'quota_exceeded',
-    );
   });
 });

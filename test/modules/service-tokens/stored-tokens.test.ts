@@ -12,7 +12,13 @@ import { withService } from '../../support/fixture/with-service.js';
 const { api, db, service } = withService();
 
 test('a new LOOKUP_KEY ends both secrets of a token, and rehash makes both valid again', async () => {
-  const manage = async (body: object) => (await api.as('iex').manageServiceTokens(unchecked(body)).ok()).data;
+  const manage = async (body: object) =>
+    (
+      await api
+        .as('iex')
+        .manageServiceTokens(unchecked({ ...body, current_password: DEMO.password }))
+        .ok()
+    ).data;
   const created = await manage({ action: 'create', name: 'kept', scopes: ['packages:read'] });
   const { token_id: id } = created.service_token;
   const rotated = await manage({ action: 'rotate', token_id: id });
@@ -45,7 +51,12 @@ test('a new LOOKUP_KEY ends both secrets of a token, and rehash makes both valid
 test('the report after a restore attributes what a token has done to its courier', async () => {
   const { data } = await api
     .as('iex')
-    .manageServiceTokens({ action: 'create', name: 'reported', scopes: ['prealerts:write'] })
+    .manageServiceTokens({
+      action: 'create',
+      name: 'reported',
+      scopes: ['prealerts:write'],
+      current_password: DEMO.password,
+    })
     .ok();
   const since = new Date(Date.now() - 60_000);
   const created = await api

@@ -1,3 +1,4 @@
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import type { Api } from '../../support/fixture/api.js';
 import { unchecked } from '../../support/fixture/sent.js';
 
@@ -12,9 +13,10 @@ export type TokenFields = {
 
 let serial = 0;
 
-/** Returns the calls that the tests of service tokens make. */
+/** Returns the calls that the tests of service tokens make. All but those whose body has a password send the right one. */
 export function makeTokenCalls(api: Api) {
-  const manage = (as: string, body: object) => api.as(as).manageServiceTokens(unchecked(body));
+  const manage = (as: string, body: object) =>
+    api.as(as).manageServiceTokens(unchecked({ current_password: DEMO.password, ...body }));
   return {
     manage,
     /** Creates a token, and returns its secret, its id and its record. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { DEMO } from '../../../fixtures/demo/seed.js';
 import { newServiceToken, readServiceToken } from '../../../src/platform/access/service-tokens.js';
 import { startCollector, type Collector } from '../../support/harness/collector.js';
 import { ask, logIn, type Question } from '../../support/service/client.js';
@@ -63,7 +64,8 @@ test('the secrets of tokens are in no log, trace, metric, audit entry or row, wh
   const courier = await logIn(replica.url, 'iex');
   const admin = await logIn(replica.url, 'admin');
   const send = async (headers: Record<string, string>, body: object) => {
-    const question = { method: 'POST', path: '/api/ServiceTokens.php', headers, body };
+    const confirmed = { ...body, current_password: DEMO.password };
+    const question = { method: 'POST', path: '/api/ServiceTokens.php', headers, body: confirmed };
     const { text } = await ask(replica.url, question);
     return (JSON.parse(text) as { data: { token: string; service_token: { token_id: string } } }).data;
   };
@@ -100,6 +102,15 @@ test('the secrets of tokens are in no log, trace, metric, audit entry or row, wh
   await until(async () => collector.text().includes('manageServiceTokens'));
   const written = await everything(admin);
   expect(written['log']).toContain(`"tokenId":"${token_id}"`);
+  // A line of a token that the database has not admitted only shows what its text claims.
+  const refusals = (written['log'] ?? '')
+    .split('\n')
+    .filter((line) => line.includes('"code":"service_token_invalid"'));
+  const claiming = refusals.filter((line) =>
+    line.includes(`"claimedTokenId":"${token_id}","claimedRole":"courier"`),
+  );
+  expect(claiming).not.toEqual([]);
+  expect(refusals.filter((line) => /"(tokenId|role|courierId)":/.test(line))).toEqual([]);
   for (const name of ['log', 'audit', 'rows']) expect(written[name]).toContain(token_id);
   for (const name of ['traces', 'metrics']) expect(written[name]).toContain('listEvents');
   // The ids in front are no secret. A part of the rest would be one.

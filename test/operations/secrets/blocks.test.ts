@@ -110,6 +110,7 @@ function runText(text: string, bin: string, secrets: string) {
       NEWEST: 'whsec_x',
       USER_ID: 'user',
       CHANGED_USER: 'user',
+      SEARCHED_USER: 'user',
       LEAKED_URL: 'postgres://a@db/x',
       LEAKED_OWNER_URL: 'postgres://b@db/x',
     },

@@ -169,7 +169,7 @@ describe('docs/leaked-secrets.md', () => {
         method: 'POST',
         path: '/api/ServiceTokens.php',
         headers: { authorization: `Bearer ${await logIn(base(), as)}` },
-        body,
+        body: { ...body, current_password: DEMO.password },
       });
       return (JSON.parse(text) as { data: { token: string; service_token: { token_id: string } } }).data;
     };
@@ -258,7 +258,7 @@ describe('docs/leaked-secrets.md', () => {
     expect(secretOf('TOKEN_KEYS')).toBe(`k1:${'only-key-'.repeat(5)}`);
   });
 
-  declare('account: its sessions end', async () => {
+  declare('account: its sessions end, and the service tokens that it has touched', async () => {
     const stolen = await logIn(base(), 'manager');
     const { rows } = await withClient(database.ownerUrl, (client) =>
       client.query<{ id: string }>("select id from users where username = 'manager' and tenant_id = $1", [
@@ -266,10 +266,46 @@ describe('docs/leaked-secrets.md', () => {
       ]),
     );
     const given = { USER_ID: String(rows[0]?.id), STOLEN: stolen };
+    const send = async (token: string, body: object) => {
+      const { text } = await ask(base(), {
+        method: 'POST',
+        path: '/api/ServiceTokens.php',
+        headers: { authorization: `Bearer ${token}` },
+        body: { ...body, current_password: DEMO.password },
+      });
+      return (JSON.parse(text) as { data: { token: string; service_token: { token_id: string } } }).data;
+    };
+    const events = async (token: string) =>
+      (await ask(base(), { path: '/api/Events.php', headers: { authorization: `Bearer ${token}` } })).status;
+    const create = (token: string, name: string, courier_id: string) =>
+      send(token, { action: 'create', name, courier_id, scopes: ['packages:read'] });
+    const admin = await logIn(base());
+    const made = await create(stolen, 'of the thief', DEMO.couriers.HRB);
+    const [rotated, changed, kept] = [
+      await create(admin, 'rotated by the thief', DEMO.couriers.IEX),
+      await create(admin, 'changed by the thief', DEMO.couriers.IEX),
+      await create(admin, 'not touched', DEMO.couriers.IEX),
+    ];
+    const again = await send(stolen, { action: 'rotate', token_id: rotated.service_token.token_id });
+    const scopes = ['packages:read', 'bills:read'];
+    await send(stolen, { action: 'update', token_id: changed.service_token.token_id, scopes });
     expect(await sessions(stolen)).toBe(200);
     runBlocks(['account'], given);
-    runBlocks(['account-proof'], given);
     expect(await sessions(stolen)).toBe(401);
+    const reached = [made, rotated, again, changed].map(({ token }) => token);
+    expect(await Promise.all(reached.map(events))).toEqual([200, 200, 200, 200]);
+    // Nothing was touched on a later day. The sessions have ended, but the tokens work.
+    runBlocks(['account-tokens'], { ...given, STOLEN_SINCE: '2199-01-01' });
+    expect(await events(made.token)).toBe(200);
+    expect(installation.paste(['account-proof'], given)).toEqual({
+      status: 1,
+      output: expect.stringMatching(/^FAILED: .*a service token of the user is active$/m),
+    });
+    runBlocks(['account-tokens'], given);
+    expect(await Promise.all(reached.map(events))).toEqual([401, 401, 401, 401]);
+    expect(await events(kept.token)).toBe(200);
+    runBlocks(['account-proof'], given);
+    runBlocks(['account-tokens', 'account-proof'], given);
   });
 });
 

@@ -33,7 +33,7 @@ const PROCEDURES: Procedure[] = [
     blocks: ['webhook-secret', 'webhook-secret-end'],
     proof: 'webhook-secret-proof',
   },
-  { secret: 'account', blocks: ['account'], proof: 'account-proof' },
+  { secret: 'account', blocks: ['account', 'account-tokens'], proof: 'account-proof' },
   { secret: "owner's login", blocks: ['database-owner'], proof: 'database-owner-proof' },
   { secret: 'database login', blocks: ['database-login'], proof: 'database-login-proof', restarts: true },
   { secret: 'token key', blocks: ['token-key'], proof: 'token-key-proof', restarts: true },

@@ -1,3 +1,4 @@
+import { DEMO } from '../../../fixtures/demo/demo.js';
 import { randomUUID } from 'node:crypto';
 import {
   clone,
@@ -108,14 +109,23 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     // An owner can have 20 active ones.
     await owner.query("delete from service_tokens where name not like 'token %'");
     return {
-      body: { action: 'create', courier_id: courierId, name: freshNumber(), scopes: ['packages:read'] },
+      body: {
+        ...{ action: 'create', courier_id: courierId, name: freshNumber(), scopes: ['packages:read'] },
+        current_password: DEMO.password,
+      },
     };
   },
   'update a service token': async (target, _own, { owner }) => ({
-    body: { action: 'update', token_id: await newServiceToken(owner, target), scopes: ['bills:read'] },
+    body: {
+      ...{ action: 'update', token_id: await newServiceToken(owner, target), scopes: ['bills:read'] },
+      current_password: DEMO.password,
+    },
   }),
   'rotate a service token': async (target, _own, { app, owner }) => ({
-    body: { action: 'rotate', token_id: await newServiceToken(owner, target, app.secrets) },
+    body: {
+      ...{ action: 'rotate', token_id: await newServiceToken(owner, target, app.secrets) },
+      current_password: DEMO.password,
+    },
   }),
   'revoke a service token': async (target, _own, { owner }) => ({
     body: { action: 'revoke', token_id: await newServiceToken(owner, target) },

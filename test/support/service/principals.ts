@@ -59,7 +59,7 @@ export async function serviceTokenOf(
   scopes: readonly string[],
   name = `token of ${as}`,
 ): Promise<string> {
-  const body = { action: 'create', name, scopes };
+  const body = { action: 'create', name, scopes, current_password: DEMO.password };
   const created = await service.call('manageServiceTokens', { as, body });
   // The response validator has checked it.
   return created.body['data'].token as string;

@@ -27,6 +27,7 @@ const VARIABLES = [
   'LEAKED_URL',
   'LEAKED_OWNER_URL',
   'CHANGED_USER',
+  'SEARCHED_USER',
   'REVOKED',
 ];
 

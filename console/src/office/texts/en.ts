@@ -659,6 +659,7 @@ export const en = {
   'team.disable': 'Disable the user',
   'team.enable': 'Enable the user',
   'team.enabled': '{username} can log in again.',
+  'team.openTokens': 'Service tokens that {username} has created and that still work: {count}.',
   'team.sessions': 'Where the user is logged in',
   'team.noSessions': 'Nowhere.',
   'team.endSessions': 'End all sessions',

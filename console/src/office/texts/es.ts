@@ -664,6 +664,7 @@ export const es: Record<OfficeKey, string> = {
   'team.disable': 'Desactivar el usuario',
   'team.enable': 'Activar el usuario',
   'team.enabled': '{username} puede entrar de nuevo.',
+  'team.openTokens': 'Tokens de servicio que {username} ha creado y que aún funcionan: {count}.',
   'team.sessions': 'Dónde tiene sesión',
   'team.noSessions': 'En ninguna parte.',
   'team.endSessions': 'Terminar todas las sesiones',

@@ -4,6 +4,7 @@ import { passwordThrottle, resetFailures } from '../../../platform/limits/stored
 import type { PersonContext } from '../../../platform/context/request-context.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import type { Tx } from '../../../platform/db/scope.js';
+import type { Client } from '../../sessions/public.js';
 
 /**
  * Returns the caller's own account.
@@ -41,24 +42,35 @@ export function confirmPassword<Result>(
   return withPassword(ctx, deps, { username, password, address }, refuse, work);
 }
 
+/** Who sends a change that the own password confirms. The password is undefined if the request has none. */
+export type Confirmation = { deps: AttemptDeps; client: Client; password: string | undefined };
+
+/** Makes sure, in the transaction of the work, that the password is still the one that was confirmed. */
+export type Settle = (tx: Tx) => Promise<void>;
+
 /**
  * Runs `work` if the password in the field current_password is the caller's own. For work of other modules.
  *
- * @param work must pass its transaction to `settle`, which makes sure that the password is still the same
+ * @param work must pass its transaction to `settle`
  */
 export async function confirmOwnPassword<Result>(
   ctx: PersonContext,
-  deps: AttemptDeps,
-  sender: Sender,
-  password: string,
-  work: (settle: (tx: Tx) => Promise<void>) => Promise<Result>,
+  { deps, client, password }: Confirmation & { password: string },
+  work: (settle: Settle) => Promise<Result>,
 ): Promise<Result> {
   const { username } = await readOwnAccount(ctx);
   const own = { field: 'current_password', username, password };
-  return confirmPassword(ctx, deps, sender, own, (account) =>
-    work(async (tx) => {
-      assertUpdated((await tx.query(lockOwnUser(ctx, account))).length);
-      await tx.count(resetFailures(ctx, passwordThrottle(username)));
-    }),
-  );
+  return confirmPassword(ctx, deps, client, own, async (account) => {
+    const assertSame = async (tx: Tx) => assertUpdated((await tx.query(lockOwnUser(ctx, account))).length);
+    // In a transaction of its own: couriers have no access to throttles, and a right password ends the count although the work may
+    // be refused for another reason.
+    await ctx.asTenant().write(
+      async (tx) => {
+        await assertSame(tx);
+        await tx.count(resetFailures(ctx, passwordThrottle(username)));
+      },
+      { keptIfRefused: true },
+    );
+    return work(assertSame);
+  });
 }

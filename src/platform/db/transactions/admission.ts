@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Caller } from '../../identity/callers.js';
 import { ApiError, type PlainCode } from '../../errors/errors.js';
+import { isRefusedKey } from '../../errors/refused-keys.js';
 import { STATEMENT_TIMEOUT_MS } from '../connections/pool.js';
 import { END_STALE_SESSION } from '../connections/stale-sessions.js';
 import type { Db } from '../database.js';
@@ -32,7 +33,12 @@ export function admit({ db, scope, noteAdmitted }: Session, [row]: Admission[]):
   if (!row) throw new Error('The scope statement returned no row.');
   if (row.outcome === 'unavailable') throw new ApiError('unavailable', { retryAfterSeconds: 1 });
   if (row.outcome === 'scope_missing') throw scopeMissing(caller);
-  if (row.outcome !== 'ok') throw new ApiError(row.outcome);
+  if (row.outcome !== 'ok') {
+    // A credential that has ended may be in anybody's hands, so it no longer counts as its courier.
+    if ((caller.kind === 'key' || caller.kind === 'token') && isRefusedKey(row.outcome))
+      db.connectionShares.forgetKey(caller.keyHash);
+    throw new ApiError(row.outcome);
+  }
   if (caller.kind === 'key' && row.courier_id)
     db.connectionShares.recordKeyOwner(caller.keyHash, row.courier_id);
   // Now what its text claims is proven.

@@ -65,6 +65,8 @@ function Details({ user, onChanged }: DetailsProps) {
     if ('one_time_password' in data)
       setPassword({ text: data.one_time_password, until: data.password_expires_at });
     else toast(t('office.saved', { name: username }));
+    if ('open_service_tokens' in data && data.open_service_tokens)
+      toast(t('team.openTokens', { username, count: data.open_service_tokens }));
     onChanged();
   };
   return (
