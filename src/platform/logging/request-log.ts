@@ -22,14 +22,12 @@ declare module 'fastify' {
 const KEY_ID_LENGTH = 12;
 
 /** Returns the log fields that attribute a request to a tenant and a caller. They never contain a credential. */
-export function attributionOf({
-  tenantId,
-  claimedCaller,
-  failureCode,
-}: FastifyRequest): Record<string, string> {
+export function attributionOf(request: FastifyRequest): Record<string, string> {
+  const { tenantId, claimedCaller, failureCode } = request;
   return defined({
     tenantId,
     ...callerFields(claimedCaller),
+    courierId: courierOf(request),
     // Set when a token of another tenant was sent to this tenant's host.
     callerTenantId: claimedCaller?.tenantId === tenantId ? undefined : claimedCaller?.tenantId,
     code: failureCode,
@@ -39,10 +37,20 @@ export function attributionOf({
 function callerFields(caller: UserCaller | KeyCaller | undefined): Record<string, string | undefined> {
   if (!caller) return {};
   if (caller.kind === 'key') return { keyId: caller.keyHash.slice(0, KEY_ID_LENGTH) };
-  const { role, courierId } = caller;
-  if (caller.kind === 'token') return { tokenId: caller.tokenId, role, courierId: courierId ?? undefined };
-  const { userId } = caller;
-  return { userId, role, courierId: courierId ?? undefined };
+  if (caller.kind === 'token') return { tokenId: caller.tokenId, role: caller.role };
+  return { userId: caller.userId, role: caller.role };
+}
+
+/**
+ * Returns the courier of the caller. An access token is signed. A service token only claims its courier, and an API key names none, until
+ * the database has checked them: an invented one must not name a courier in the log.
+ */
+function courierOf({ claimedCaller: caller, context, db }: FastifyRequest): string | undefined {
+  if (!caller) return undefined;
+  if (caller.kind === 'key') return db?.connectionShares.courierOfKey(caller.keyHash);
+  const isChecked =
+    caller.kind === 'user' || context?.isAdmitted === true || db?.connectionShares.isKnown(caller) === true;
+  return isChecked ? (caller.courierId ?? undefined) : undefined;
 }
 
 const defined = (fields: Record<string, string | undefined>): Record<string, string> =>
