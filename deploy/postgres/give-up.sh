@@ -46,7 +46,7 @@ assert_no_work() {
     case $seen in
       never) ;;
       '') fail "Whether the service has started on the database $database cannot be read." ;;
-      *) fail "The service has started on this server since it was recovered: the database $database was used until $seen. Work that was acknowledged since then would be lost. To keep it, start PostgreSQL again and go on with step 7. If it is a new lost server, delete $DATA/restore.unfinished, unset LOST REMAINDER, and put it aside (step 2). To lose that work, paste this block with GIVE_UP_WORK_OF=$timeline before sh." ;;
+      *) fail "The service has started on this server since it was recovered: the database $database was used at least until $seen, and perhaps for some seconds more. All work since the recovery would be lost. To keep it, start PostgreSQL again and go on with step 7. If it is a new lost server, delete $DATA/restore.unfinished, unset LOST REMAINDER, and put it aside (step 2). To lose that work, paste this block with GIVE_UP_WORK_OF=$timeline before sh." ;;
     esac
   done
 }

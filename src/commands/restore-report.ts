@@ -24,6 +24,7 @@ import {
 import {
   COLUMNS,
   feedLine,
+  courierOf,
   requestLine,
   rowLine,
   summarise,
@@ -125,11 +126,10 @@ async function collect(
     ),
     ...withoutRepeated(lost.flatMap(({ lines: each }) => each)),
     ...requests.map((request) =>
+      // The lost server knows keys and couriers of after the restore point.
       requestLine(
         request,
-        couriers.find(
-          ({ id, keyId }) => id === request.courierId || (keyId !== null && keyId === request.keyId),
-        ),
+        courierOf(request, [...couriers, ...lostCouriers]),
         slugs.get(request.tenantId ?? ''),
       ),
     ),

@@ -10,7 +10,7 @@ export function toTracing(settings: Settings) {
     /** Where the collector accepts traces: OTLP over HTTP, as JSON. */
     tracesUrl: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
     /** Sent to the collector, for example to authenticate. */
-    headers: parseHeaders(settings.OTEL_EXPORTER_OTLP_HEADERS ?? ''),
+    headers: Object.fromEntries(readHeaders(settings.OTEL_EXPORTER_OTLP_HEADERS ?? '')),
     serviceName: settings.OTEL_SERVICE_NAME,
     deployment: settings.DEPLOYMENT ?? settings.APP_ENV,
     sampler: settings.OTEL_TRACES_SAMPLER,
@@ -22,14 +22,18 @@ export function toTracing(settings: Settings) {
   };
 }
 
-/** `name=value,name=value`, with percent-encoded values, as OpenTelemetry defines it. */
-const parseHeaders = (text: string): Record<string, string> =>
-  Object.fromEntries(
-    text
-      .split(',')
-      .filter((pair) => pair.trim() !== '')
-      .map((pair) => {
-        const equals = pair.indexOf('=');
-        return [pair.slice(0, equals).trim(), decodeURIComponent(pair.slice(equals + 1).trim())];
-      }),
-  );
+type Header = [name: string, value: string];
+
+/**
+ * Reads the headers of the collector: `name=value,name=value`, with percent-encoded values, as OpenTelemetry defines it.
+ *
+ * @throws URIError if a value is not percent-encoded correctly
+ */
+export const readHeaders = (text: string, decode: (value: string) => string = decodeURIComponent): Header[] =>
+  text
+    .split(',')
+    .filter((pair) => pair.trim() !== '')
+    .map((pair) => {
+      const equals = pair.indexOf('=');
+      return [pair.slice(0, Math.max(equals, 0)).trim(), decode(pair.slice(equals + 1).trim())];
+    });

@@ -141,9 +141,11 @@ export function describeNewName(
 const describeOtherEnvironment = (owner: RecordedDeployment, { appEnv }: Identity, database: string) =>
   `The deployment ${owner.name} (APP_ENV=${owner.appEnv}) has used this database, so APP_ENV=${appEnv} is refused, and nothing was changed. ` +
   `Correct the database's URL, or set APP_ENV=${owner.appEnv}. ` +
-  (owner.appEnv === 'development'
-    ? `Development has public keys and published passwords, so ${appEnv} needs a new database.`
-    : describeCopy(owner, database));
+  (owner.appEnv === 'development' ? describeDevelopment(appEnv) : describeCopy(owner, database));
+
+/** What to do with a database of development in another environment. Every command refuses it. */
+export const describeDevelopment = (appEnv: string): string =>
+  `Development has public keys and published passwords, so ${appEnv} needs a new database.`;
 
 const describeCopy = (owner: RecordedDeployment, database: string): string =>
   `If it is a copy, run ${commandLine('anonymise')} as docs/staging.md describes, ` +

@@ -1,7 +1,8 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { DEMO } from '../../fixtures/demo/seed.js';
+import { newServiceToken } from '../../src/platform/access/service-tokens.js';
 import { ask, logIn, type Answer, type Question } from '../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import { endProcesses, startReplica, until, type Replica } from '../support/service/processes.js';
@@ -205,6 +206,28 @@ describe('the log line of a completed request', () => {
       `${String(end['keyId'])}%`,
     ]);
     expect(rows).toEqual([{ code: 'HRB' }]);
+  });
+
+  test('names the courier of an API key or a service token once the database has checked it, and never before', async () => {
+    const create = {
+      method: 'POST',
+      path: '/api/ServiceTokens.php',
+      headers: bearer(courierToken),
+      body: { action: 'create', name: 'logged', scopes: ['packages:read'] },
+    };
+    const { data } = JSON.parse((await logOf(create)).answer.text) as { data: { token: string } };
+    const events = (value: string) => logOf({ path: '/api/Events.php', headers: bearer(value) });
+    expect((await events(data.token)).end).toMatchObject({
+      tokenId: expect.any(String),
+      courierId: DEMO.couriers.IEX,
+    });
+    const invented = await events(newServiceToken({ tokenId: randomUUID(), courierId: DEMO.couriers.IEX }));
+    expect(invented.end).toMatchObject({ code: 'service_token_invalid', tokenId: expect.any(String) });
+    expect(invented.end).not.toHaveProperty('courierId');
+    const submit = (key: string) =>
+      logOf({ method: 'POST', path: '/api/Prealert.php', headers: { 'x-api-key': key }, body: {} });
+    expect((await submit(DEMO.apiKeys.IEX)).end).toMatchObject({ courierId: DEMO.couriers.IEX });
+    expect((await submit('e'.repeat(64))).end).not.toHaveProperty('courierId');
   });
 
   test('is also written when the client disconnects before the response', async () => {

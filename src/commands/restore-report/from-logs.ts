@@ -5,6 +5,8 @@ import { createInterface } from 'node:readline';
 export type LoggedRequest = {
   courierId: string | undefined;
   keyId: string | undefined;
+  /** Whether a user or a service token sent it. Without a courier, it is of the staff. */
+  isOfAccount: boolean;
   tenantId: string | undefined;
   operationId: string;
   requestId: string;
@@ -19,6 +21,8 @@ type LogLine = {
   tenantId?: string;
   courierId?: string;
   keyId?: string;
+  userId?: string;
+  tokenId?: string;
   req?: { method?: string };
   res?: { statusCode?: number };
 };
@@ -59,10 +63,11 @@ export async function readLog(path: string, since: Date): Promise<Log> {
 
 function requestOf(line: LogLine): LoggedRequest | undefined {
   if (line.msg !== 'request completed') return undefined;
-  const { operationId, tenantId, courierId, keyId, req, res, reqId = '', time = 0 } = line;
+  const { operationId, tenantId, courierId, keyId, userId, tokenId, req, res, reqId = '', time = 0 } = line;
   const isWrite = req?.method !== 'GET' && req?.method !== 'HEAD';
   if (!operationId || !isWrite || (res?.statusCode ?? 500) >= 300) return undefined;
-  return { courierId, keyId, tenantId, operationId, requestId: reqId, at: new Date(time) };
+  const isOfAccount = userId !== undefined || tokenId !== undefined;
+  return { courierId, keyId, isOfAccount, tenantId, operationId, requestId: reqId, at: new Date(time) };
 }
 
 function parse(text: string): LogLine | null | undefined {

@@ -38,9 +38,13 @@ export const doneSince = (ctx: SystemContext, since: Date): Sql<LostRow> => sql`
   select 'event', n.courier_id, n.id, n.id, n.sequence::text, n.occurred_at, n.type
   from events n where ${tenantRows(ctx, 'n')} and n.sequence is not null and n.occurred_at >= ${since}::timestamptz
   union all
-  select 'change', case when u.actor_kind = 'api_key' then case when t.id is null then u.actor_id else t.courier_id end end, u.entity_id, u.id, u.action, u.at,
-    concat_ws(' ', u.actor_kind, u.request_id)
-  from audit_entries u left join service_tokens t on ${tenantRows(ctx, 't')} and t.id = u.actor_id
+  select 'change', case u.actor_kind
+      when 'api_key' then case when t.id is null then u.actor_id else t.courier_id end
+      when 'user' then w.courier_id
+    end, u.entity_id, u.id, u.action, u.at, concat_ws(' ', u.actor_kind, u.request_id)
+  from audit_entries u
+  left join service_tokens t on ${tenantRows(ctx, 't')} and t.id = u.actor_id
+  left join users w on ${tenantRows(ctx, 'w')} and w.id = u.actor_id
   where ${tenantRows(ctx, 'u')} and u.at >= ${since}::timestamptz
   order by 6`;
 

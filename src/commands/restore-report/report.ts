@@ -4,7 +4,7 @@ import type { LoggedRequest } from './from-logs.js';
 /** A line of the report: something that the restored database does not know, or that a courier must be told. */
 export type ReportLine = {
   tenant: string;
-  /** The courier's code; empty if the line concerns only staff. */
+  /** The courier's code; empty if the line concerns only staff. In parentheses, the caller of a request whose courier is not known. */
   courier: string;
   kind: Kind | 'request' | 'feed';
   id: string;
@@ -41,6 +41,19 @@ export const rowLine = (row: LostRow, tenant: string, courier: string): ReportLi
   note: row.note,
 });
 
+/** Returns the courier that sent a request. A log of an earlier version has only the key of a request with an API key. */
+export const courierOf = ({ courierId, keyId }: LoggedRequest, couriers: CourierRow[]) =>
+  courierId === undefined
+    ? couriers.find((courier) => courier.keyId !== null && courier.keyId === keyId)
+    : couriers.find(({ id }) => id === courierId);
+
+/** Says who sent a request of which no database knows the courier. Empty for staff. */
+function describeCaller({ courierId, keyId, isOfAccount }: LoggedRequest): string {
+  if (courierId !== undefined) return `(unknown courier ${courierId})`;
+  if (keyId !== undefined) return `(unknown API key ${keyId})`;
+  return isOfAccount ? '' : '(no credential)';
+}
+
 /** @param slug of the tenant. A tenant that is lost too has only the id that the log has */
 export const requestLine = (
   request: LoggedRequest,
@@ -48,7 +61,7 @@ export const requestLine = (
   slug: string | undefined,
 ): ReportLine => ({
   tenant: courier?.tenant ?? slug ?? request.tenantId ?? '',
-  courier: courier?.code ?? '',
+  courier: courier?.code ?? describeCaller(request),
   kind: 'request',
   id: request.requestId,
   reference: request.operationId,

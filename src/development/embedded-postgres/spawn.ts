@@ -48,9 +48,12 @@ export function cannotRun(program: string, cause: unknown): Error {
   const line = String(reason)
     .trim()
     .replaceAll(/\s*\n\s*/g, ' | ');
-  return new Error(`Cannot run ${program} (${line}). Set DATABASE_URL to a PostgreSQL 18 server instead.`, {
-    cause,
-  });
+  return new Error(
+    `Cannot run ${program} (${line}). Set DATABASE_URL to a server with PostgreSQL 15 or later instead.`,
+    {
+      cause,
+    },
+  );
 }
 
 /** Returns if another program took the chosen port, so that the caller can retry. @throws Error with the end of the log otherwise */

@@ -19,6 +19,7 @@ export function makeRequestMeter(metrics: RequestMetrics) {
         // `close` instead of onResponse, which does not run if the client disconnects.
         raw.once('close', () => {
           if (openRequests.get(socket) === own) openRequests.delete(socket);
+          if (request.failureCode === 'overloaded') metrics.overloaded();
           end(operationOf(request), own.socketStatus ?? (raw.writableFinished ? raw.statusCode : 'aborted'));
         });
         done();

@@ -22,34 +22,47 @@ declare module 'fastify' {
 const KEY_ID_LENGTH = 12;
 
 /** Returns the log fields that attribute a request to a tenant and a caller. They never contain a credential. */
-export function attributionOf({
-  tenantId,
-  claimedCaller,
-  context,
-  failureCode,
-}: FastifyRequest): Record<string, string> {
+export function attributionOf(request: FastifyRequest): Record<string, string> {
+  const { tenantId, claimedCaller, failureCode } = request;
   return defined({
     tenantId,
-    ...callerFields(claimedCaller, context?.isAdmitted === true),
+    ...callerFields(claimedCaller, isChecked(request)),
+    courierId: courierOf(request),
     // Set when a token of another tenant was sent to this tenant's host.
     callerTenantId: claimedCaller?.tenantId === tenantId ? undefined : claimedCaller?.tenantId,
     code: failureCode,
   });
 }
 
-/** What the text of a service token says is only a claim until the database has compared its hash. */
 function callerFields(
   caller: UserCaller | KeyCaller | undefined,
-  isAdmitted: boolean,
+  wasChecked: boolean,
 ): Record<string, string | undefined> {
   if (!caller) return {};
   if (caller.kind === 'key') return { keyId: caller.keyHash.slice(0, KEY_ID_LENGTH) };
-  const { role, courierId } = caller;
-  if (caller.kind === 'token' && !isAdmitted)
-    return { claimedTokenId: caller.tokenId, claimedRole: role, claimedCourierId: courierId ?? undefined };
-  if (caller.kind === 'token') return { tokenId: caller.tokenId, role, courierId: courierId ?? undefined };
-  const { userId } = caller;
-  return { userId, role, courierId: courierId ?? undefined };
+  const { role } = caller;
+  if (caller.kind === 'user') return { userId: caller.userId, role };
+  if (wasChecked) return { tokenId: caller.tokenId, role };
+  return {
+    claimedTokenId: caller.tokenId,
+    claimedRole: role,
+    claimedCourierId: caller.courierId ?? undefined,
+  };
+}
+
+/** Returns the courier of the caller. A credential that nobody has checked must not name a courier in the log. */
+function courierOf(request: FastifyRequest): string | undefined {
+  const { claimedCaller: caller, db } = request;
+  if (caller?.kind === 'key') return db?.connectionShares.courierOfKey(caller.keyHash);
+  return caller && isChecked(request) ? (caller.courierId ?? undefined) : undefined;
+}
+
+/** An access token is signed. What a service token says is only a claim until the database has compared its hash. */
+function isChecked({ claimedCaller: caller, context, db }: FastifyRequest): boolean {
+  if (!caller) return false;
+  return (
+    caller.kind === 'user' || context?.isAdmitted === true || db?.connectionShares.isKnown(caller) === true
+  );
 }
 
 const defined = (fields: Record<string, string | undefined>): Record<string, string> =>

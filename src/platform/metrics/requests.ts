@@ -25,6 +25,10 @@ export function countRequests(registry: Registry) {
   );
   const inFlight = gauge('http_requests_in_flight', 'Requests in progress.');
   const ofLoop = counter('loop_refused_total', 'Requests that were refused because the event loop is late.');
+  const overloaded = counter(
+    'overloaded_total',
+    'All requests that were refused because the service has too much to do: also those that waited too long.',
+  );
   return {
     /** Counts a request. Call the returned function at its end, with the status or `aborted` if the client disconnected. */
     requestStarted(): (operation: string, status: number | 'aborted') => void {
@@ -38,6 +42,8 @@ export function countRequests(registry: Registry) {
     },
     /** Counts the response to a request that Node's parser or the router rejected. */
     requestRefused: (status: number): void => total.inc({ operation: NO_OPERATION, status }),
+    /** Counts a request that got `overloaded`, whatever has refused it. */
+    overloaded: (): void => overloaded.inc(),
     /** Counts a request that was refused because the event loop is late. */
     loopRefused: (): void => ofLoop.inc(),
   };

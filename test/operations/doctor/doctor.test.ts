@@ -205,7 +205,13 @@ const INSTALLATIONS: Fault[][] = [
       title: 'more connections than PostgreSQL grants',
       env: () => ({ POOL_SIZE: '100' }),
       stated: { servers: 3, workers: 2 },
-      sees: [['connections', 'problem', /^3 servers and 2 separate workers open up to 820 connections/]],
+      sees: [
+        [
+          'connections',
+          'problem',
+          /^3 servers that also run the worker \(RUN_WORKER=true\) and 2 separate workers open up to 820 connections/,
+        ],
+      ],
     },
     {
       title:
@@ -443,6 +449,18 @@ const INSTALLATIONS: Fault[][] = [
       update audit_entries set remarks = 'altered';
       alter table audit_entries enable trigger all; alter table audit_entries force row level security`,
       sees: [['audit', 'problem', /does not verify at link 1 of 1: altered/]],
+    },
+    {
+      title: 'more connections than PostgreSQL grants, without workers in the servers',
+      env: () => ({ POOL_SIZE: '100', RUN_WORKER: 'false' }),
+      stated: { servers: 3, workers: 2 },
+      sees: [
+        [
+          'connections',
+          'problem',
+          /^3 servers without the worker \(RUN_WORKER=false\) and 2 separate workers open up to 508 connections/,
+        ],
+      ],
     },
   ],
   [

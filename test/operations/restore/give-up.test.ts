@@ -66,7 +66,7 @@ onServer(
       expectFailed(
         terminal,
         block,
-        /^FAILED: The service has started on this server since it was recovered: the database crossdock was used until \d{4}-.* GIVE_UP_WORK_OF=00000003 before sh/m,
+        /^FAILED: The service has started on this server since it was recovered: the database crossdock was used at least until \d{4}-.* All work since the recovery would be lost\. .* GIVE_UP_WORK_OF=00000003 before sh/m,
       );
     const mark = join(cluster.folder, 'backup', 'archive', '00000003.given-up');
     expect([existsSync(cluster.data), existsSync(mark)]).toEqual([true, false]);

@@ -251,7 +251,11 @@ test(
         },
       });
     // A request of the warehouse's staff, which belongs to no courier.
-    const ofStaff = JSON.stringify({ ...JSON.parse(line(202, 'POST')), courierId: undefined });
+    const ofStaff = JSON.stringify({
+      ...JSON.parse(line(202, 'POST')),
+      courierId: undefined,
+      userId: DEMO.tenants.demo,
+    });
     const logged = ['not JSON', line(201, 'POST'), line(409, 'POST'), line(200, 'GET'), ofStaff];
     // The log goes on with the restored server.
     const later = new Date(Date.now() + 1_800_000);

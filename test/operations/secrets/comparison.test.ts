@@ -1,3 +1,4 @@
+import { createHash, createHmac, generateKeyPairSync, pbkdf2Sync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -100,6 +101,81 @@ describe('the comparison of secrets', () => {
       );
       expect(comparison?.notCompared).not.toContain('AWS_SESSION_TOKEN');
       expect(await compareWithHashes(present, { ...before, method: 'another' })).toBeUndefined();
+    },
+    LIMIT_MS,
+  );
+
+  const LOGIN_PASSWORD = 'of the login';
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = (type: 'pkcs1' | 'pkcs8') => privateKey.export({ type, format: 'pem' }).toString();
+  const scram = (salt: string) => {
+    const salted = pbkdf2Sync(LOGIN_PASSWORD, salt, 4096, 32, 'sha256');
+    const keyOf = (name: string) => createHmac('sha256', salted).update(name).digest();
+    const stored = createHash('sha256').update(keyOf('Client Key')).digest('base64');
+    const server = keyOf('Server Key').toString('base64');
+    return `SCRAM-SHA-256$4096:${Buffer.from(salt).toString('base64')}$${stored}:${server}`;
+  };
+  const md5 = `md5${createHash('md5').update(`${LOGIN_PASSWORD}login`).digest('hex')}`;
+  const hex = 'ab12'.repeat(16);
+
+  test.each([
+    ['tls.pem', pem('pkcs8'), pem('pkcs1')],
+    ['TLS_KEY_FILE', pem('pkcs1'), pem('pkcs8').replaceAll('\n', '\r\n')],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'Authorization=Bearer abc', 'authorization=Bearer%20abc'],
+    ['userlist.txt', `"login" "${LOGIN_PASSWORD}"`, `"login" "${md5}"`],
+    ['userlist.txt', `"login" "${md5}"`, `"login" "${scram('one')}"`],
+    ['userlist.txt', `"login" "${scram('one')}"`, `"login" "${scram('two')}"`],
+    ['ENCRYPTION_KEYS', `1:${hex}`, `2:${hex.toUpperCase()}`],
+    ['LOOKUP_KEY', hex, hex.toUpperCase()],
+    ['DATABASE_URL', 'postgres://login:a%20b@db/x', 'postgres://login@db/x?password=a+b'],
+  ])(
+    '%s in another form is still the same',
+    async (name, before, present) => {
+      const valuesOf = async (text: string) => {
+        const folder = await makeFolder();
+        writeFileSync(join(folder, 'LOGIN_PASSWORD'), LOGIN_PASSWORD);
+        writeFileSync(join(folder, name), text);
+        const path = join(folder, name);
+        return readSecretValues({
+          SECRETS_DIR: folder,
+          ...(/FILE$/.test(name) ? { TLS_KEY_FILE: path } : {}),
+        });
+      };
+      const comparison = await compareWithHashes(
+        await valuesOf(present),
+        await hashSecrets(await valuesOf(before)),
+      );
+      expect([comparison?.same.map(settingOf).sort(), comparison?.different, comparison?.removed]).toEqual([
+        ['LOGIN_PASSWORD', name].sort(),
+        [],
+        [],
+      ]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'a file of the pooler that is as before is the same, although the login has another password now',
+    async () => {
+      const valuesOf = async (password: string) => {
+        const folder = await makeFolder();
+        writeFileSync(join(folder, 'LOGIN_PASSWORD'), password);
+        writeFileSync(join(folder, 'userlist.txt'), `"login" "${md5}"\n`);
+        return readSecretValues({ SECRETS_DIR: folder });
+      };
+      const before = await hashSecrets(await valuesOf(LOGIN_PASSWORD));
+      expect(await compareWithHashes(await valuesOf('a new one'), before)).toMatchObject({
+        same: ['userlist.txt'],
+        different: ['LOGIN_PASSWORD'],
+      });
+      const { privateKey: other } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      const folder = await makeFolder();
+      writeFileSync(join(folder, 'tls.pem'), other.export({ type: 'pkcs8', format: 'pem' }));
+      const tls = { secrets: [{ name: 'tls.pem', values: [pem('pkcs8')] }], absent: [], unread: [] };
+      expect(
+        (await compareWithHashes(readSecretValues({ SECRETS_DIR: folder }), await hashSecrets(tls)))
+          ?.different,
+      ).toEqual(['tls.pem']);
     },
     LIMIT_MS,
   );

@@ -104,6 +104,10 @@ describe('docs/leaked-secrets.md', () => {
     expect(runBlocks(['encryption-key-proof'])).toContain('all can be decrypted');
     expect(secretOf('ENCRYPTION_KEYS')).toMatch(/^2:[0-9a-f]{64}$/);
     expect(secretOf('ENCRYPTION_KEYS')).not.toContain(before.split(':')[1]);
+    installation.openTerminal();
+    expect(installation.paste(['encryption-key-rewrap']).output).toMatch(
+      /^FAILED: nothing was changed, because this block was completed before: the old keys left the setting, /m,
+    );
   });
 
   declare('lookup key: API keys stay valid, backup codes end, and the audit chain goes on', async () => {
@@ -121,6 +125,18 @@ describe('docs/leaked-secrets.md', () => {
     expect(output).toMatch(
       /^Closed the audit chain of tenant \S+ after link \d+, with the hash [0-9a-f]{64}\.$/m,
     );
+    // As after a restore, entries of before the restore point have no link yet.
+    const age = (interval: string) =>
+      withClient(database.ownerUrl, (client) =>
+        client.query(`update audit_unsealed set at = at - interval '${interval}'`),
+      );
+    const body = { action: 'create', name: 'audited', scopes: ['packages:read'] };
+    await ask(base(), { method: 'POST', path: '/api/ServiceTokens.php', headers: admin, body });
+    await age('1 hour');
+    expect(installation.paste(['lookup-key-proof']).output).toMatch(
+      /waiting for its link[^]*^FAILED: the chains are not complete yet: .* Wait a minute, and paste this proof again/m,
+    );
+    await age('-1 hour');
     expect(runBlocks(['lookup-key-proof'])).toContain(
       'Older entries were chained with a key that was replaced.',
     );
@@ -185,15 +201,35 @@ describe('docs/leaked-secrets.md', () => {
     const rotated = await manage('iex', { action: 'rotate', token_id: leaked.service_token.token_id });
     expect([await events(leaked.token), await events(rotated.token)]).toEqual([200, 200]);
     expect(installation.paste(['service-token-proof']).output).toMatch(/^FAILED: the leaked service token/m);
-    // The text that has leaked is the secret from before the rotation.
-    runBlocks(['service-token', 'service-token-proof'], { LEAKED_SERVICE_TOKEN: leaked.token });
+    expect(installation.paste(['service-token-proof'], { LEAKED_SERVICE_TOKEN: kept.token }).status).toBe(1);
+    // The text that has leaked is the secret from before the rotation, as somebody has copied it.
+    runBlocks(['service-token', 'service-token-proof'], {
+      LEAKED_SERVICE_TOKEN: `Authorization: Bearer ${leaked.token} `,
+    });
     expect([await events(leaked.token), await events(rotated.token)]).toEqual([401, 401]);
     expect([await events(kept.token), await events(staff.token)]).toEqual([200, 400]);
-    const again = installation.paste(['service-token'], { LEAKED_SERVICE_TOKEN: leaked.token });
-    expect([again.status, again.output]).toEqual([
-      1,
-      expect.stringMatching(/^FAILED: the service token may/m),
-    ]);
+    // Also after an interruption: nothing is left to do, and the proof needs nothing of the block.
+    installation.openTerminal();
+    for (const each of [leaked.token, rotated.token])
+      expect(installation.paste(['service-token'], { LEAKED_SERVICE_TOKEN: each })).toEqual({
+        status: 0,
+        output: 'OK: the leaked service token has ended already: service_token_revoked\n',
+      });
+    expect(
+      installation.paste(['service-token-proof'], { LEAKED_SERVICE_TOKEN: rotated.token }).output,
+    ).toMatch(/^OK: .* refused: service_token_revoked$/m);
+    // A rotation without an overlap has ended the leaked secret, and the system has the new one.
+    const { token_id } = kept.service_token;
+    const next = await manage('iex', { action: 'rotate', token_id, overlap_hours: 0 });
+    expect(runBlocks(['service-token', 'service-token-proof'], { LEAKED_SERVICE_TOKEN: kept.token })).toBe(
+      'OK: the leaked service token has ended already: service_token_replaced\nOK: the leaked service token is refused: service_token_replaced\n',
+    );
+    expect(await events(next.token)).toBe(200);
+    // A text that the service does not know, and no text.
+    for (const each of [`cdk_${'0'.repeat(92)}`, ''])
+      expect(installation.paste(['service-token'], { LEAKED_SERVICE_TOKEN: each }).output).toMatch(
+        /^FAILED: the service token may still be active\. LEAKED_SERVICE_TOKEN must have/m,
+      );
     runBlocks(['service-token', 'service-token-proof'], {
       LEAKED_SERVICE_TOKEN: staff.token,
       COURIER_ID: '',

@@ -5,6 +5,7 @@ import { PUBLISHED } from '../../../src/config/published.js';
 import { readConfig, surveyConfig } from '../../../src/config/config.js';
 import { createTenant } from '../../../src/modules/tenants/tenant.js';
 import { identityOfProcess } from '../../../src/config/command-settings.js';
+import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { describeDeployment, recordDeployment } from '../../../src/startup/deployment.js';
 import { findRefusal } from '../../../src/startup/database-owner.js';
@@ -92,6 +93,36 @@ describe.each(['staging', 'production'])('with the demo data, %s', (APP_ENV) => 
     LIMIT_MS,
   );
 });
+
+test(
+  'doctor of production says of a database of development that it needs a new one, not a command that is refused',
+  async () => {
+    const change = (statement: string) => withClient(demo.ownerUrl, (client) => client.query(statement));
+    await change(
+      "insert into installation.deployments (name, app_env, fingerprints, version) values ('development', 'development', '{}', '1')",
+    );
+    try {
+      const env = { ...SETTINGS, APP_ENV: 'production', DATABASE_URL: urlOf(demo) };
+      const doctor = run('src/commands/doctor.js', env);
+      await doctor.ended;
+      const lines = doctor.output().match(/^problem +demo data .*/gm) ?? [];
+      expect(lines.length).toBeGreaterThan(4);
+      for (const line of lines) {
+        expect(line).toContain('so production needs a new database.');
+        expect(line).not.toContain('published:remove');
+      }
+      await change("update installation.deployments set app_env = 'staging'");
+      const ofStaging = run('src/commands/doctor.js', env);
+      await ofStaging.ended;
+      const others = ofStaging.output().match(/^problem +demo data .*/gm) ?? [];
+      expect(others.length).toBeGreaterThan(4);
+      for (const line of others) expect(line).toContain('First correct what the line "deployment" says');
+    } finally {
+      await change('delete from installation.deployments');
+    }
+  },
+  LIMIT_MS,
+);
 
 /** Plants credentials in the tenant of a real deployment, and returns what a start finds. */
 async function findAfter(plant: (tenantId: string) => Promise<unknown>): Promise<string[]> {

@@ -28,7 +28,6 @@ const VARIABLES = [
   'LEAKED_OWNER_URL',
   'CHANGED_USER',
   'SEARCHED_USER',
-  'REVOKED',
 ];
 
 /** What a block printed, and its exit status. */
@@ -47,6 +46,8 @@ export type Installation = {
    * @param failing a program that fails meanwhile
    */
   paste(names: string[], given?: Record<string, string>, failing?: string): Outcome;
+  /** Opens another terminal, which has no variable of a block. */
+  openTerminal(): void;
   close(): Promise<void>;
 };
 
@@ -94,6 +95,9 @@ export async function openInstallation(): Promise<Installation> {
         COURIER_KEY: DEMO.apiKeys.IEX,
         ...given,
       });
+    },
+    openTerminal() {
+      writeFileSync(state, '');
     },
     async close() {
       await endProcesses();

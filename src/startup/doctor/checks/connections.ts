@@ -30,7 +30,13 @@ export async function checkConnections(subject: Sized): Promise<Finding[]> {
     ...[limits.login, limits.database].filter((limit) => limit >= 0),
   );
   const state = `${describeProcesses(subject)} open up to ${needed} connections, and PostgreSQL grants ${granted}.`;
-  if (needed > granted) return [problem(state, 'Raise max_connections, lower POOL_SIZE, or use a pooler.')];
+  if (needed > granted)
+    return [
+      problem(
+        state,
+        'Raise max_connections, lower POOL_SIZE, or use a pooler. If the servers have another RUN_WORKER, run this with theirs.',
+      ),
+    ];
   return orOk(
     [
       needed + RESERVE > granted &&
@@ -49,5 +55,9 @@ function countNeeded({ config, servers, workers }: Sized): number {
   return servers * server + workers * worker + metrics;
 }
 
-const describeProcesses = ({ servers, workers }: Sized): string =>
-  `${countOf(servers, 'server')} and ${countOf(workers, 'separate worker')}`;
+/** Which of the two the servers are decides the count, and only the setting of this doctor says it. */
+function describeProcesses({ config, servers, workers }: Sized): string {
+  const { inProcess } = config.worker;
+  const jobs = inProcess ? 'that also run the worker' : 'without the worker';
+  return `${countOf(servers, 'server')} ${jobs} (RUN_WORKER=${inProcess}) and ${countOf(workers, 'separate worker')}`;
+}

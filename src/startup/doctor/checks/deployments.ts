@@ -2,7 +2,7 @@ import { identityOfProcess } from '../../../config/command-settings.js';
 import { PUBLISHED } from '../../../config/published.js';
 import { readValues } from '../../../platform/db/connections/rows.js';
 import { describePublicKeys, findPublished, type PublishedCredential } from '../../published-credentials.js';
-import { findRefusal, nameOf, takeOverLine } from '../../database-owner.js';
+import { describeDevelopment, findRefusal, nameOf, takeOverLine } from '../../database-owner.js';
 import {
   areTokenKeysNew,
   describeDeployment,
@@ -75,7 +75,7 @@ const isSame = (own: Deployment, other: Deployment): boolean =>
 /** Suggests only what is not refused: development takes nothing over, and nobody takes over what public keys or passwords protect. */
 function copyRemedy(own: Deployment, other: Deployment, { database, published }: Keeping): string {
   if (describePublicKeys(other).length > 0 && own.appEnv !== 'development')
-    return `Development has public keys and published passwords, so ${own.appEnv} needs a new database.`;
+    return describeDevelopment(own.appEnv);
   const copy = `If it is a copy: replace every secret, and run ${commandLine('anonymise')} as docs/staging.md describes.`;
   if (own.appEnv === 'development' && other.appEnv !== 'development') return copy;
   const keep = `To keep the data as they are, stop what uses the database, and run ${takeOverLine(other.name, database)} with DEPLOYMENT set.`;
@@ -135,15 +135,29 @@ function describeComparison(
   );
 }
 
+/** Returns what to do instead of a command that this database refuses; undefined if it does not. */
+async function describeInstead(
+  client: Connected['client'],
+  config: Connected['config'],
+): Promise<string | undefined> {
+  const refusal = await findRefusal(client, identityOfProcess(config));
+  if (refusal === undefined) return undefined;
+  const recorded = await readDeployments(client);
+  return recorded.every(({ appEnv }) => appEnv === 'development')
+    ? describeDevelopment(config.appEnv)
+    : `First correct what the line "deployment" says: until then no command may replace it.`;
+}
+
 /** Finds the demo tenants, and published credentials in any tenant. Staging and production do not start with them. */
 export async function checkPublished({ client, config }: Connected): Promise<Finding[]> {
   if (config.appEnv === 'development') return orOk([], 'Development may contain the demo data.');
   const published = await findPublished(client, config);
+  const instead = published.length > 0 ? await describeInstead(client, config) : undefined;
   const demo = 'select id from all_tenants() as id where id = any($1)';
   const ids = await readValues<string>(client, demo, [Object.values(PUBLISHED.tenantIds)]);
   return orOk(
     [
-      ...published.map(({ message, remedy }) => problem(message, remedy)),
+      ...published.map(({ message, remedy }) => problem(message, instead ?? remedy)),
       ...ids.map((id) =>
         warning(
           `The database contains the demo tenant ${id}.`,

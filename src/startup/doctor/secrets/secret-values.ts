@@ -1,6 +1,9 @@
+import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSecret, SECRET_SETTINGS, withSecretFiles } from '../../../config/secret-files.js';
+import { readHeaders } from '../../../config/tracing.js';
+import { isPassword, type StoredLogin } from './login-secrets.js';
 
 /**
  * The files in the folder of secrets that are no settings: PostgreSQL, the pooler and the proxy read them. deploy/make-secrets.sh
@@ -48,7 +51,7 @@ export function readSecretValues(env: NodeJS.ProcessEnv): SecretValues {
   const faulty = [...unread, ...files.flatMap(({ name, fault }) => (fault ? [name] : []))];
   const set = Object.entries(texts).flatMap(([name, text]) => (text ? [{ name, text }] : []));
   return {
-    secrets: set.flatMap(({ name, text }) => valuesIn(name, text)),
+    secrets: addPasswordsOfLogins(set.flatMap(({ name, text }) => valuesIn(name, text))),
     absent: Object.keys(texts).filter((name) => !texts[name] && !faulty.includes(name)),
     unread: faulty,
   };
@@ -70,10 +73,16 @@ function readKeyFile(path: string): ReturnType<typeof readSecret> {
   }
 }
 
-type Split = (text: string, name: string) => SecretValue[];
+/** `found` are the logins of the file of the pooler. */
+type Read = SecretValue & { found?: StoredLogin[] };
+type Split = (text: string, name: string) => Read[];
 
 const whole: Split = (text, name) => [{ name, values: [text.trim()] }];
 const url: Split = (text, name) => [{ name, values: passwordsOf(text) }];
+/** The digits of a hexadecimal key have no case. */
+const hexKey: Split = (text, name) => [{ name, values: [text.trim().toLowerCase()] }];
+const hexKeys: Split = (text, name) =>
+  keys(text, name).map((read) => ({ ...read, values: read.values.map((key) => key.toLowerCase()) }));
 /** `name:secret,name:secret`. The names are no secrets. */
 const keys: Split = (text, name) => [{ name, values: items(text).map((item) => partsOf(item, ':').value) }];
 const cells: Split = (text, name) =>
@@ -81,21 +90,47 @@ const cells: Split = (text, name) =>
     .map((item) => partsOf(item, '='))
     .map((cell) => ({ name: `${name} (${cell.name})`, values: passwordsOf(cell.value) }));
 const headers: Split = (text, name) =>
-  items(text)
-    .map((item) => partsOf(item, '='))
-    .map((header) => ({ name: `${name} (${header.name})`, values: [header.value] }));
-/** A new certificate may have the key of the one before. */
+  readHeaders(text, decoded).map(([header, value]) => ({
+    // The names of headers have no case.
+    name: `${name} (${header.toLowerCase()})`,
+    values: [value],
+  }));
+/** A new certificate may have the key of the one before. The chain after the certificate has the keys of others. */
 const privateKey: Split = (text, name) => {
-  const found = text.match(/-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?-----END [A-Z ]*PRIVATE KEY-----/g);
-  return [{ name, values: (found ?? [text]).map((key) => key.replace(/\s/g, '')) }];
+  const [certificate] = blocksOf(text, 'CERTIFICATE');
+  const keysFound = blocksOf(text, '[A-Z ]*PRIVATE KEY');
+  const found = keysFound.length > 0 ? keysFound : [certificate ?? text];
+  return [{ name, values: found.map(publicKeyOf) }];
 };
+const blocksOf = (text: string, label: string): string[] =>
+  text.match(new RegExp(`-----BEGIN ${label}-----[^]*?-----END ${label}-----`, 'g')) ?? [];
+
+/** A key has several forms, such as PKCS#1 and PKCS#8, but one public key. Returns the text of a key that has a passphrase or is damaged. */
+function publicKeyOf(pem: string): string {
+  try {
+    return createPublicKey(pem).export({ type: 'spki', format: 'der' }).toString('base64');
+  } catch {
+    return pem.replace(/\s/g, '');
+  }
+}
+
 /** `"login" "password"` per line, as pgbouncer reads it. */
 const logins: Split = (text, name) => {
-  const found = [...text.matchAll(/^\s*"(?:[^"]|"")*"\s+"((?:[^"]|"")*)"/gm)].map(
-    ([, password = '']) => password,
+  const found = [...text.matchAll(/^\s*"((?:[^"]|"")*)"\s+"((?:[^"]|"")*)"/gm)].map(
+    ([, login = '', password = '']) => ({ login: unquoted(login), password: unquoted(password) }),
   );
-  return [{ name, values: found.length > 0 ? found : [text.trim()] }];
+  return [{ name, values: found.length > 0 ? found.map(({ password }) => password) : [text.trim()], found }];
 };
+const unquoted = (text: string): string => text.replaceAll('""', '"');
+
+/** Adds to the md5 or SCRAM form of a password in the file of the pooler the password itself, if another setting or file has it. */
+function addPasswordsOfLogins(read: Read[]): SecretValue[] {
+  const passwords = new Set(read.filter(({ found }) => !found).flatMap(({ values }) => values));
+  return read.map(({ name, values, found = [] }) => {
+    const known = found.flatMap((login) => [...passwords].filter((each) => isPassword(each, login)));
+    return { name, values: [...new Set([...values, ...known])] };
+  });
+}
 
 /** A setting that has no entry here does not compile. */
 const SPLITS: Record<SecretSetting | SecretFile | typeof KEY_FILE, Split> = {
@@ -106,8 +141,8 @@ const SPLITS: Record<SecretSetting | SecretFile | typeof KEY_FILE, Split> = {
   DATABASE_CELLS: cells,
   DATABASE_OWNER_CELLS: cells,
   TOKEN_KEYS: keys,
-  ENCRYPTION_KEYS: keys,
-  LOOKUP_KEY: whole,
+  ENCRYPTION_KEYS: hexKeys,
+  LOOKUP_KEY: hexKey,
   AWS_ACCESS_KEY_ID: whole,
   AWS_SECRET_ACCESS_KEY: whole,
   AWS_SESSION_TOKEN: whole,
@@ -120,7 +155,7 @@ const SPLITS: Record<SecretSetting | SecretFile | typeof KEY_FILE, Split> = {
   TLS_KEY_FILE: privateKey,
 };
 
-const valuesIn = (name: string, text: string): SecretValue[] =>
+const valuesIn = (name: string, text: string): Read[] =>
   Object.entries(SPLITS)
     .filter(([each]) => each === name)
     .flatMap(([, split]) => split(text, name));
