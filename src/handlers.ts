@@ -3,6 +3,7 @@ import { accountHandlers } from './modules/auth/account/handlers.js';
 import { auditLogHandlers } from './modules/audit-log/handlers.js';
 import { loginHandlers } from './modules/auth/login/handlers.js';
 import { billHandlers } from './modules/bills/handlers.js';
+import { paymentTermsHandlers } from './modules/bills/payment-terms/handlers.js';
 import { customerHandlers } from './modules/customers/handlers.js';
 import { carrierHandlers } from './modules/carriers/handlers.js';
 import { courierHandlers } from './modules/couriers/settings/handlers.js';
@@ -55,6 +56,7 @@ export function makeHandlers(deps: Deps) {
     ...rateHandlers(),
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
+    ...paymentTermsHandlers(),
     ...courierHandlers(deps),
     ...courierAdministrationHandlers(deps),
     ...warehouseHandlers(),

@@ -410,6 +410,7 @@ export type CourierWhereInput = {
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
+  paymentTerms?: Prisma.PaymentTermListRelationFilter
   logo?: Prisma.XOR<Prisma.CourierLogoNullableScalarRelationFilter, Prisma.CourierLogoWhereInput> | null
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
@@ -455,6 +456,7 @@ export type CourierOrderByWithRelationInput = {
   packages?: Prisma.PackageOrderByRelationAggregateInput
   rateTiers?: Prisma.RateTierOrderByRelationAggregateInput
   bills?: Prisma.BillOrderByRelationAggregateInput
+  paymentTerms?: Prisma.PaymentTermOrderByRelationAggregateInput
   logo?: Prisma.CourierLogoOrderByWithRelationInput
   endpoints?: Prisma.WebhookEndpointOrderByRelationAggregateInput
   syncRuns?: Prisma.CustomerSyncRunOrderByRelationAggregateInput
@@ -506,6 +508,7 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
+  paymentTerms?: Prisma.PaymentTermListRelationFilter
   logo?: Prisma.XOR<Prisma.CourierLogoNullableScalarRelationFilter, Prisma.CourierLogoWhereInput> | null
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
@@ -620,6 +623,7 @@ export type CourierCreateInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -664,6 +668,7 @@ export type CourierUncheckedCreateInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -708,6 +713,7 @@ export type CourierUpdateInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -752,6 +758,7 @@ export type CourierUncheckedUpdateInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -1198,6 +1205,22 @@ export type CourierUpdateOneRequiredWithoutBillsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutBillsInput, Prisma.CourierUpdateWithoutBillsInput>, Prisma.CourierUncheckedUpdateWithoutBillsInput>
 }
 
+export type CourierCreateNestedOneWithoutPaymentTermsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutPaymentTermsInput, Prisma.CourierUncheckedCreateWithoutPaymentTermsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutPaymentTermsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneWithoutPaymentTermsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutPaymentTermsInput, Prisma.CourierUncheckedCreateWithoutPaymentTermsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutPaymentTermsInput
+  upsert?: Prisma.CourierUpsertWithoutPaymentTermsInput
+  disconnect?: Prisma.CourierWhereInput | boolean
+  delete?: Prisma.CourierWhereInput | boolean
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutPaymentTermsInput, Prisma.CourierUpdateWithoutPaymentTermsInput>, Prisma.CourierUncheckedUpdateWithoutPaymentTermsInput>
+}
+
 export type CourierCreateNestedOneWithoutEndpointsInput = {
   create?: Prisma.XOR<Prisma.CourierCreateWithoutEndpointsInput, Prisma.CourierUncheckedCreateWithoutEndpointsInput>
   connectOrCreate?: Prisma.CourierCreateOrConnectWithoutEndpointsInput
@@ -1263,6 +1286,7 @@ export type CourierCreateWithoutTenantInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -1306,6 +1330,7 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -1409,6 +1434,7 @@ export type CourierCreateWithoutUsersInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -1452,6 +1478,7 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -1511,6 +1538,7 @@ export type CourierUpdateWithoutUsersInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -1554,6 +1582,7 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -1597,6 +1626,7 @@ export type CourierCreateWithoutTokensInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -1640,6 +1670,7 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -1699,6 +1730,7 @@ export type CourierUpdateWithoutTokensInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -1742,6 +1774,7 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -1786,6 +1819,7 @@ export type CourierCreateWithoutLogoInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -1829,6 +1863,7 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -1888,6 +1923,7 @@ export type CourierUpdateWithoutLogoInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -1931,6 +1967,7 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -1973,6 +2010,7 @@ export type CourierCreateWithoutCustomersInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -2016,6 +2054,7 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -2075,6 +2114,7 @@ export type CourierUpdateWithoutCustomersInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -2118,6 +2158,7 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -2162,6 +2203,7 @@ export type CourierCreateWithoutQuotasInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -2205,6 +2247,7 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -2264,6 +2307,7 @@ export type CourierUpdateWithoutQuotasInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -2307,6 +2351,7 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -2349,6 +2394,7 @@ export type CourierCreateWithoutPrealertsInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -2392,6 +2438,7 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -2451,6 +2498,7 @@ export type CourierUpdateWithoutPrealertsInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -2494,6 +2542,7 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -2537,6 +2586,7 @@ export type CourierCreateWithoutFlagsInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -2580,6 +2630,7 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -2639,6 +2690,7 @@ export type CourierUpdateWithoutFlagsInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -2682,6 +2734,7 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -2725,6 +2778,7 @@ export type CourierCreateWithoutRenamesInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -2768,6 +2822,7 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -2827,6 +2882,7 @@ export type CourierUpdateWithoutRenamesInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -2870,6 +2926,7 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -2913,6 +2970,7 @@ export type CourierCreateWithoutPackagesInput = {
   tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -2956,6 +3014,7 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -3015,6 +3074,7 @@ export type CourierUpdateWithoutPackagesInput = {
   tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -3058,6 +3118,7 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -3101,6 +3162,7 @@ export type CourierCreateWithoutRateTiersInput = {
   tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -3144,6 +3206,7 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -3203,6 +3266,7 @@ export type CourierUpdateWithoutRateTiersInput = {
   tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -3246,6 +3310,7 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -3289,6 +3354,7 @@ export type CourierCreateWithoutBillsInput = {
   tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -3332,6 +3398,7 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -3391,6 +3458,7 @@ export type CourierUpdateWithoutBillsInput = {
   tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -3434,6 +3502,199 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutPaymentTermsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutPaymentTermsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutPaymentTermsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutPaymentTermsInput, Prisma.CourierUncheckedCreateWithoutPaymentTermsInput>
+}
+
+export type CourierUpsertWithoutPaymentTermsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutPaymentTermsInput, Prisma.CourierUncheckedUpdateWithoutPaymentTermsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutPaymentTermsInput, Prisma.CourierUncheckedCreateWithoutPaymentTermsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutPaymentTermsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutPaymentTermsInput, Prisma.CourierUncheckedUpdateWithoutPaymentTermsInput>
+}
+
+export type CourierUpdateWithoutPaymentTermsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -3478,6 +3739,7 @@ export type CourierCreateWithoutEndpointsInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3521,6 +3783,7 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3580,6 +3843,7 @@ export type CourierUpdateWithoutEndpointsInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -3623,6 +3887,7 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -3666,6 +3931,7 @@ export type CourierCreateWithoutSyncRunsInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3709,6 +3975,7 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3768,6 +4035,7 @@ export type CourierUpdateWithoutSyncRunsInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -3811,6 +4079,7 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -3883,6 +4152,7 @@ export type CourierUpdateWithoutTenantInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -3926,6 +4196,7 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -3977,6 +4248,7 @@ export type CourierCountOutputType = {
   packages: number
   rateTiers: number
   bills: number
+  paymentTerms: number
   endpoints: number
   syncRuns: number
   quotas: number
@@ -3992,6 +4264,7 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   packages?: boolean | CourierCountOutputTypeCountPackagesArgs
   rateTiers?: boolean | CourierCountOutputTypeCountRateTiersArgs
   bills?: boolean | CourierCountOutputTypeCountBillsArgs
+  paymentTerms?: boolean | CourierCountOutputTypeCountPaymentTermsArgs
   endpoints?: boolean | CourierCountOutputTypeCountEndpointsArgs
   syncRuns?: boolean | CourierCountOutputTypeCountSyncRunsArgs
   quotas?: boolean | CourierCountOutputTypeCountQuotasArgs
@@ -4073,6 +4346,13 @@ export type CourierCountOutputTypeCountBillsArgs<ExtArgs extends runtime.Types.E
 /**
  * CourierCountOutputType without action
  */
+export type CourierCountOutputTypeCountPaymentTermsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PaymentTermWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
 export type CourierCountOutputTypeCountEndpointsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.WebhookEndpointWhereInput
 }
@@ -4131,6 +4411,7 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
+  paymentTerms?: boolean | Prisma.Courier$paymentTermsArgs<ExtArgs>
   logo?: boolean | Prisma.Courier$logoArgs<ExtArgs>
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
@@ -4245,6 +4526,7 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
+  paymentTerms?: boolean | Prisma.Courier$paymentTermsArgs<ExtArgs>
   logo?: boolean | Prisma.Courier$logoArgs<ExtArgs>
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
@@ -4271,6 +4553,7 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     packages: Prisma.$PackagePayload<ExtArgs>[]
     rateTiers: Prisma.$RateTierPayload<ExtArgs>[]
     bills: Prisma.$BillPayload<ExtArgs>[]
+    paymentTerms: Prisma.$PaymentTermPayload<ExtArgs>[]
     logo: Prisma.$CourierLogoPayload<ExtArgs> | null
     endpoints: Prisma.$WebhookEndpointPayload<ExtArgs>[]
     syncRuns: Prisma.$CustomerSyncRunPayload<ExtArgs>[]
@@ -4721,6 +5004,7 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   packages<T extends Prisma.Courier$packagesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$packagesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PackagePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   rateTiers<T extends Prisma.Courier$rateTiersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$rateTiersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RateTierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   bills<T extends Prisma.Courier$billsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$billsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  paymentTerms<T extends Prisma.Courier$paymentTermsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$paymentTermsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PaymentTermPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   logo<T extends Prisma.Courier$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$logoArgs<ExtArgs>>): Prisma.Prisma__CourierLogoClient<runtime.Types.Result.GetResult<Prisma.$CourierLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   endpoints<T extends Prisma.Courier$endpointsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$endpointsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   syncRuns<T extends Prisma.Courier$syncRunsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$syncRunsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerSyncRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -5396,6 +5680,30 @@ export type Courier$billsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.BillScalarFieldEnum | Prisma.BillScalarFieldEnum[]
+}
+
+/**
+ * Courier.paymentTerms
+ */
+export type Courier$paymentTermsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PaymentTerm
+   */
+  select?: Prisma.PaymentTermSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PaymentTerm
+   */
+  omit?: Prisma.PaymentTermOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PaymentTermInclude<ExtArgs> | null
+  where?: Prisma.PaymentTermWhereInput
+  orderBy?: Prisma.PaymentTermOrderByWithRelationInput | Prisma.PaymentTermOrderByWithRelationInput[]
+  cursor?: Prisma.PaymentTermWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PaymentTermScalarFieldEnum | Prisma.PaymentTermScalarFieldEnum[]
 }
 
 /**

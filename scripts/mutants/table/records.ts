@@ -137,6 +137,30 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'bills: one of many callers changes the payment terms from a value',
+    file: 'src/modules/bills/payment-terms/terms.ts',
+    find: 'await tx.count(lockPaymentTerms(ctx.tenantId));',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/bills/due-dates/payment-terms.test.ts',
+        titles: ['simultaneous changes to the same terms are stored and audited once'],
+      },
+    ],
+  },
+  {
+    name: 'bills: the payment terms of a courier come before those of the tenant',
+    file: 'src/modules/bills/payment-terms/queries.ts',
+    find: '${daysOf(ctx, sql`t.courier_id = ${courierId}`)}, ${daysOf',
+    replace: 'null, ${daysOf',
+    tests: [
+      {
+        file: 'test/modules/bills/due-dates/due-dates.test.ts',
+        titles: ['a publication fixes the due date'],
+      },
+    ],
+  },
+  {
     name: 'bills: a payment cannot exceed the balance',
     file: 'src/modules/bills/payments/payment-queries.ts',
     find: 'and b.paid_amount + ${amountUsd}::numeric <= b.total_amount\n',

@@ -44,6 +44,7 @@ const ROWS = [
      previous_digest_cipher, previous_hint, previous_ends_at, rotated_at, expires_at, created_by, last_used_at, last_used_address, revoked_at)
    values ($1, new_id(), '${IEX}', 'Shop of Marcia Campbell', '{packages:read}', '{192.0.2.128/25,2001:db8:77::/48}', 'hash', 'v1.x', 'abc123',
      'previous', 'v1.y', 'def456', now(), now(), now() + interval '1 year', '${admin}', now(), '192.0.2.129', now())`,
+  `insert into payment_terms (tenant_id, id, courier_id, days) values ($1, new_id(), '${IEX}', 14)`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];
 

@@ -136,6 +136,8 @@ describe('PDF worker', () => {
       billTo: party(name),
       createdAt: '2026-11-01T00:00:00.000Z',
       publishedAt: '2026-11-01T00:00:00.000Z',
+      dueDate: '2026-12-01',
+      isOverdue: false,
     },
     lines: [],
     payments: [],

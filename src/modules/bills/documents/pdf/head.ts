@@ -79,6 +79,7 @@ function putLogo(sheet: Sheet, logo: Picture | undefined, y: number): number {
 function putFacts(sheet: Sheet, { bill }: Invoice, y: number): number {
   const facts: [string, string][] = [
     ['Issued', bill.publishedAt ? day(bill.publishedAt) : 'Not issued'],
+    ['Due', bill.dueDate ?? 'Not issued'],
     ['Period', `${bill.startDate} to ${bill.endDate}`],
     ['Service', bill.serviceType],
     ['Packages', String(bill.totalPackages)],
