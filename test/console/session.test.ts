@@ -167,6 +167,8 @@ describe('the session', () => {
     }
     // The service refuses a batch as a whole if a text of it contains this character.
     await page.evaluate(addNul('FAULTY000002'));
+    // Before the page has read it again, it would send the scan that it remembers.
+    await page.waitForFunction("document.body.textContent.includes('FAULTY000002\\0')");
     await page.context().setOffline(false);
     await page.getByTestId('attention').locator('summary').click();
     await page.getByTestId('attention').getByText('NOT READ').waitFor();

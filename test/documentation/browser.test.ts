@@ -32,11 +32,14 @@ const WINDOWS = [
 /**
  * Opening and inspecting a page takes most of the time, and one template makes all pages but the reference. By default, all pages
  * are opened in the narrow window, where they can be too wide, and these are inspected, each in one window: one with each kind
- * of content. `npm run test:long` opens and inspects every page in all windows.
+ * of content. The reference is inspected in both, because it has a header of its own in a narrow one. `npm run test:long`
+ * opens and inspects every page in all windows.
  */
 const INSPECTED = [REFERENCE, '/docs', '/docs/errors', '/docs/webhooks', OPERATION];
 const isInspectedIn = (window: number, path: string) =>
-  rounds(0, 1) === 1 || (INSPECTED.includes(path) && INSPECTED.indexOf(path) % 2 === window);
+  rounds(0, 1) === 1 ||
+  path === REFERENCE ||
+  (INSPECTED.includes(path) && INSPECTED.indexOf(path) % 2 === window);
 const isOpenedIn = (window: number, path: string) =>
   isInspectedIn(window, path) || (path !== REFERENCE && WINDOWS[window]?.[0] === 380);
 

@@ -5,6 +5,7 @@ import { DEMO } from '../../fixtures/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { type Reply } from '../support/service/service.js';
 import { withService } from '../support/fixture/with-service.js';
+import { randomAddress } from '../support/sign-in/random-address.js';
 
 const { api, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
 beforeAll(async () => {
@@ -31,7 +32,7 @@ const update = ({ id, token }: Admin, fields: object, userId = id) =>
     .withToken(token)
     .manageUsers(
       { action: 'update', user_id: userId, ...fields },
-      { headers: { 'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}` } },
+      { headers: { 'x-forwarded-for': randomAddress() } },
     );
 
 const emailOf = async ({ id }: { id: string }) => {

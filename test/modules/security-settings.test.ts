@@ -12,6 +12,7 @@ import { malformedCall } from '../support/fixture/malformed-call.js';
 import { unchecked } from '../support/fixture/sent.js';
 import { makeAuthenticator } from '../support/sign-in/authenticator.js';
 import { cheapHash } from '../support/builders/users.js';
+import { randomAddress } from '../support/sign-in/random-address.js';
 
 const { api, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
 const { codeOf } = makeAuthenticator(service);
@@ -35,7 +36,7 @@ const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['st
 const logIn = ({ username }: User, password: string = DEMO.password) =>
   api.anonymous.login(
     { action: 'login', username, password },
-    { headers: { 'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}` } },
+    { headers: { 'x-forwarded-for': randomAddress() } },
   );
 const tokenOf = async (user: User): Promise<string> => (await logIn(user).ok()).data.access_token;
 const listWith = async (token: string) => coded(await api.withToken(token).listPrealerts().answer());

@@ -61,6 +61,9 @@ function correctRoles() {
   container.querySelector('button[role="search"]')?.removeAttribute('role');
   // An aside may not be a navigation (ARIA in HTML).
   container.querySelector('aside[role="navigation"]')?.setAttribute('role', 'region');
+  // Many cards have one name, and the page has a banner of its own.
+  for (const card of container.querySelectorAll('.scalar-card[role="region"]')) card.role = 'group';
+  for (const header of container.querySelectorAll('header:not([role])')) header.role = 'group';
   for (const scrollable of container.querySelectorAll('pre > code, ul.endpoints, .markdown table'))
     scrollable.tabIndex = 0;
 }

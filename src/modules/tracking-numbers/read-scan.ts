@@ -47,7 +47,9 @@ export function readScan(scan: string): ScanReading {
   return numbers.length === 0 ? noNumber(plainText(scan), 'no_parcel') : toReading(numbers, text);
 }
 
-const isPlain = ({ text, folded }: ScannedNumber): boolean => text === folded && PLAIN.test(text);
+/** Whether the text is read as it is. A ZIP code alone is read as no number. */
+const isPlain = ({ text, folded }: ScannedNumber): boolean =>
+  text === folded && PLAIN.test(text) && !isNoNumber(folded);
 
 /**
  * Returns the numbers as their texts are read, which are stored and read again: an element of a matrix code may have words around a

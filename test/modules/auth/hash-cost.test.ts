@@ -4,6 +4,7 @@ import bcrypt from 'bcrypt';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { withService } from '../../support/fixture/with-service.js';
+import { randomAddress } from '../../support/sign-in/random-address.js';
 
 /** The configured cost was raised after the users got their passwords. */
 const STORED = 9;
@@ -42,7 +43,7 @@ async function makeUser(fields: Record<string, unknown> = {}): Promise<string> {
 const logIn = (username: string, password: string = DEMO.password) =>
   api.anonymous.login(
     { action: 'login', username, password },
-    { headers: { 'x-forwarded-for': `10.${[...randomBytes(3)].join('.')}` } },
+    { headers: { 'x-forwarded-for': randomAddress() } },
   );
 
 async function rowOf(username: string) {

@@ -6,6 +6,7 @@ import { unchecked } from '../../support/fixture/sent.js';
 import { withService, type Fixture } from '../../support/fixture/with-service.js';
 import { BASE_32, codeOfStep, makeAuthenticator } from '../../support/sign-in/authenticator.js';
 import { cheapHash } from '../../support/builders/users.js';
+import { randomAddress } from '../../support/sign-in/random-address.js';
 
 /** Hashes of this cost take longer than everything else in a login, so that their time can be measured. */
 export const HASH_COST = 10;
@@ -13,8 +14,6 @@ export const HASH_COST = 10;
 export const WRONG = 'not-the-password';
 
 type Options = { host?: string; address?: string };
-
-const randomAddress = () => `10.${[...randomBytes(3)].join('.')}`;
 
 export const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
 

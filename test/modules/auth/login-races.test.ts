@@ -15,12 +15,11 @@ import { makeApi } from '../../support/fixture/api.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { unchecked } from '../../support/fixture/sent.js';
 import { makeAuthenticator } from '../../support/sign-in/authenticator.js';
+import { randomAddress } from '../../support/sign-in/random-address.js';
 
 const CALLERS = rounds(60, 200);
 
 const { api, service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
-
-const randomAddress = () => `10.${[...randomBytes(3)].join('.')}`;
 
 const post = (body: unknown) =>
   api.anonymous.login(unchecked(body), { headers: { 'x-forwarded-for': randomAddress() } });

@@ -5,6 +5,7 @@ import { newId } from '../../../src/platform/values/ids.js';
 import type { Api } from '../../support/fixture/api.js';
 import type { Db } from '../../support/fixture/db.js';
 import { unchecked } from '../../support/fixture/sent.js';
+import { randomAddress } from '../../support/sign-in/random-address.js';
 
 type Fields = Record<string, unknown>;
 export type User = { id: string; username: string };
@@ -37,7 +38,7 @@ export function makeSessionCalls(api: Api, db: Db) {
       return row;
     },
     async logIn({ username }: User, headers: Record<string, string> = {}): Promise<string> {
-      const address = `10.${[...randomBytes(3)].join('.')}`;
+      const address = randomAddress();
       const call = api.anonymous.login(
         { action: 'login', username, password: DEMO.password },
         { headers: { 'x-forwarded-for': address, ...headers } },

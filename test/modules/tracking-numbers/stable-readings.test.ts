@@ -95,6 +95,9 @@ test.each([
   '01\u001dUPS 1Z999AA10123456784\u001dX',
   'UPS 1Z5R8939\u001d0357567127',
   '[)>\u001eRR828356607US, FedEx',
+  // A ZIP code whose two parts are read twice, and two ZIP codes.
+  '[420331\u001d00][420331\u001d00]',
+  '42033100\n42033101',
 ])('%j is stored as it is read again', (scan) => {
   isStable(scan);
 });

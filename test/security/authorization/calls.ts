@@ -461,6 +461,12 @@ async function newCustomer(owner: Owner, { code, customerId }: Belongings): Prom
   return clone(owner, 'customers', customerId, { user_code: freshNumber() });
 }
 
+/** Removes what earlier calls made and of which a courier may have few: service tokens, and tests that no worker sends. */
+export async function removeCounted(owner: Owner): Promise<void> {
+  await owner.query('delete from service_tokens where created_by = courier_id');
+  await owner.query("delete from webhook_deliveries where origin = 'test' and status = 'pending'");
+}
+
 /** The matrix needs the row only; `secrets` gives it a secret that can be rotated. */
 async function newServiceToken(
   owner: Owner,
@@ -477,7 +483,7 @@ async function newServiceToken(
     secrets?.encrypt('0'.repeat(64), { tenantId, rowId: id, field: 'service_token' }) ?? 'v1.none';
   await owner.query(
     `insert into service_tokens (tenant_id, id, courier_id, name, scopes, token_hash, digest_cipher, hint, expires_at, created_by)
-     values ($1, $2, $3, $4, '{packages:read}', 'none', $5, 'abcdef', now() + interval '1 day', $2)`,
+     values ($1, $2, $3, $4, '{packages:read}', 'none', $5, 'abcdef', now() + interval '1 day', $3)`,
     [tenantId, id, courierId, freshNumber(), cipher],
   );
   return id;

@@ -17,6 +17,7 @@ import {
 } from '../../support/service/contract.js';
 import { BOUNDARY, MULTIPART_TYPE } from '../../support/service/forms.js';
 import type { Call } from '../../support/service/service.js';
+import { randomAddress } from '../../support/sign-in/random-address.js';
 
 // No text of any request makes the service fail, and none is stored with characters that it must not have.
 
@@ -25,7 +26,7 @@ afterAll(async () => {
   expect(await hostileRows(service().owner)).toEqual([]);
 }, 60_000);
 
-const { service } = withService();
+const { service } = withService({ env: { TRUST_PROXY: '127.0.0.1' } });
 
 const isLong = rounds(0, 1) === 1;
 const isText = ({ schema }: Input) => [schema['type']].flat().includes('string');
@@ -65,9 +66,11 @@ test.each(byOperation)('%s takes no hostile text in any of its fields', async (_
   const failed: string[] = [];
   for (const [turn, input] of own.entries())
     for (const [name, value] of valuesOf(input, turn)) {
-      // Each wrong password counts.
-      if (input.schema['x-text'] === 'exact') await service().owner.query('delete from login_throttles');
-      const failure = await failureOf(input.id, input.callWith(value));
+      // Each wrong password or code counts, for its user and for its network.
+      await service().owner.query('delete from login_throttles');
+      const call = input.callWith(value);
+      const headers = { ...call.headers, 'x-forwarded-for': randomAddress() };
+      const failure = await failureOf(input.id, { ...call, headers });
       if (failure) failed.push(`${input.field} with ${name}: ${failure}`);
     }
   expect(failed).toEqual([]);

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { type SentMail } from '../../../support/builders/outbox.js';
 import { insertMailedUser, type MailedUser } from '../../../support/builders/users.js';
 import { unchecked } from '../../../support/fixture/sent.js';
 import { withOutbox } from '../../../support/fixture/with-outbox.js';
 import { type Reply } from '../../../support/service/service.js';
+import { randomAddress } from '../../../support/sign-in/random-address.js';
 
 export const NEW = 'seven parcels on a wet quay';
 
@@ -12,8 +12,6 @@ type Fields = Record<string, unknown>;
 export const coded = ({ status, body }: Reply) => `${status} ${body['code'] ?? body['status']}`;
 
 export const tokenIn = ({ text }: SentMail) => /token=([\w-]{43})\s/.exec(text)?.[1] ?? '';
-
-const randomAddress = () => `10.${[...randomBytes(3)].join('.')}`;
 
 /** A service that mails reset tokens, and users that request them. */
 export function withPasswordResets() {
