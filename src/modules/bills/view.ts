@@ -17,7 +17,7 @@ export const viewBill = ({ id, ...row }: BillRow): DataOf<'listCourierBills'>[nu
 });
 
 export async function viewDetail({ query, bill, lines, totalLines, payments }: BillDetail) {
-  const { billFrom, billTo, remarks, ...row } = bill;
+  const { billFrom, billTo, remarks, storedDueDate: _, ...row } = bill;
   const data: Detail = {
     ...viewBill(row),
     remarks,

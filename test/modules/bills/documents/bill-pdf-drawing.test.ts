@@ -137,6 +137,7 @@ describe('PDF worker', () => {
       createdAt: '2026-11-01T00:00:00.000Z',
       publishedAt: '2026-11-01T00:00:00.000Z',
       dueDate: '2026-12-01',
+      storedDueDate: '2026-12-01',
       isOverdue: false,
     },
     lines: [],
