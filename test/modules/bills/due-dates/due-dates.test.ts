@@ -8,6 +8,8 @@ const fixture = withBilling();
 const { api, service, billing } = fixture;
 const { read, newCourier } = makeStatementCalls(fixture);
 
+const JANUARY = { start: '2024-01-01', end: '2024-01-31', amount: '10.00' };
+
 /** The day that is `days` after the time, in UTC. */
 const dayAfter = (time: string | Date, days: number) =>
   new Date(new Date(time).getTime() + days * 86_400_000).toISOString().slice(0, 10);
@@ -17,9 +19,7 @@ const setTerms = (courierId: string | null, days: number | null) =>
 
 /** Inserts a published bill of 10.00 with a due date as many days before today as given. */
 async function insertDue(courierId: string, daysLate: number): Promise<string> {
-  const { id } = await insertBill(service().owner, {
-    ...{ courierId, start: '2024-01-01', end: '2024-01-31', amount: '10.00' },
-  });
+  const { id } = await insertBill(service().owner, { courierId, ...JANUARY });
   await service().owner.query(
     `update bills set status = 'published', published_at = now() - interval '1 year',
        due_date = (now() at time zone 'UTC')::date - $2::int where id = $1`,
@@ -65,7 +65,8 @@ describe('due date', () => {
     const courierId = await newCourier();
     await setTerms(courierId, 5);
     const { id } = await insertBill(service().owner, {
-      ...{ courierId, start: '2024-01-01', end: '2024-01-31', amount: '10.00' },
+      courierId,
+      ...JANUARY,
       publishedAt: '2024-02-01T23:59:59.999Z',
     });
     expect(data(await billing.read(id))).toMatchObject({ due_date: '2024-03-02', is_overdue: true });
@@ -78,9 +79,7 @@ describe('due date', () => {
       await insertDue(courierId, 0),
       await insertDue(courierId, 9),
     ];
-    const draft = (
-      await insertBill(service().owner, { courierId, start: '2024-01-01', end: '2024-01-31', amount: '1.00' })
-    ).id;
+    const { id: draft } = await insertBill(service().owner, { courierId, ...JANUARY });
     const payment = data(await billing.pay(paid, 10));
     const list = async (overdue?: boolean) => {
       const query = { courier_id: courierId, ...(overdue === undefined ? {} : { overdue }) };
