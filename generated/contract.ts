@@ -1694,7 +1694,7 @@ export interface paths {
          *     | `create_draft` | Creates a draft for a courier's packages of a period. | `invoice_number`, `status`, `total_packages`, `subtotal`, `tax_amount`, `total_amount`, `left_out`, `warnings` |
          *     | `add_adjustment` | Adds a charge or a credit to a draft. | `line_id`, `subtotal`, `tax_amount`, `total_amount` |
          *     | `remove_adjustment` | Removes such a line from a draft. | `line_id`, `subtotal`, `tax_amount`, `total_amount` |
-         *     | `publish` | Gives a draft its number and makes it visible to its courier. | `invoice_number`, `status`, `published_at`, `total_amount` |
+         *     | `publish` | Gives a draft its number and makes it visible to its courier. | `invoice_number`, `status`, `published_at`, `due_date`, `total_amount` |
          *     | `record_payment` | Records a payment of the courier. | `payment_id`, `paid_amount`, `balance`, `status` |
          *     | `void_payment` | Voids a payment that was recorded by mistake, or bounced. | `payment_id`, `paid_amount`, `balance`, `status` |
          *     | `delete_draft` | Deletes a draft. | |
@@ -1713,7 +1713,7 @@ export interface paths {
          *     a draft that you do not need: its packages can then be billed again.
          *
          *     **Publishing.** Bills are numbered `INV-000001`, `INV-000002` and so on, without gaps, in the order of
-         *     publication. A published bill does not change, including the names and addresses of both parties. Only its
+         *     publication. It is due as many days later as `PaymentTerms.php` says at that time. A published bill does not change, including the names and addresses of both parties. Only its
          *     payments change. A bill of 0.00 is `paid` immediately.
          *
          *     **Payments.** Partial payments are allowed. The payment that settles the bill changes its status to `paid`. A

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { rounds } from '../../../support/harness/effort.js';
+import { whileUnwritable } from '../../../support/harness/meanwhile.js';
 import { unchecked } from '../../../support/fixture/sent.js';
 import { withService } from '../../../support/fixture/with-service.js';
 import { UNKNOWN_ID } from '../billing-calls.js';
@@ -55,7 +56,8 @@ describe('payment terms', () => {
 
   test('simultaneous changes to the same terms are stored and audited once', async () => {
     const callers = rounds(20, 200);
-    const replies = await Promise.all(Array.from({ length: callers }, () => set(HRB, 7).ok()));
+    const change = () => Promise.all(Array.from({ length: callers }, () => set(HRB, 7).ok()));
+    const replies = await whileUnwritable(service().owner, { table: 'payment_terms', waiting: 2 }, change);
     expect(replies.map(({ data }) => data.courier?.days)).toEqual(Array.from({ length: callers }, () => 7));
     expect(replies.filter(({ message }) => message === 'Payment terms changed.')).toHaveLength(1);
     expect(await auditOf(HRB)).toHaveLength(1);
@@ -73,6 +75,7 @@ describe('payment terms', () => {
       .updatePaymentTerms(unchecked(body))
       .refused(400, 'validation_failed');
     expect(errors).toMatchObject([{ field }]);
+    if (body.days === 1.5) expect(errors[0]?.message).toBe('days must be an integer or null.');
   });
 
   test('are read and changed by administrators and managers only', async () => {
