@@ -394,6 +394,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "downloadCourierBill": {
     "query": "drawing"
   },
+  "getPaymentTerms": {
+    "query": "read"
+  },
+  "updatePaymentTerms": {
+    "application/json": "record"
+  },
   "getCourierRates": {
     "query": "read"
   },

@@ -1739,7 +1739,7 @@ export interface paths {
          *     | `create_draft` | Creates a draft for a courier's packages of a period. | `invoice_number`, `status`, `total_packages`, `subtotal`, `tax_amount`, `total_amount`, `left_out`, `warnings` |
          *     | `add_adjustment` | Adds a charge or a credit to a draft. | `line_id`, `subtotal`, `tax_amount`, `total_amount` |
          *     | `remove_adjustment` | Removes such a line from a draft. | `line_id`, `subtotal`, `tax_amount`, `total_amount` |
-         *     | `publish` | Gives a draft its number and makes it visible to its courier. | `invoice_number`, `status`, `published_at`, `total_amount` |
+         *     | `publish` | Gives a draft its number and makes it visible to its courier. | `invoice_number`, `status`, `published_at`, `due_date`, `total_amount` |
          *     | `record_payment` | Records a payment of the courier. | `payment_id`, `paid_amount`, `balance`, `status` |
          *     | `void_payment` | Voids a payment that was recorded by mistake, or bounced. | `payment_id`, `paid_amount`, `balance`, `status` |
          *     | `delete_draft` | Deletes a draft. | |
@@ -1758,7 +1758,7 @@ export interface paths {
          *     a draft that you do not need: its packages can then be billed again.
          *
          *     **Publishing.** Bills are numbered `INV-000001`, `INV-000002` and so on, without gaps, in the order of
-         *     publication. A published bill does not change, including the names and addresses of both parties. Only its
+         *     publication. It is due as many days later as `PaymentTerms.php` says at that time. A published bill does not change, including the names and addresses of both parties. Only its
          *     payments change. A bill of 0.00 is `paid` immediately.
          *
          *     **Payments.** Partial payments are allowed. The payment that settles the bill changes its status to `paid`. A
@@ -1798,7 +1798,7 @@ export interface paths {
          * @description For administrators and managers, who must name a courier, and for couriers, who get their own account. A
          *     statement shows the opening balance of a period, every movement with the balance after it, the closing
          *     balance, and the age of the debt. The figures always agree: `opening_balance` plus `billed` minus `paid` plus
-         *     `voided` is `closing_balance`, which is also the sum of `ageing`. The closing balance of one period is the
+         *     `voided` is `closing_balance`, which is also the sum of `ageing` and of `due_ageing`. The closing balance of one period is the
          *     opening balance of the next.
          *
          *     A bill counts on its publication day, and a payment on the day the money came in. A voided payment keeps its
@@ -1806,7 +1806,7 @@ export interface paths {
          *     recorded later for a day in the past changes it. Drafts are not included. Days are in UTC. `to` can be in the
          *     future.
          *
-         *     `billed`, `paid`, `voided`, the balances and `ageing` cover the whole period on every page.
+         *     `billed`, `paid`, `voided`, the balances, `ageing` and `due_ageing` cover the whole period on every page.
          *
          *     ```php
          *     $statement = $get('/api/CourierStatement.php?' . http_build_query([
@@ -1908,6 +1908,33 @@ export interface paths {
         get: operations["downloadCourierBill"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/PaymentTerms.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the payment terms
+         * @description For administrators and managers. Returns after how many days bills are due: by default, and for one courier if
+         *     `courier_id` is sent.
+         */
+        get: operations["getPaymentTerms"];
+        put?: never;
+        /**
+         * Change the payment terms
+         * @description For administrators and managers. Sets after how many days bills are due, for one courier, or by default for all
+         *     couriers without terms of their own. The terms apply to bills that are published afterwards. The due date of a
+         *     published bill does not change. With the same values nothing changes, so a request can be repeated.
+         */
+        post: operations["updatePaymentTerms"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5905,6 +5932,15 @@ export interface components {
             created_at: components["schemas"]["UtcDateTime"];
             /** @description When it was published, in UTC, `YYYY-MM-DD HH:MM:SS`; `null` for a draft. */
             published_at: string | null;
+            /**
+             * Format: date
+             * @description Last day to pay, in UTC. Fixed at publication: the day of publication plus the payment terms of the courier
+             *     at that time. A bill without a stored due date, which an earlier version published, is due 30 days after its
+             *     publication. `null` for a draft.
+             */
+            due_date: string | null;
+            /** @description Whether a balance is outstanding and `due_date` is before today, in UTC. */
+            is_overdue: boolean;
         };
         /** @description The biller, as of the publication. For a draft, the current data. */
         BillFrom: {
@@ -6179,6 +6215,11 @@ export interface components {
             /** @description Time of publication, in UTC. Only with `publish`. */
             published_at?: string;
             /**
+             * Format: date
+             * @description Last day to pay, in UTC. Only with `publish`.
+             */
+            due_date?: string;
+            /**
              * Format: double
              * @description Sum of the payments that are not voided, in USD. Only with `record_payment` and `void_payment`.
              */
@@ -6257,6 +6298,38 @@ export interface components {
              */
             credit: number;
         };
+        StatementDueAgeing: {
+            /**
+             * Format: double
+             * @description Outstanding amount of bills that are due on `to` or later, in USD.
+             */
+            current: number;
+            /**
+             * Format: double
+             * @description Outstanding amount of bills that were due 1 to 30 days before `to`, in USD.
+             */
+            days_1_30: number;
+            /**
+             * Format: double
+             * @description Outstanding amount of bills that were due 31 to 60 days before, in USD.
+             */
+            days_31_60: number;
+            /**
+             * Format: double
+             * @description Outstanding amount of bills that were due 61 to 90 days before, in USD.
+             */
+            days_61_90: number;
+            /**
+             * Format: double
+             * @description Outstanding amount of bills that were due more than 90 days before, in USD.
+             */
+            days_over_90: number;
+            /**
+             * Format: double
+             * @description Prepayments, in USD, as in `ageing`; 0 or less.
+             */
+            credit: number;
+        };
         CourierStatement: {
             courier_id: components["schemas"]["Uuid"];
             /** @description Display name of the courier. */
@@ -6296,6 +6369,8 @@ export interface components {
             movements: components["schemas"]["StatementMovement"][];
             /** @description `closing_balance` by the age of the bills. It is the sum of the five amounts. */
             ageing: components["schemas"]["StatementAgeing"];
+            /** @description `closing_balance` by the days since the bills were due. It is the sum of the six amounts. */
+            due_ageing: components["schemas"]["StatementDueAgeing"];
         };
         ReconciliationGroup: {
             /** @description Number of packages. */
@@ -6514,6 +6589,30 @@ export interface components {
             differing_bills: components["schemas"]["DifferingBill"][];
             /** @description One page of the packages with a reason, newest intake first. */
             exceptions: components["schemas"]["ReconciliationException"][];
+        };
+        PaymentTerms: {
+            /** @description Days from publication to the due date, for couriers without terms of their own. 30 until somebody changes it. */
+            default_days: number;
+            /** @description The terms of the courier; `null` if the request names none. */
+            courier: {
+                courier_id: components["schemas"]["Uuid"];
+                /** @description Days from publication to the due date. */
+                days: number;
+                /** @description Whether the courier has no terms of its own. */
+                uses_default: boolean;
+            } | null;
+        };
+        PaymentTermsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PaymentTerms"];
+        };
+        PaymentTermsUpdate: {
+            /**
+             * Format: uuid
+             * @description The courier. `null` for the default of all couriers without terms of their own.
+             */
+            courier_id: string | null;
+            /** @description Days from publication to the due date. 0 means due on the day of publication. `null` removes the setting: a courier gets the default, and the default is 30 days. */
+            days: number | null;
         };
         /** @description A weight range and the flat fee for a package in it. */
         RateTier: {
@@ -9504,6 +9603,22 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetPaymentTerms.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The headers of the request are too large. */
         HeadersTooLarge: {
             headers: {
@@ -11807,6 +11922,25 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "UpdatePaymentTerms.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "UpdateSecuritySettings.400.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -12235,6 +12369,11 @@ export interface components {
          * @example published
          */
         BillStatusFilter: components["schemas"]["BillStatus"];
+        /**
+         * @description `true` returns only overdue bills, `false` only the others. If omitted, all bills. `true`, `false`, `1` or `0`.
+         * @example true
+         */
+        OverdueFilter: boolean;
         /**
          * @description Only bills whose period ends on or after this day.
          * @example 2026-10-01
@@ -15689,6 +15828,11 @@ export interface operations {
                  */
                 status?: components["parameters"]["BillStatusFilter"];
                 /**
+                 * @description `true` returns only overdue bills, `false` only the others. If omitted, all bills. `true`, `false`, `1` or `0`.
+                 * @example true
+                 */
+                overdue?: components["parameters"]["OverdueFilter"];
+                /**
                  * @description Only bills whose period ends on or after this day.
                  * @example 2026-10-01
                  */
@@ -15748,7 +15892,9 @@ export interface operations {
                      *           "balance": 455.38,
                      *           "status": "published",
                      *           "created_at": "2026-10-24 14:00:00",
-                     *           "published_at": "2026-10-24 15:00:00"
+                     *           "published_at": "2026-10-24 15:00:00",
+                     *           "due_date": "2026-11-23",
+                     *           "is_overdue": false
                      *         },
                      *         {
                      *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0401",
@@ -15768,7 +15914,9 @@ export interface operations {
                      *           "balance": 0,
                      *           "status": "paid",
                      *           "created_at": "2026-10-10 14:00:00",
-                     *           "published_at": "2026-10-10 15:00:00"
+                     *           "published_at": "2026-10-10 15:00:00",
+                     *           "due_date": "2026-11-09",
+                     *           "is_overdue": false
                      *         }
                      *       ],
                      *       "meta": {
@@ -15851,6 +15999,8 @@ export interface operations {
                      *         "status": "published",
                      *         "created_at": "2026-10-24 14:00:00",
                      *         "published_at": "2026-10-24 15:00:00",
+                     *         "due_date": "2026-11-23",
+                     *         "is_overdue": false,
                      *         "remarks": "Payable within 14 days.",
                      *         "bill_from": {
                      *           "name": "Miami Gateway",
@@ -16094,6 +16244,14 @@ export interface operations {
                      *           "days_0_30": 455.38,
                      *           "days_31_60": 0,
                      *           "days_61_90": 120.5,
+                     *           "days_over_90": 0,
+                     *           "credit": 0
+                     *         },
+                     *         "due_ageing": {
+                     *           "current": 455.38,
+                     *           "days_1_30": 0,
+                     *           "days_31_60": 120.5,
+                     *           "days_61_90": 0,
                      *           "days_over_90": 0,
                      *           "credit": 0
                      *         }
@@ -16387,6 +16545,107 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPaymentTerms: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The courier whose terms are returned too. If omitted, only the default.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["schemas"]["Uuid"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payment terms. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Bills of Island Express are due after 14 days.",
+                     *       "data": {
+                     *         "default_days": 30,
+                     *         "courier": {
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "days": 14,
+                     *           "uses_default": false
+                     *         }
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaymentTermsResult"];
+                };
+            };
+            400: components["responses"]["GetPaymentTerms.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.billing.manage"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updatePaymentTerms: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PaymentTermsUpdate"];
+            };
+        };
+        responses: {
+            /** @description The present terms. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentTermsResult"];
+                };
+            };
+            400: components["responses"]["UpdatePaymentTerms.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.billing.manage"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -114,6 +114,10 @@ export type Handlers = {
   getBillingReconciliation: Handler<'getBillingReconciliation'>;
   /** Download a bill as PDF or CSV */
   downloadCourierBill: Handler<'downloadCourierBill'>;
+  /** Read the payment terms */
+  getPaymentTerms: Handler<'getPaymentTerms'>;
+  /** Change the payment terms */
+  updatePaymentTerms: Handler<'updatePaymentTerms'>;
   /** Read rate tables */
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */

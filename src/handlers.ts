@@ -4,6 +4,7 @@ import { deviceSessionHandlers } from './modules/auth/device/handlers.js';
 import { auditLogHandlers } from './modules/audit-log/handlers.js';
 import { loginHandlers } from './modules/auth/login/handlers.js';
 import { billHandlers } from './modules/bills/handlers.js';
+import { paymentTermsHandlers } from './modules/bills/payment-terms/handlers.js';
 import { customerHandlers } from './modules/customers/handlers.js';
 import { carrierHandlers } from './modules/carriers/handlers.js';
 import { claimHandlers } from './modules/claims/handlers.js';
@@ -63,6 +64,7 @@ export function makeHandlers(deps: Deps) {
     ...rateHandlers(),
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
+    ...paymentTermsHandlers(),
     ...courierHandlers(deps),
     ...courierAdministrationHandlers(deps),
     ...warehouseHandlers(),

@@ -229,6 +229,11 @@ export type BillPayment = Prisma.BillPaymentModel
  */
 export type BillCounter = Prisma.BillCounterModel
 /**
+ * Model PaymentTerm
+ * After how many days the bills of a courier are due. The row without a courier is the tenant's default. No row means 30 days.
+ */
+export type PaymentTerm = Prisma.PaymentTermModel
+/**
  * Model AuditEntry
  * The audit log, append-only: caller, values before and after. Written in the transaction of the change.
  */

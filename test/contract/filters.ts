@@ -118,6 +118,14 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return equals('courier_id', DEMO.couriers.HRB);
   },
   'listCourierBills status': () => equals('status', 'published'),
+  'listCourierBills overdue': async (_all, owner) => {
+    await clone(owner, 'bills', DEMO.bills.published, {
+      invoice_number: 'INV-LATE-1',
+      sequence_number: null,
+      due_date: '2020-01-01',
+    });
+    return { value: true, matches: (record) => record['is_overdue'] === true };
+  },
   // Filters by the period; an overlap of one day is enough.
   'listCourierBills from': (all) => {
     const date = middleValue(all, 'end_date');

@@ -293,6 +293,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     if (/admin|warehouse/.test(principal)) shared.push(await get('listWarehouses'));
     for (const { body } of shared) expect(canariesIn(body)).toEqual([tenant]);
     if (!principal.endsWith('admin')) return shared;
+    shared.push(await service.call('getPaymentTerms', { as: principal }));
     const searches = ['canary:', 'canary:IEX', 'canary:TW', 'e', '%'].map((search) => ({ search }));
     const filters: Call['query'][] = [{ is_active: true }, { is_active: false }, { sort_by: 'courier_code' }];
     const queries = [{}, ...some(filters), ...some(searches, 3)];

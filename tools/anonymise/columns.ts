@@ -173,9 +173,10 @@ const INVENTORY: Record<string, Table> = {
     keep: 'tenant_id manifest_id loaded_at updated_at',
     text: 'parcel_key scan location station',
   },
+  'public.payment_terms': { keep: 'tenant_id id courier_id days updated_at' },
   'public.rate_tiers': { keep: 'tenant_id id courier_id start_weight_lb end_weight_lb fee_usd' },
   'public.bills': {
-    keep: 'tenant_id id sequence_number courier_id start_date end_date total_packages tax_rate subtotal tax_amount total_amount paid_amount created_at published_at',
+    keep: 'tenant_id id sequence_number courier_id start_date end_date total_packages tax_rate subtotal tax_amount total_amount paid_amount created_at published_at due_date',
     code: 'status invoice_number',
     text: 'service_type remarks',
     json: 'bill_from bill_to',

@@ -438,6 +438,7 @@ export const ModelName = {
   BillLine: 'BillLine',
   BillPayment: 'BillPayment',
   BillCounter: 'BillCounter',
+  PaymentTerm: 'PaymentTerm',
   AuditEntry: 'AuditEntry',
   AuditLink: 'AuditLink',
   AuditUnsealed: 'AuditUnsealed',
@@ -466,7 +467,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3504,6 +3505,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    PaymentTerm: {
+      payload: Prisma.$PaymentTermPayload<ExtArgs>
+      fields: Prisma.PaymentTermFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PaymentTermFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentTermPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PaymentTermFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentTermPayload>
+        }
+        findFirst: {
+          args: Prisma.PaymentTermFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentTermPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PaymentTermFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentTermPayload>
+        }
+        findMany: {
+          args: Prisma.PaymentTermFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentTermPayload>[]
+        }
+        create: {
+          args: Prisma.PaymentTermCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentTermPayload>
+        }
+        createMany: {
+          args: Prisma.PaymentTermCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PaymentTermCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentTermPayload>[]
+        }
+        delete: {
+          args: Prisma.PaymentTermDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentTermPayload>
+        }
+        update: {
+          args: Prisma.PaymentTermUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentTermPayload>
+        }
+        deleteMany: {
+          args: Prisma.PaymentTermDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PaymentTermUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PaymentTermUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentTermPayload>[]
+        }
+        upsert: {
+          args: Prisma.PaymentTermUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PaymentTermPayload>
+        }
+        aggregate: {
+          args: Prisma.PaymentTermAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePaymentTerm>
+        }
+        groupBy: {
+          args: Prisma.PaymentTermGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentTermGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PaymentTermCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PaymentTermCountAggregateOutputType> | number
+        }
+      }
+    }
     AuditEntry: {
       payload: Prisma.$AuditEntryPayload<ExtArgs>
       fields: Prisma.AuditEntryFieldRefs
@@ -5088,7 +5163,8 @@ export const BillScalarFieldEnum = {
   billTo: 'billTo',
   remarks: 'remarks',
   createdAt: 'createdAt',
-  publishedAt: 'publishedAt'
+  publishedAt: 'publishedAt',
+  dueDate: 'dueDate'
 } as const
 
 export type BillScalarFieldEnum = (typeof BillScalarFieldEnum)[keyof typeof BillScalarFieldEnum]
@@ -5139,6 +5215,17 @@ export const BillCounterScalarFieldEnum = {
 } as const
 
 export type BillCounterScalarFieldEnum = (typeof BillCounterScalarFieldEnum)[keyof typeof BillCounterScalarFieldEnum]
+
+
+export const PaymentTermScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  days: 'days',
+  updatedAt: 'updatedAt'
+} as const
+
+export type PaymentTermScalarFieldEnum = (typeof PaymentTermScalarFieldEnum)[keyof typeof PaymentTermScalarFieldEnum]
 
 
 export const AuditEntryScalarFieldEnum = {
@@ -5706,6 +5793,7 @@ export type GlobalOmitConfig = {
   billLine?: Prisma.BillLineOmit
   billPayment?: Prisma.BillPaymentOmit
   billCounter?: Prisma.BillCounterOmit
+  paymentTerm?: Prisma.PaymentTermOmit
   auditEntry?: Prisma.AuditEntryOmit
   auditLink?: Prisma.AuditLinkOmit
   auditUnsealed?: Prisma.AuditUnsealedOmit

@@ -92,6 +92,7 @@ export const ModelName = {
   BillLine: 'BillLine',
   BillPayment: 'BillPayment',
   BillCounter: 'BillCounter',
+  PaymentTerm: 'PaymentTerm',
   AuditEntry: 'AuditEntry',
   AuditLink: 'AuditLink',
   AuditUnsealed: 'AuditUnsealed',
@@ -706,7 +707,8 @@ export const BillScalarFieldEnum = {
   billTo: 'billTo',
   remarks: 'remarks',
   createdAt: 'createdAt',
-  publishedAt: 'publishedAt'
+  publishedAt: 'publishedAt',
+  dueDate: 'dueDate'
 } as const
 
 export type BillScalarFieldEnum = (typeof BillScalarFieldEnum)[keyof typeof BillScalarFieldEnum]
@@ -757,6 +759,17 @@ export const BillCounterScalarFieldEnum = {
 } as const
 
 export type BillCounterScalarFieldEnum = (typeof BillCounterScalarFieldEnum)[keyof typeof BillCounterScalarFieldEnum]
+
+
+export const PaymentTermScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  days: 'days',
+  updatedAt: 'updatedAt'
+} as const
+
+export type PaymentTermScalarFieldEnum = (typeof PaymentTermScalarFieldEnum)[keyof typeof PaymentTermScalarFieldEnum]
 
 
 export const AuditEntryScalarFieldEnum = {

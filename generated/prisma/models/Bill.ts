@@ -65,6 +65,7 @@ export type BillMinAggregateOutputType = {
   remarks: string | null
   createdAt: Date | null
   publishedAt: Date | null
+  dueDate: Date | null
 }
 
 export type BillMaxAggregateOutputType = {
@@ -86,6 +87,7 @@ export type BillMaxAggregateOutputType = {
   remarks: string | null
   createdAt: Date | null
   publishedAt: Date | null
+  dueDate: Date | null
 }
 
 export type BillCountAggregateOutputType = {
@@ -109,6 +111,7 @@ export type BillCountAggregateOutputType = {
   remarks: number
   createdAt: number
   publishedAt: number
+  dueDate: number
   _all: number
 }
 
@@ -152,6 +155,7 @@ export type BillMinAggregateInputType = {
   remarks?: true
   createdAt?: true
   publishedAt?: true
+  dueDate?: true
 }
 
 export type BillMaxAggregateInputType = {
@@ -173,6 +177,7 @@ export type BillMaxAggregateInputType = {
   remarks?: true
   createdAt?: true
   publishedAt?: true
+  dueDate?: true
 }
 
 export type BillCountAggregateInputType = {
@@ -196,6 +201,7 @@ export type BillCountAggregateInputType = {
   remarks?: true
   createdAt?: true
   publishedAt?: true
+  dueDate?: true
   _all?: true
 }
 
@@ -306,6 +312,7 @@ export type BillGroupByOutputType = {
   remarks: string | null
   createdAt: Date
   publishedAt: Date | null
+  dueDate: Date | null
   _count: BillCountAggregateOutputType | null
   _avg: BillAvgAggregateOutputType | null
   _sum: BillSumAggregateOutputType | null
@@ -352,6 +359,7 @@ export type BillWhereInput = {
   remarks?: Prisma.StringNullableFilter<"Bill"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
+  dueDate?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   lines?: Prisma.BillLineListRelationFilter
   payments?: Prisma.BillPaymentListRelationFilter
@@ -378,6 +386,7 @@ export type BillOrderByWithRelationInput = {
   remarks?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  dueDate?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
   lines?: Prisma.BillLineOrderByRelationAggregateInput
   payments?: Prisma.BillPaymentOrderByRelationAggregateInput
@@ -410,6 +419,7 @@ export type BillWhereUniqueInput = Prisma.AtLeast<{
   remarks?: Prisma.StringNullableFilter<"Bill"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
+  dueDate?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   lines?: Prisma.BillLineListRelationFilter
   payments?: Prisma.BillPaymentListRelationFilter
@@ -436,6 +446,7 @@ export type BillOrderByWithAggregationInput = {
   remarks?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  dueDate?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.BillCountOrderByAggregateInput
   _avg?: Prisma.BillAvgOrderByAggregateInput
   _max?: Prisma.BillMaxOrderByAggregateInput
@@ -467,6 +478,7 @@ export type BillScalarWhereWithAggregatesInput = {
   remarks?: Prisma.StringNullableWithAggregatesFilter<"Bill"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Bill"> | Date | string | null
+  dueDate?: Prisma.DateTimeNullableWithAggregatesFilter<"Bill"> | Date | string | null
 }
 
 export type BillCreateInput = {
@@ -488,6 +500,7 @@ export type BillCreateInput = {
   remarks?: string | null
   createdAt?: Date | string
   publishedAt?: Date | string | null
+  dueDate?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
@@ -514,6 +527,7 @@ export type BillUncheckedCreateInput = {
   remarks?: string | null
   createdAt?: Date | string
   publishedAt?: Date | string | null
+  dueDate?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
 }
@@ -537,6 +551,7 @@ export type BillUpdateInput = {
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
@@ -563,6 +578,7 @@ export type BillUncheckedUpdateInput = {
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
 }
@@ -588,6 +604,7 @@ export type BillCreateManyInput = {
   remarks?: string | null
   createdAt?: Date | string
   publishedAt?: Date | string | null
+  dueDate?: Date | string | null
 }
 
 export type BillUpdateManyMutationInput = {
@@ -609,6 +626,7 @@ export type BillUpdateManyMutationInput = {
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BillUncheckedUpdateManyInput = {
@@ -632,6 +650,7 @@ export type BillUncheckedUpdateManyInput = {
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BillListRelationFilter = {
@@ -680,6 +699,7 @@ export type BillCountOrderByAggregateInput = {
   remarks?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
+  dueDate?: Prisma.SortOrder
 }
 
 export type BillAvgOrderByAggregateInput = {
@@ -711,6 +731,7 @@ export type BillMaxOrderByAggregateInput = {
   remarks?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
+  dueDate?: Prisma.SortOrder
 }
 
 export type BillMinOrderByAggregateInput = {
@@ -732,6 +753,7 @@ export type BillMinOrderByAggregateInput = {
   remarks?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
+  dueDate?: Prisma.SortOrder
 }
 
 export type BillSumOrderByAggregateInput = {
@@ -838,6 +860,7 @@ export type BillCreateWithoutCourierInput = {
   remarks?: string | null
   createdAt?: Date | string
   publishedAt?: Date | string | null
+  dueDate?: Date | string | null
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
 }
@@ -861,6 +884,7 @@ export type BillUncheckedCreateWithoutCourierInput = {
   remarks?: string | null
   createdAt?: Date | string
   publishedAt?: Date | string | null
+  dueDate?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
 }
@@ -915,6 +939,7 @@ export type BillScalarWhereInput = {
   remarks?: Prisma.StringNullableFilter<"Bill"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
+  dueDate?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
 }
 
 export type BillCreateWithoutLinesInput = {
@@ -936,6 +961,7 @@ export type BillCreateWithoutLinesInput = {
   remarks?: string | null
   createdAt?: Date | string
   publishedAt?: Date | string | null
+  dueDate?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
 }
@@ -961,6 +987,7 @@ export type BillUncheckedCreateWithoutLinesInput = {
   remarks?: string | null
   createdAt?: Date | string
   publishedAt?: Date | string | null
+  dueDate?: Date | string | null
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
 }
 
@@ -999,6 +1026,7 @@ export type BillUpdateWithoutLinesInput = {
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
 }
@@ -1024,6 +1052,7 @@ export type BillUncheckedUpdateWithoutLinesInput = {
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
 }
 
@@ -1046,6 +1075,7 @@ export type BillCreateWithoutPaymentsInput = {
   remarks?: string | null
   createdAt?: Date | string
   publishedAt?: Date | string | null
+  dueDate?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
 }
@@ -1071,6 +1101,7 @@ export type BillUncheckedCreateWithoutPaymentsInput = {
   remarks?: string | null
   createdAt?: Date | string
   publishedAt?: Date | string | null
+  dueDate?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
 }
 
@@ -1109,6 +1140,7 @@ export type BillUpdateWithoutPaymentsInput = {
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
 }
@@ -1134,6 +1166,7 @@ export type BillUncheckedUpdateWithoutPaymentsInput = {
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
 }
 
@@ -1156,6 +1189,7 @@ export type BillCreateManyCourierInput = {
   remarks?: string | null
   createdAt?: Date | string
   publishedAt?: Date | string | null
+  dueDate?: Date | string | null
 }
 
 export type BillUpdateWithoutCourierInput = {
@@ -1177,6 +1211,7 @@ export type BillUpdateWithoutCourierInput = {
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
 }
@@ -1200,6 +1235,7 @@ export type BillUncheckedUpdateWithoutCourierInput = {
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
 }
@@ -1223,6 +1259,7 @@ export type BillUncheckedUpdateManyWithoutCourierInput = {
   remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -1286,6 +1323,7 @@ export type BillSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   remarks?: boolean
   createdAt?: boolean
   publishedAt?: boolean
+  dueDate?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   lines?: boolean | Prisma.Bill$linesArgs<ExtArgs>
   payments?: boolean | Prisma.Bill$paymentsArgs<ExtArgs>
@@ -1313,6 +1351,7 @@ export type BillSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   remarks?: boolean
   createdAt?: boolean
   publishedAt?: boolean
+  dueDate?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["bill"]>
 
@@ -1337,6 +1376,7 @@ export type BillSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   remarks?: boolean
   createdAt?: boolean
   publishedAt?: boolean
+  dueDate?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["bill"]>
 
@@ -1361,9 +1401,10 @@ export type BillSelectScalar = {
   remarks?: boolean
   createdAt?: boolean
   publishedAt?: boolean
+  dueDate?: boolean
 }
 
-export type BillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "invoiceNumber" | "sequenceNumber" | "courierId" | "serviceType" | "startDate" | "endDate" | "totalPackages" | "taxRate" | "subtotal" | "taxAmount" | "totalAmount" | "paidAmount" | "status" | "billFrom" | "billTo" | "remarks" | "createdAt" | "publishedAt", ExtArgs["result"]["bill"]>
+export type BillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "invoiceNumber" | "sequenceNumber" | "courierId" | "serviceType" | "startDate" | "endDate" | "totalPackages" | "taxRate" | "subtotal" | "taxAmount" | "totalAmount" | "paidAmount" | "status" | "billFrom" | "billTo" | "remarks" | "createdAt" | "publishedAt" | "dueDate", ExtArgs["result"]["bill"]>
 export type BillInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   lines?: boolean | Prisma.Bill$linesArgs<ExtArgs>
@@ -1414,6 +1455,10 @@ export type $BillPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     remarks: string | null
     createdAt: Date
     publishedAt: Date | null
+    /**
+     * The last day to pay, fixed at publication. Null for a draft, and for bills that a release without due dates published.
+     */
+    dueDate: Date | null
   }, ExtArgs["result"]["bill"]>
   composites: {}
 }
@@ -1860,6 +1905,7 @@ export interface BillFieldRefs {
   readonly remarks: Prisma.FieldRef<"Bill", 'String'>
   readonly createdAt: Prisma.FieldRef<"Bill", 'DateTime'>
   readonly publishedAt: Prisma.FieldRef<"Bill", 'DateTime'>
+  readonly dueDate: Prisma.FieldRef<"Bill", 'DateTime'>
 }
     
 

@@ -410,6 +410,7 @@ export type CourierWhereInput = {
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
+  paymentTerms?: Prisma.PaymentTermListRelationFilter
   logo?: Prisma.XOR<Prisma.CourierLogoNullableScalarRelationFilter, Prisma.CourierLogoWhereInput> | null
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
@@ -456,6 +457,7 @@ export type CourierOrderByWithRelationInput = {
   packages?: Prisma.PackageOrderByRelationAggregateInput
   rateTiers?: Prisma.RateTierOrderByRelationAggregateInput
   bills?: Prisma.BillOrderByRelationAggregateInput
+  paymentTerms?: Prisma.PaymentTermOrderByRelationAggregateInput
   logo?: Prisma.CourierLogoOrderByWithRelationInput
   endpoints?: Prisma.WebhookEndpointOrderByRelationAggregateInput
   syncRuns?: Prisma.CustomerSyncRunOrderByRelationAggregateInput
@@ -508,6 +510,7 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
+  paymentTerms?: Prisma.PaymentTermListRelationFilter
   logo?: Prisma.XOR<Prisma.CourierLogoNullableScalarRelationFilter, Prisma.CourierLogoWhereInput> | null
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
@@ -623,6 +626,7 @@ export type CourierCreateInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -668,6 +672,7 @@ export type CourierUncheckedCreateInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -713,6 +718,7 @@ export type CourierUpdateInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -758,6 +764,7 @@ export type CourierUncheckedUpdateInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -1205,6 +1212,22 @@ export type CourierUpdateOneRequiredWithoutBillsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutBillsInput, Prisma.CourierUpdateWithoutBillsInput>, Prisma.CourierUncheckedUpdateWithoutBillsInput>
 }
 
+export type CourierCreateNestedOneWithoutPaymentTermsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutPaymentTermsInput, Prisma.CourierUncheckedCreateWithoutPaymentTermsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutPaymentTermsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneWithoutPaymentTermsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutPaymentTermsInput, Prisma.CourierUncheckedCreateWithoutPaymentTermsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutPaymentTermsInput
+  upsert?: Prisma.CourierUpsertWithoutPaymentTermsInput
+  disconnect?: Prisma.CourierWhereInput | boolean
+  delete?: Prisma.CourierWhereInput | boolean
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutPaymentTermsInput, Prisma.CourierUpdateWithoutPaymentTermsInput>, Prisma.CourierUncheckedUpdateWithoutPaymentTermsInput>
+}
+
 export type CourierCreateNestedOneWithoutEndpointsInput = {
   create?: Prisma.XOR<Prisma.CourierCreateWithoutEndpointsInput, Prisma.CourierUncheckedCreateWithoutEndpointsInput>
   connectOrCreate?: Prisma.CourierCreateOrConnectWithoutEndpointsInput
@@ -1284,6 +1307,7 @@ export type CourierCreateWithoutTenantInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -1328,6 +1352,7 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -1432,6 +1457,7 @@ export type CourierCreateWithoutUsersInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -1476,6 +1502,7 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -1536,6 +1563,7 @@ export type CourierUpdateWithoutUsersInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -1580,6 +1608,7 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -1624,6 +1653,7 @@ export type CourierCreateWithoutTokensInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -1668,6 +1698,7 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -1728,6 +1759,7 @@ export type CourierUpdateWithoutTokensInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -1772,6 +1804,7 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -1817,6 +1850,7 @@ export type CourierCreateWithoutLogoInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -1861,6 +1895,7 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -1921,6 +1956,7 @@ export type CourierUpdateWithoutLogoInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -1965,6 +2001,7 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -2008,6 +2045,7 @@ export type CourierCreateWithoutCustomersInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -2052,6 +2090,7 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -2112,6 +2151,7 @@ export type CourierUpdateWithoutCustomersInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -2156,6 +2196,7 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -2201,6 +2242,7 @@ export type CourierCreateWithoutQuotasInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -2245,6 +2287,7 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -2305,6 +2348,7 @@ export type CourierUpdateWithoutQuotasInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -2349,6 +2393,7 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -2392,6 +2437,7 @@ export type CourierCreateWithoutPrealertsInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -2436,6 +2482,7 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -2496,6 +2543,7 @@ export type CourierUpdateWithoutPrealertsInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -2540,6 +2588,7 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -2584,6 +2633,7 @@ export type CourierCreateWithoutFlagsInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -2628,6 +2678,7 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -2688,6 +2739,7 @@ export type CourierUpdateWithoutFlagsInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -2732,6 +2784,7 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -2776,6 +2829,7 @@ export type CourierCreateWithoutRenamesInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -2820,6 +2874,7 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -2880,6 +2935,7 @@ export type CourierUpdateWithoutRenamesInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -2924,6 +2980,7 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -2968,6 +3025,7 @@ export type CourierCreateWithoutPackagesInput = {
   tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -3012,6 +3070,7 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -3072,6 +3131,7 @@ export type CourierUpdateWithoutPackagesInput = {
   tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -3116,6 +3176,7 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -3160,6 +3221,7 @@ export type CourierCreateWithoutRateTiersInput = {
   tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -3204,6 +3266,7 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -3264,6 +3327,7 @@ export type CourierUpdateWithoutRateTiersInput = {
   tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -3308,6 +3372,7 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -3352,6 +3417,7 @@ export type CourierCreateWithoutBillsInput = {
   tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -3396,6 +3462,7 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -3456,6 +3523,7 @@ export type CourierUpdateWithoutBillsInput = {
   tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -3500,6 +3568,203 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutPaymentTermsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutPaymentTermsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutPaymentTermsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutPaymentTermsInput, Prisma.CourierUncheckedCreateWithoutPaymentTermsInput>
+}
+
+export type CourierUpsertWithoutPaymentTermsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutPaymentTermsInput, Prisma.CourierUncheckedUpdateWithoutPaymentTermsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutPaymentTermsInput, Prisma.CourierUncheckedCreateWithoutPaymentTermsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutPaymentTermsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutPaymentTermsInput, Prisma.CourierUncheckedUpdateWithoutPaymentTermsInput>
+}
+
+export type CourierUpdateWithoutPaymentTermsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -3545,6 +3810,7 @@ export type CourierCreateWithoutEndpointsInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3589,6 +3855,7 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -3649,6 +3916,7 @@ export type CourierUpdateWithoutEndpointsInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -3693,6 +3961,7 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -3737,6 +4006,7 @@ export type CourierCreateWithoutClaimsInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
@@ -3781,6 +4051,7 @@ export type CourierUncheckedCreateWithoutClaimsInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
@@ -3841,6 +4112,7 @@ export type CourierUpdateWithoutClaimsInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -3885,6 +4157,7 @@ export type CourierUncheckedUpdateWithoutClaimsInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -3929,6 +4202,7 @@ export type CourierCreateWithoutSyncRunsInput = {
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
@@ -3973,6 +4247,7 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
@@ -4033,6 +4308,7 @@ export type CourierUpdateWithoutSyncRunsInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
@@ -4077,6 +4353,7 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
@@ -4150,6 +4427,7 @@ export type CourierUpdateWithoutTenantInput = {
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
@@ -4194,6 +4472,7 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
@@ -4246,6 +4525,7 @@ export type CourierCountOutputType = {
   packages: number
   rateTiers: number
   bills: number
+  paymentTerms: number
   endpoints: number
   syncRuns: number
   quotas: number
@@ -4262,6 +4542,7 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   packages?: boolean | CourierCountOutputTypeCountPackagesArgs
   rateTiers?: boolean | CourierCountOutputTypeCountRateTiersArgs
   bills?: boolean | CourierCountOutputTypeCountBillsArgs
+  paymentTerms?: boolean | CourierCountOutputTypeCountPaymentTermsArgs
   endpoints?: boolean | CourierCountOutputTypeCountEndpointsArgs
   syncRuns?: boolean | CourierCountOutputTypeCountSyncRunsArgs
   quotas?: boolean | CourierCountOutputTypeCountQuotasArgs
@@ -4344,6 +4625,13 @@ export type CourierCountOutputTypeCountBillsArgs<ExtArgs extends runtime.Types.E
 /**
  * CourierCountOutputType without action
  */
+export type CourierCountOutputTypeCountPaymentTermsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PaymentTermWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
 export type CourierCountOutputTypeCountEndpointsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.WebhookEndpointWhereInput
 }
@@ -4409,6 +4697,7 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
+  paymentTerms?: boolean | Prisma.Courier$paymentTermsArgs<ExtArgs>
   logo?: boolean | Prisma.Courier$logoArgs<ExtArgs>
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
@@ -4524,6 +4813,7 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
+  paymentTerms?: boolean | Prisma.Courier$paymentTermsArgs<ExtArgs>
   logo?: boolean | Prisma.Courier$logoArgs<ExtArgs>
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
@@ -4551,6 +4841,7 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     packages: Prisma.$PackagePayload<ExtArgs>[]
     rateTiers: Prisma.$RateTierPayload<ExtArgs>[]
     bills: Prisma.$BillPayload<ExtArgs>[]
+    paymentTerms: Prisma.$PaymentTermPayload<ExtArgs>[]
     logo: Prisma.$CourierLogoPayload<ExtArgs> | null
     endpoints: Prisma.$WebhookEndpointPayload<ExtArgs>[]
     syncRuns: Prisma.$CustomerSyncRunPayload<ExtArgs>[]
@@ -5002,6 +5293,7 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   packages<T extends Prisma.Courier$packagesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$packagesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PackagePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   rateTiers<T extends Prisma.Courier$rateTiersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$rateTiersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RateTierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   bills<T extends Prisma.Courier$billsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$billsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  paymentTerms<T extends Prisma.Courier$paymentTermsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$paymentTermsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PaymentTermPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   logo<T extends Prisma.Courier$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$logoArgs<ExtArgs>>): Prisma.Prisma__CourierLogoClient<runtime.Types.Result.GetResult<Prisma.$CourierLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   endpoints<T extends Prisma.Courier$endpointsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$endpointsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   syncRuns<T extends Prisma.Courier$syncRunsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$syncRunsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerSyncRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -5678,6 +5970,30 @@ export type Courier$billsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.BillScalarFieldEnum | Prisma.BillScalarFieldEnum[]
+}
+
+/**
+ * Courier.paymentTerms
+ */
+export type Courier$paymentTermsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PaymentTerm
+   */
+  select?: Prisma.PaymentTermSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PaymentTerm
+   */
+  omit?: Prisma.PaymentTermOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PaymentTermInclude<ExtArgs> | null
+  where?: Prisma.PaymentTermWhereInput
+  orderBy?: Prisma.PaymentTermOrderByWithRelationInput | Prisma.PaymentTermOrderByWithRelationInput[]
+  cursor?: Prisma.PaymentTermWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PaymentTermScalarFieldEnum | Prisma.PaymentTermScalarFieldEnum[]
 }
 
 /**

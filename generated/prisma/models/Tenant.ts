@@ -184,6 +184,7 @@ export type TenantWhereInput = {
   securitySettings?: Prisma.XOR<Prisma.SecuritySettingsNullableScalarRelationFilter, Prisma.SecuritySettingsWhereInput> | null
   scans?: Prisma.ScanListRelationFilter
   serviceTokens?: Prisma.ServiceTokenListRelationFilter
+  paymentTerms?: Prisma.PaymentTermListRelationFilter
   parcelPositions?: Prisma.ParcelPositionListRelationFilter
 }
 
@@ -202,6 +203,7 @@ export type TenantOrderByWithRelationInput = {
   securitySettings?: Prisma.SecuritySettingsOrderByWithRelationInput
   scans?: Prisma.ScanOrderByRelationAggregateInput
   serviceTokens?: Prisma.ServiceTokenOrderByRelationAggregateInput
+  paymentTerms?: Prisma.PaymentTermOrderByRelationAggregateInput
   parcelPositions?: Prisma.ParcelPositionOrderByRelationAggregateInput
 }
 
@@ -223,6 +225,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   securitySettings?: Prisma.XOR<Prisma.SecuritySettingsNullableScalarRelationFilter, Prisma.SecuritySettingsWhereInput> | null
   scans?: Prisma.ScanListRelationFilter
   serviceTokens?: Prisma.ServiceTokenListRelationFilter
+  paymentTerms?: Prisma.PaymentTermListRelationFilter
   parcelPositions?: Prisma.ParcelPositionListRelationFilter
 }, "id" | "slug">
 
@@ -261,6 +264,7 @@ export type TenantCreateInput = {
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -279,6 +283,7 @@ export type TenantUncheckedCreateInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -297,6 +302,7 @@ export type TenantUpdateInput = {
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -315,6 +321,7 @@ export type TenantUncheckedUpdateInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -527,6 +534,20 @@ export type TenantUpdateOneRequiredWithoutBillCounterNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutBillCounterInput, Prisma.TenantUpdateWithoutBillCounterInput>, Prisma.TenantUncheckedUpdateWithoutBillCounterInput>
 }
 
+export type TenantCreateNestedOneWithoutPaymentTermsInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutPaymentTermsInput, Prisma.TenantUncheckedCreateWithoutPaymentTermsInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutPaymentTermsInput
+  connect?: Prisma.TenantWhereUniqueInput
+}
+
+export type TenantUpdateOneRequiredWithoutPaymentTermsNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutPaymentTermsInput, Prisma.TenantUncheckedCreateWithoutPaymentTermsInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutPaymentTermsInput
+  upsert?: Prisma.TenantUpsertWithoutPaymentTermsInput
+  connect?: Prisma.TenantWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutPaymentTermsInput, Prisma.TenantUpdateWithoutPaymentTermsInput>, Prisma.TenantUncheckedUpdateWithoutPaymentTermsInput>
+}
+
 export type TenantCreateWithoutHostsInput = {
   id: string
   slug: string
@@ -541,6 +562,7 @@ export type TenantCreateWithoutHostsInput = {
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -558,6 +580,7 @@ export type TenantUncheckedCreateWithoutHostsInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -591,6 +614,7 @@ export type TenantUpdateWithoutHostsInput = {
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -608,6 +632,7 @@ export type TenantUncheckedUpdateWithoutHostsInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -625,6 +650,7 @@ export type TenantCreateWithoutServiceTokensInput = {
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -642,6 +668,7 @@ export type TenantUncheckedCreateWithoutServiceTokensInput = {
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -675,6 +702,7 @@ export type TenantUpdateWithoutServiceTokensInput = {
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -692,6 +720,7 @@ export type TenantUncheckedUpdateWithoutServiceTokensInput = {
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -709,6 +738,7 @@ export type TenantCreateWithoutSecuritySettingsInput = {
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -726,6 +756,7 @@ export type TenantUncheckedCreateWithoutSecuritySettingsInput = {
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -759,6 +790,7 @@ export type TenantUpdateWithoutSecuritySettingsInput = {
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -776,6 +808,7 @@ export type TenantUncheckedUpdateWithoutSecuritySettingsInput = {
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -793,6 +826,7 @@ export type TenantCreateWithoutCouriersInput = {
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -810,6 +844,7 @@ export type TenantUncheckedCreateWithoutCouriersInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -843,6 +878,7 @@ export type TenantUpdateWithoutCouriersInput = {
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -860,6 +896,7 @@ export type TenantUncheckedUpdateWithoutCouriersInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -877,6 +914,7 @@ export type TenantCreateWithoutTermsInput = {
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -894,6 +932,7 @@ export type TenantUncheckedCreateWithoutTermsInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -927,6 +966,7 @@ export type TenantUpdateWithoutTermsInput = {
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -944,6 +984,7 @@ export type TenantUncheckedUpdateWithoutTermsInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -961,6 +1002,7 @@ export type TenantCreateWithoutCarriersInput = {
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -978,6 +1020,7 @@ export type TenantUncheckedCreateWithoutCarriersInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -1011,6 +1054,7 @@ export type TenantUpdateWithoutCarriersInput = {
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -1028,6 +1072,7 @@ export type TenantUncheckedUpdateWithoutCarriersInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -1045,6 +1090,7 @@ export type TenantCreateWithoutAirlinesInput = {
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -1062,6 +1108,7 @@ export type TenantUncheckedCreateWithoutAirlinesInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -1095,6 +1142,7 @@ export type TenantUpdateWithoutAirlinesInput = {
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -1112,6 +1160,7 @@ export type TenantUncheckedUpdateWithoutAirlinesInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -1129,6 +1178,7 @@ export type TenantCreateWithoutWarehousesInput = {
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -1146,6 +1196,7 @@ export type TenantUncheckedCreateWithoutWarehousesInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -1179,6 +1230,7 @@ export type TenantUpdateWithoutWarehousesInput = {
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -1196,6 +1248,7 @@ export type TenantUncheckedUpdateWithoutWarehousesInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -1213,6 +1266,7 @@ export type TenantCreateWithoutScansInput = {
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -1230,6 +1284,7 @@ export type TenantUncheckedCreateWithoutScansInput = {
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -1263,6 +1318,7 @@ export type TenantUpdateWithoutScansInput = {
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -1280,6 +1336,7 @@ export type TenantUncheckedUpdateWithoutScansInput = {
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
@@ -1298,6 +1355,7 @@ export type TenantCreateWithoutParcelPositionsInput = {
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutParcelPositionsInput = {
@@ -1315,6 +1373,7 @@ export type TenantUncheckedCreateWithoutParcelPositionsInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutParcelPositionsInput = {
@@ -1348,6 +1407,7 @@ export type TenantUpdateWithoutParcelPositionsInput = {
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutParcelPositionsInput = {
@@ -1365,6 +1425,7 @@ export type TenantUncheckedUpdateWithoutParcelPositionsInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutBillCounterInput = {
@@ -1381,6 +1442,7 @@ export type TenantCreateWithoutBillCounterInput = {
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
@@ -1398,6 +1460,7 @@ export type TenantUncheckedCreateWithoutBillCounterInput = {
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
@@ -1431,6 +1494,7 @@ export type TenantUpdateWithoutBillCounterInput = {
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
@@ -1445,6 +1509,95 @@ export type TenantUncheckedUpdateWithoutBillCounterInput = {
   carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantCreateWithoutPaymentTermsInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
+}
+
+export type TenantUncheckedCreateWithoutPaymentTermsInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
+}
+
+export type TenantCreateOrConnectWithoutPaymentTermsInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutPaymentTermsInput, Prisma.TenantUncheckedCreateWithoutPaymentTermsInput>
+}
+
+export type TenantUpsertWithoutPaymentTermsInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutPaymentTermsInput, Prisma.TenantUncheckedUpdateWithoutPaymentTermsInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutPaymentTermsInput, Prisma.TenantUncheckedCreateWithoutPaymentTermsInput>
+  where?: Prisma.TenantWhereInput
+}
+
+export type TenantUpdateToOneWithWhereWithoutPaymentTermsInput = {
+  where?: Prisma.TenantWhereInput
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutPaymentTermsInput, Prisma.TenantUncheckedUpdateWithoutPaymentTermsInput>
+}
+
+export type TenantUpdateWithoutPaymentTermsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantUncheckedUpdateWithoutPaymentTermsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
@@ -1465,6 +1618,7 @@ export type TenantCountOutputType = {
   terms: number
   scans: number
   serviceTokens: number
+  paymentTerms: number
   parcelPositions: number
 }
 
@@ -1477,6 +1631,7 @@ export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   terms?: boolean | TenantCountOutputTypeCountTermsArgs
   scans?: boolean | TenantCountOutputTypeCountScansArgs
   serviceTokens?: boolean | TenantCountOutputTypeCountServiceTokensArgs
+  paymentTerms?: boolean | TenantCountOutputTypeCountPaymentTermsArgs
   parcelPositions?: boolean | TenantCountOutputTypeCountParcelPositionsArgs
 }
 
@@ -1549,6 +1704,13 @@ export type TenantCountOutputTypeCountServiceTokensArgs<ExtArgs extends runtime.
 /**
  * TenantCountOutputType without action
  */
+export type TenantCountOutputTypeCountPaymentTermsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PaymentTermWhereInput
+}
+
+/**
+ * TenantCountOutputType without action
+ */
 export type TenantCountOutputTypeCountParcelPositionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.ParcelPositionWhereInput
 }
@@ -1569,6 +1731,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   securitySettings?: boolean | Prisma.Tenant$securitySettingsArgs<ExtArgs>
   scans?: boolean | Prisma.Tenant$scansArgs<ExtArgs>
   serviceTokens?: boolean | Prisma.Tenant$serviceTokensArgs<ExtArgs>
+  paymentTerms?: boolean | Prisma.Tenant$paymentTermsArgs<ExtArgs>
   parcelPositions?: boolean | Prisma.Tenant$parcelPositionsArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["tenant"]>
@@ -1606,6 +1769,7 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   securitySettings?: boolean | Prisma.Tenant$securitySettingsArgs<ExtArgs>
   scans?: boolean | Prisma.Tenant$scansArgs<ExtArgs>
   serviceTokens?: boolean | Prisma.Tenant$serviceTokensArgs<ExtArgs>
+  paymentTerms?: boolean | Prisma.Tenant$paymentTermsArgs<ExtArgs>
   parcelPositions?: boolean | Prisma.Tenant$parcelPositionsArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -1625,6 +1789,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     securitySettings: Prisma.$SecuritySettingsPayload<ExtArgs> | null
     scans: Prisma.$ScanPayload<ExtArgs>[]
     serviceTokens: Prisma.$ServiceTokenPayload<ExtArgs>[]
+    paymentTerms: Prisma.$PaymentTermPayload<ExtArgs>[]
     parcelPositions: Prisma.$ParcelPositionPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -2036,6 +2201,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   securitySettings<T extends Prisma.Tenant$securitySettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$securitySettingsArgs<ExtArgs>>): Prisma.Prisma__SecuritySettingsClient<runtime.Types.Result.GetResult<Prisma.$SecuritySettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   scans<T extends Prisma.Tenant$scansArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$scansArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ScanPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   serviceTokens<T extends Prisma.Tenant$serviceTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$serviceTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ServiceTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  paymentTerms<T extends Prisma.Tenant$paymentTermsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$paymentTermsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PaymentTermPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   parcelPositions<T extends Prisma.Tenant$parcelPositionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$parcelPositionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ParcelPositionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -2690,6 +2856,30 @@ export type Tenant$serviceTokensArgs<ExtArgs extends runtime.Types.Extensions.In
   take?: number
   skip?: number
   distinct?: Prisma.ServiceTokenScalarFieldEnum | Prisma.ServiceTokenScalarFieldEnum[]
+}
+
+/**
+ * Tenant.paymentTerms
+ */
+export type Tenant$paymentTermsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PaymentTerm
+   */
+  select?: Prisma.PaymentTermSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PaymentTerm
+   */
+  omit?: Prisma.PaymentTermOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PaymentTermInclude<ExtArgs> | null
+  where?: Prisma.PaymentTermWhereInput
+  orderBy?: Prisma.PaymentTermOrderByWithRelationInput | Prisma.PaymentTermOrderByWithRelationInput[]
+  cursor?: Prisma.PaymentTermWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PaymentTermScalarFieldEnum | Prisma.PaymentTermScalarFieldEnum[]
 }
 
 /**

@@ -143,6 +143,78 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'bills: one of many callers changes the payment terms from a value',
+    file: 'src/modules/bills/payment-terms/terms.ts',
+    find: 'await tx.count(lockPaymentTerms(ctx.tenantId));',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/bills/due-dates/payment-terms.test.ts',
+        titles: ['simultaneous changes to the same terms are stored and audited once'],
+      },
+    ],
+  },
+  {
+    name: 'bills: the payment terms of a courier come before those of the tenant',
+    file: 'src/modules/bills/payment-terms/queries.ts',
+    find: '${daysOf(ctx, sql`t.courier_id = ${courierId}`)}, ${daysOf',
+    replace: 'null, ${daysOf',
+    tests: [
+      {
+        file: 'test/modules/bills/due-dates/due-dates.test.ts',
+        titles: ['a publication fixes the due date'],
+      },
+    ],
+  },
+  {
+    name: 'filters alone: a tenant reads only its own payment terms',
+    file: 'src/modules/bills/payment-terms/queries.ts',
+    find: "where ${ownRows(ctx, 't')} and ${condition})`",
+    replace: 'where ${condition} limit 1)`',
+    tests: [
+      {
+        file: 'test/modules/bills/due-dates/payment-terms.test.ts',
+        titles: ['filters alone > a tenant reads and changes neither'],
+      },
+    ],
+  },
+  {
+    name: 'filters alone: a tenant removes only its own payment terms',
+    file: 'src/modules/bills/payment-terms/queries.ts',
+    find: "delete from payment_terms t where ${ownRows(ctx, 't')} and",
+    replace: 'delete from payment_terms t where',
+    tests: [
+      {
+        file: 'test/modules/bills/due-dates/payment-terms.test.ts',
+        titles: ['filters alone > a tenant reads and changes neither'],
+      },
+    ],
+  },
+  {
+    name: 'bills: a bill is not overdue on its due date',
+    file: 'src/modules/bills/shared/bill-row.ts',
+    find: "${dueDateOfPublished} < (now() at time zone 'UTC')::date",
+    replace: "${dueDateOfPublished} <= (now() at time zone 'UTC')::date",
+    tests: [
+      {
+        file: 'test/modules/bills/due-dates/due-dates.test.ts',
+        titles: ['a bill is overdue from the day after its due date'],
+      },
+    ],
+  },
+  {
+    name: 'bills: an earlier bill gets no due date on its PDF',
+    file: 'src/modules/bills/documents/pdf/head.ts',
+    find: ': bill.storedDueDate],',
+    replace: ': bill.dueDate],',
+    tests: [
+      {
+        file: 'test/modules/bills/documents/download-bill-pdf.test.ts',
+        titles: ['is printed as stored'],
+      },
+    ],
+  },
+  {
     name: 'bills: a payment cannot exceed the balance',
     file: 'src/modules/bills/payments/payment-queries.ts',
     find: 'and b.paid_amount + ${amountUsd}::numeric <= b.total_amount\n',

@@ -17,7 +17,7 @@ export const viewBill = ({ id, ...row }: BillRow): DataOf<'listCourierBills'>[nu
 });
 
 export async function viewDetail({ query, bill, lines, totalLines, payments }: BillDetail) {
-  const { billFrom, billTo, remarks, ...row } = bill;
+  const { billFrom, billTo, remarks, storedDueDate: _, ...row } = bill;
   const data: Detail = {
     ...viewBill(row),
     remarks,
@@ -55,7 +55,8 @@ type AccountStatement = DataOf<'getCourierStatement'>;
 
 export async function viewStatement({ query, account, movements }: Statement) {
   const { from, to } = query;
-  const { movements: total, days_0_30, days_31_60, days_61_90, days_over_90, credit, ...figures } = account;
+  const { movements: total, days_0_30, days_31_60, days_61_90, days_over_90, credit, ...others } = account;
+  const { late_0, late_1_30, late_31_60, late_61_90, late_over_90, ...figures } = others;
   const ages = { days_0_30, days_31_60, days_61_90, days_over_90, credit };
   const data: AccountStatement = {
     ...recordOf(figures, ['opening_balance', 'billed', 'paid', 'voided', 'closing_balance']),
@@ -63,6 +64,14 @@ export async function viewStatement({ query, account, movements }: Statement) {
     to,
     movements: await jsonRows(movements, viewMovement),
     ageing: recordOf(ages, ['days_0_30', 'days_31_60', 'days_61_90', 'days_over_90', 'credit']),
+    due_ageing: {
+      current: Number(late_0),
+      days_1_30: Number(late_1_30),
+      days_31_60: Number(late_31_60),
+      days_61_90: Number(late_61_90),
+      days_over_90: Number(late_over_90),
+      credit: Number(credit),
+    },
   };
   const message = `${countOf(total, 'movement')} from ${from} to ${to}.`;
   return { ...reply(message, data), meta: pageMeta(query, total) };

@@ -112,6 +112,6 @@ const isKeyOf = <Table extends object>(table: Table, key: PropertyKey): key is k
 const list = (values: unknown) => (Array.isArray(values) ? values.join(', ') : String(values));
 
 function withArticle(type: unknown): string {
-  const name = list(type);
+  const name = [type].flat().join(' or ');
   return /^[aeio]/.test(name) ? `an ${name}` : `a ${name}`;
 }

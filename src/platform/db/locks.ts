@@ -195,6 +195,9 @@ export const lockAdministrators = (tenantId: string): Sql =>
 export const lockSecuritySettings = (tenantId: string): Sql =>
   lock('security settings', `security settings ${tenantId}`);
 
+/** Serializes changes of the tenant's payment terms. An advisory lock, because the row may not exist yet. */
+export const lockPaymentTerms = (tenantId: string): Sql => lock('payment terms', `payment terms ${tenantId}`);
+
 /**
  * Serializes the creation and the naming of an owner's service tokens, which are counted per owner.
  *

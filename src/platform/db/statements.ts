@@ -13,6 +13,7 @@ export type LockKind =
   | 'print'
   | 'rates'
   | 'security settings'
+  | 'payment terms'
   | 'service tokens'
   | 'uploads'
   | 'batches'

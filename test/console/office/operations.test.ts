@@ -34,6 +34,8 @@ const FOR_PROGRAMS = {
 
 /** Needed by a person, and without a page still. Each line is work that is open. */
 const WITHOUT_PAGE = {
+  getPaymentTerms: 'Courier and Settings: after how many days bills are due',
+  updatePaymentTerms: 'the same',
   listDispatches: 'Webhooks: the batches that were sent again',
 };
 

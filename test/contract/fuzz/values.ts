@@ -51,7 +51,7 @@ function validList(schema: Schema, context: ValueContext): fc.Arbitrary<unknown[
 
 function validNumber(schema: Schema, { field }: ValueContext): fc.Arbitrary<number> {
   const bound = (name: string) => schema[name] as number | undefined;
-  const step = bound('multipleOf') ?? (schema['type'] === 'integer' ? 1 : 0.01);
+  const step = bound('multipleOf') ?? ([schema['type']].flat().includes('integer') ? 1 : 0.01);
   const decimals = Math.max(0, Math.ceil(-Math.log10(step)));
   const above = bound('exclusiveMinimum');
   const min = Math.ceil((bound('minimum') ?? (above === undefined ? -1000 : above + step)) / step - 1e-9);

@@ -89,10 +89,11 @@ describe.each([
 
 describe('bill fields', () => {
   test("return the stored row under the contract's names", async () => {
-    type Stored = Row<'bills'> & { first: string; last: string; at: string; published: string };
+    type Stored = Row<'bills'> & { first: string; last: string; at: string; published: string; due: string };
     const [row] = await db.query<Stored>(
       `select b.*, start_date::text as first, end_date::text as last, to_char(b.created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as at,
-         to_char(b.published_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as published
+         to_char(b.published_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as published,
+         to_char(b.published_at at time zone 'UTC' + interval '30 days', 'YYYY-MM-DD') as due
        from bills b where id = $1`,
       [DEMO.bills.published],
     );
@@ -117,6 +118,8 @@ describe('bill fields', () => {
       status: 'published',
       created_at: row.at,
       published_at: row.published,
+      due_date: row.due,
+      is_overdue: row.due < new Date().toISOString().slice(0, 10),
     });
   });
 

@@ -26,6 +26,7 @@ describe('publication', () => {
       status: 'published',
       total_amount: 12,
       published_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      due_date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
     });
     await billing.rows("update couriers set name = 'Another', email = 'x@y.example' where id = $1", [
       courierId,
@@ -37,6 +38,7 @@ describe('publication', () => {
       status: 'published',
       courier_name: 'Another',
       published_at: data(reply).published_at,
+      due_date: data(reply).due_date,
     });
     expect(published.bill_from).toMatchObject({
       name: 'Miami Gateway',

@@ -320,6 +320,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   delete_draft: async (target, _own, { owner }) => ({
     body: { action: 'delete_draft', bill_id: await newDraft(owner, target) },
   }),
+  'getPaymentTerms of a courier': ({ courierId }) => ({ query: { courier_id: courierId } }),
+  'updatePaymentTerms of a courier': ({ courierId }) => ({ body: { courier_id: courierId, days: 14 } }),
   getCourierSettings: ({ courierId }) => ({ query: { id: courierId } }),
   'updateCourierSettings of a profile': ({ courierId }) => ({
     query: { id: courierId },

@@ -278,6 +278,12 @@ export const MATRIX = {
     'downloadCourierBill as a PDF':      ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
     'downloadCourierBill as lines':      ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
   },
+  getPaymentTerms: {
+    'getPaymentTerms of a courier':      ['200 200 404 404 400', S403,                  S403],
+  },
+  updatePaymentTerms: {
+    'updatePaymentTerms of a courier':   ['200 200 404 404 400', S403,                  S403],
+  },
   getCourierRates: {
     'getCourierRates':                   ['200 200 404 404 400', S403,                  S403],
   },

@@ -7,7 +7,7 @@ import { maskedTrackingNumber } from '../../tracking-numbers/public.js';
 import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
 import { columns } from '../../../platform/db/columns.js';
 
-const BILL = columns('Bill', 'b', ['remarks']);
+const BILL = columns('Bill', 'b', { remarks: 'remarks', storedDueDate: 'dueDate' });
 const BILL_PAYMENT = columns('BillPayment', 'p', [
   'id',
   'amountUsd',
@@ -47,7 +47,13 @@ export type Party = {
   email: string | null;
 };
 
-export type BillHeadRow = BillRow & RowOf<typeof BILL> & { billFrom: Party; billTo: Party };
+/** `storedDueDate` is text. It is null for a draft, and for a bill that a release without due dates published. */
+export type BillHeadRow = BillRow &
+  Omit<RowOf<typeof BILL>, 'storedDueDate'> & {
+    storedDueDate: string | null;
+    billFrom: Party;
+    billTo: Party;
+  };
 
 /** One bill that the caller may see, with its parties: the frozen ones, or the current ones of a draft. */
 export function findBill(ctx: UserScope, billId: string): Sql<BillHeadRow> {

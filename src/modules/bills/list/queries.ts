@@ -3,7 +3,7 @@ import { allOf, tenantRows } from '../../../platform/db/filters.js';
 import { limitTo } from '../../../platform/db/pages.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
-import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
+import { billColumns, isOverdue, visibleBills, type BillRow } from '../shared/bill-row.js';
 
 export type BillQuery = QueryOf<'listCourierBills'>;
 
@@ -19,12 +19,13 @@ export const pageOfBills = (ctx: UserScope, query: BillQuery): Sql<BillRow> =>
 export const countOfBills = (ctx: UserScope, query: BillQuery): Sql<{ total: number }> =>
   sql`select count(*)::int as total from bills b where ${matching(ctx, query)}`;
 
-const matching = (ctx: UserScope, { courier_id: courierId, status, from, to }: BillQuery): Sql =>
+const matching = (ctx: UserScope, { courier_id: courierId, status, overdue, from, to }: BillQuery): Sql =>
   allOf(
     visibleBills(ctx),
     // A courier only ever sees its own bills, whatever courier_id says.
     ctx.caller.courierId === null && courierId && sql`b.courier_id = ${courierId}::uuid`,
     status && sql`b.status = ${status}`,
+    overdue !== undefined && sql`${isOverdue} = ${overdue}::boolean`,
     from && sql`b.end_date >= ${from}::date`,
     to && sql`b.start_date <= ${to}::date`,
   );

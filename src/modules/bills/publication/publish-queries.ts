@@ -2,6 +2,7 @@ import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { partyOfCourier, partyOfWarehouse } from '../detail/queries.js';
+import { termsOf } from '../payment-terms/queries.js';
 import type { BillStatus } from '../shared/bill-row.js';
 import { columns } from '../../../platform/db/columns.js';
 
@@ -11,18 +12,22 @@ const BILL = columns('Bill', 'b', [
   'status',
   'totalAmount',
   'publishedAt',
+  'dueDate',
 ]);
 
-export type PublishedRow = RowOf<typeof BILL> & {
+/** `dueDate` is text. */
+export type PublishedRow = Omit<RowOf<typeof BILL>, 'dueDate'> & {
   sequenceNumber: number;
   status: BillStatus;
   publishedAt: Date;
+  dueDate: string;
 };
 
 /**
  * Gives a draft the tenant's next number and freezes its parties. Returns no row if the lines do not add
  * up to the total. The counter's row stays locked until the end of the transaction, so that numbers are in
- * the order of commits, and a failed transaction leaves no gap.
+ * the order of commits, and a failed transaction leaves no gap. The bill is due when the courier's present payment terms
+ * end.
  */
 export const publishDraft = (ctx: UserScope, billId: string): Sql<PublishedRow> =>
   sql`with consistent as (
@@ -36,13 +41,14 @@ export const publishDraft = (ctx: UserScope, billId: string): Sql<PublishedRow> 
     counted as (
       insert into bill_counters (tenant_id, last_number) select tenant_id, 1 from consistent
       on conflict (tenant_id) do update set last_number = bill_counters.last_number + 1
-      returning tenant_id, last_number)
+      -- not now(), the start of the transaction, which may have waited for the counter since; rounded as the column is
+      returning tenant_id, last_number, clock_timestamp()::timestamptz(3) as published_at)
     update bills b
     set status = case when b.total_amount = 0 then 'paid' else 'published' end,
       sequence_number = n.last_number,
       invoice_number = 'INV-' || lpad(n.last_number::text, greatest(6, length(n.last_number::text)), '0'),
-      -- not now(), the start of the transaction, which may have waited for the counter since
-      published_at = clock_timestamp(), bill_from = ${partyOfWarehouse}, bill_to = ${partyOfCourier}
+      published_at = n.published_at, due_date = (n.published_at at time zone 'UTC')::date + ${termsOf(ctx, sql`b.courier_id`)},
+      bill_from = ${partyOfWarehouse}, bill_to = ${partyOfCourier}
     from consistent t
     join counted n on n.tenant_id = t.tenant_id
     join tenants o on o.id = t.tenant_id

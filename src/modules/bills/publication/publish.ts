@@ -18,9 +18,14 @@ export async function publishBill(
     const bill = await lockDraft(tx, billId);
     const [row] = await tx.query(publishDraft(ctx, bill.id));
     if (!row) throw new Error(`The lines of draft ${bill.id} do not add up to its total.`);
-    const { invoiceNumber, sequenceNumber, status } = row;
+    const { invoiceNumber, sequenceNumber, status, dueDate } = row;
     const before = { invoice_number: bill.invoiceNumber, status: bill.status };
-    const after = { invoice_number: invoiceNumber, sequence_number: sequenceNumber, status };
+    const after = {
+      invoice_number: invoiceNumber,
+      sequence_number: sequenceNumber,
+      status,
+      due_date: dueDate,
+    };
     auditLater(tx, 'bill.published', bill.id, { before, after });
     return { billId: bill.id, row };
   });

@@ -27,10 +27,28 @@ const COURIER = columns('Courier', 'c', { courierName: 'name', courierCode: 'cod
 
 /** A bill in a list. Dates are text. */
 export type BillRow = Omit<RowOf<typeof BILL>, 'startDate' | 'endDate' | 'status'> &
-  RowOf<typeof COURIER> & { startDate: string; endDate: string; balance: string; status: BillStatus };
+  RowOf<typeof COURIER> & {
+    startDate: string;
+    endDate: string;
+    balance: string;
+    status: BillStatus;
+    dueDate: string | null;
+    isOverdue: boolean;
+  };
+
+/** The payment terms of a tenant that has set none, and of bills that a release without due dates published. */
+export const DEFAULT_TERMS_DAYS = 30;
+
+/** The last day to pay of a published bill `b`, in UTC. */
+export const dueDateOfPublished = sql`coalesce(b.due_date,
+  (coalesce(b.published_at, b.created_at) at time zone 'UTC')::date + ${DEFAULT_TERMS_DAYS}::int)`;
+
+/** Whether the bill `b` is overdue. A published bill has a balance, because the payment that settles it changes the status. */
+export const isOverdue = sql`(b.status = 'published' and ${dueDateOfPublished} < (now() at time zone 'UTC')::date)`;
 
 /** The columns of a BillRow, from `bills b` and its `couriers c`. */
-export const billColumns = sql`${BILL}, ${COURIER}, b.total_amount - b.paid_amount as balance`;
+export const billColumns = sql`${BILL}, ${COURIER}, b.total_amount - b.paid_amount as balance,
+  case when b.status <> 'draft' then ${dueDateOfPublished} end as "dueDate", ${isOverdue} as "isOverdue"`;
 
 /**
  * The application's own filter on `bills b`: a courier sees only its own bills, and no drafts. Row-level security

@@ -2,7 +2,7 @@ import { ownRows, tenantRows, untilDay } from '../../../platform/db/filters.js';
 import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import { once, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
-import { visibleBills } from '../shared/bill-row.js';
+import { dueDateOfPublished, visibleBills } from '../shared/bill-row.js';
 
 /** Dates are text, both inclusive and in UTC. */
 export type StatementPeriod = { courierId: string; from: string; to: string };
@@ -23,16 +23,23 @@ export type AccountRow = {
   days_61_90: string;
   days_over_90: string;
   credit: string;
+  late_0: string;
+  late_1_30: string;
+  late_31_60: string;
+  late_61_90: string;
+  late_over_90: string;
 };
 
-/** The figures of a courier's account: over the period, and by the age of its bills at the end. */
+/** The figures of a courier's account: over the period, and by the age and the delay of its bills at the end. */
 export function figuresOfAccount(ctx: UserScope, period: StatementPeriod): Sql<AccountRow> {
   const { courierId, from, to } = period;
   // A bill published after the period is not part of the ageing. Payments for it count as credit.
   return once`with moves as materialized (${movementsOfAccount(ctx, period)}),
     dues as (
-      select sum(amount_usd) as due, ${to}::date - max(day) filter (where kind = 'bill') as age
-      from moves group by bill_id)
+      select sum(m.amount_usd) as due, ${to}::date - max(m.day) filter (where m.kind = 'bill') as age,
+        ${to}::date - max(${dueDateOfPublished}) filter (where m.kind = 'bill') as late
+      from moves m join bills b on ${visibleBills(ctx)} and b.id = m.bill_id
+      group by m.bill_id)
     select c.id as courier_id, c.name as courier_name, c.code as courier_code, f.*, d.*
     from couriers c
     cross join (
@@ -48,7 +55,12 @@ export function figuresOfAccount(ctx: UserScope, period: StatementPeriod): Sql<A
         coalesce(sum(due) filter (where due > 0 and age between 31 and 60), 0) as days_31_60,
         coalesce(sum(due) filter (where due > 0 and age between 61 and 90), 0) as days_61_90,
         coalesce(sum(due) filter (where due > 0 and age > 90), 0) as days_over_90,
-        coalesce(sum(due) filter (where due < 0), 0) as credit
+        coalesce(sum(due) filter (where due < 0), 0) as credit,
+        coalesce(sum(due) filter (where due > 0 and late <= 0), 0) as late_0,
+        coalesce(sum(due) filter (where due > 0 and late between 1 and 30), 0) as late_1_30,
+        coalesce(sum(due) filter (where due > 0 and late between 31 and 60), 0) as late_31_60,
+        coalesce(sum(due) filter (where due > 0 and late between 61 and 90), 0) as late_61_90,
+        coalesce(sum(due) filter (where due > 0 and late > 90), 0) as late_over_90
       from dues) as d
     where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 }

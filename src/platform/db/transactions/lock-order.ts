@@ -11,6 +11,7 @@ const COUNTERS = 'event counters';
 const ORDER: readonly LockKind[] = [
   'administrators',
   'security settings',
+  'payment terms',
   'service tokens',
   'warehouses',
   'rates',

@@ -176,6 +176,19 @@ describe('draft download', () => {
   });
 });
 
+describe('due date', () => {
+  test('is printed as stored, and not at all on a bill that was published without one', async () => {
+    const lines = [{ amount_usd: '1.00' }];
+    const due = await insertBill({ lines, columns: { due_date: '2027-01-15' } });
+    expect(await textOf('iex', due)).toContain('Due 2027-01-15');
+    const older = await textOf('iex', await insertBill({ lines }));
+    expect(older).toContain('Issued');
+    expect(older).not.toContain('Due ');
+    const draft = await insertBill({ status: 'draft', lines, columns: { due_date: '2027-01-15' } });
+    expect(await textOf('manager', draft)).toContain('Due Not issued');
+  });
+});
+
 describe('package of an unknown customer', () => {
   test('masks the tracking number for couriers and shows it in full to staff', async () => {
     const [parcel = {}] = await packageLines(1);

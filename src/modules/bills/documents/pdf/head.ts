@@ -77,8 +77,10 @@ function putLogo(sheet: Sheet, logo: Picture | undefined, y: number): number {
 
 /** Returns the position of their end. */
 function putFacts(sheet: Sheet, { bill }: Invoice, y: number): number {
-  const facts: [string, string][] = [
+  const facts: [string, string | null][] = [
     ['Issued', bill.publishedAt ? day(bill.publishedAt) : 'Not issued'],
+    // A bill that was published without a due date keeps its text.
+    ['Due', bill.status === 'draft' ? 'Not issued' : bill.storedDueDate],
     ['Period', `${bill.startDate} to ${bill.endDate}`],
     ['Service', bill.serviceType],
     ['Packages', String(bill.totalPackages)],
@@ -86,6 +88,7 @@ function putFacts(sheet: Sheet, { bill }: Invoice, y: number): number {
   ];
   let end = y;
   for (const [name, value] of facts) {
+    if (value === null) continue;
     putText(sheet, name, { x: MIDDLE, y: end }, STYLES.quiet);
     const area = { x: MIDDLE + 70, y: end, width: RIGHT - MIDDLE - 70 };
     end = Math.max(putLines(sheet, value, area, STYLES.body), end + lineHeight(STYLES.body)) + 2.5;
