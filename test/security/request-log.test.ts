@@ -213,7 +213,7 @@ describe('the log line of a completed request', () => {
       method: 'POST',
       path: '/api/ServiceTokens.php',
       headers: bearer(courierToken),
-      body: { action: 'create', name: 'logged', scopes: ['packages:read'] },
+      body: { action: 'create', name: 'logged', scopes: ['packages:read'], current_password: DEMO.password },
     };
     const { data } = JSON.parse((await logOf(create)).answer.text) as { data: { token: string } };
     const events = (value: string) => logOf({ path: '/api/Events.php', headers: bearer(value) });
@@ -222,7 +222,7 @@ describe('the log line of a completed request', () => {
       courierId: DEMO.couriers.IEX,
     });
     const invented = await events(newServiceToken({ tokenId: randomUUID(), courierId: DEMO.couriers.IEX }));
-    expect(invented.end).toMatchObject({ code: 'service_token_invalid', tokenId: expect.any(String) });
+    expect(invented.end).toMatchObject({ code: 'service_token_invalid', claimedTokenId: expect.any(String) });
     expect(invented.end).not.toHaveProperty('courierId');
     const submit = (key: string) =>
       logOf({ method: 'POST', path: '/api/Prealert.php', headers: { 'x-api-key': key }, body: {} });

@@ -7,6 +7,7 @@ import {
   newNumber,
 } from '../../support/builders/parcels.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
+import { makeApi } from '../../support/fixture/api.js';
 import { startCountingProxy, type CountingProxy, type Sent } from '../../support/harness/counting-proxy.js';
 import { readWritten } from '../../support/readers/written.js';
 import { startService, type Service } from '../../support/service/service.js';
@@ -32,7 +33,10 @@ afterAll(async () => {
 });
 
 const claim = (tracking_number: string) =>
-  service.call('claimParcel', { as: 'iex', body: { tracking_number, user_code: CUSTOMERS.IEX } });
+  makeApi(() => service)
+    .as('iex')
+    .claimParcel({ tracking_number, user_code: CUSTOMERS.IEX })
+    .answer();
 
 /** Makes a number of each kind about which an answer must say nothing. */
 const KINDS: Record<string, () => Promise<string>> = {
@@ -64,9 +68,9 @@ async function look(number: string): Promise<Seen> {
   const reply = await claim(number);
   const sent = proxy.take();
   const { tables } = await written.since(mark);
-  const { claim_id } = reply.body['data'];
+  const { claim_id } = reply.data;
   return {
-    reply: comparableReply(reply).replace(String(claim_id), ''),
+    reply: comparableReply(reply).replace(claim_id, ''),
     headers: [...reply.headers.keys()].sort().join(' '),
     sent,
     // The work of the request itself: workers may write their own tables meanwhile.

@@ -26,8 +26,14 @@ describe('a claim', () => {
     expect(status).toBe('open');
     const [listed] = (await api.as('iex').listParcelClaims({ limit: 1 }).ok()).data;
     expect(listed).toMatchObject({
-      ...{ claim_id, courier_id: IEX, user_code: CUSTOMERS.IEX, tracking_number: number, status: 'open' },
-      ...{ reason: null, package_id: null, decided_at: null },
+      claim_id,
+      courier_id: IEX,
+      user_code: CUSTOMERS.IEX,
+      tracking_number: number,
+      status: 'open',
+      reason: null,
+      package_id: null,
+      decided_at: null,
     });
     const parcels = makeParcels(service());
     expect(await parcels.auditOf(claim_id)).toEqual([
@@ -115,16 +121,14 @@ describe('the attempts of a courier', () => {
 
 describe('the attempts of an address', () => {
   const CALLERS = rounds(80, 300);
-  const { api, db, service } = withService();
+  const { api, db } = withService();
 
   test(`store five of ${CALLERS} claims at the same time, and end after ${OF_ADDRESS}`, async () => {
     const codes = await Promise.all(
       Array.from({ length: CALLERS }, async () => {
-        const { status, body } = await service().call('claimParcel', {
-          as: 'iex',
-          body: { tracking_number: newNumber(), user_code: CUSTOMERS.IEX },
-        });
-        return status === 201 ? 'created' : String(body['code']);
+        const sent = { tracking_number: newNumber(), user_code: CUSTOMERS.IEX };
+        const { status, code } = await api.as('iex').claimParcel(sent).answer();
+        return status === 201 ? 'created' : code;
       }),
     );
     const count = (code: string) => codes.filter((each) => each === code).length;

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { CUSTOMERS, insertClaim, makeParcels, newNumber } from '../../support/builders/parcels.js';
+import { unchecked } from '../../support/fixture/sent.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { rounds } from '../../support/harness/effort.js';
 import { untilAdmitted } from '../../support/service/service.js';
@@ -8,7 +9,7 @@ import { untilAdmitted } from '../../support/service/service.js';
 const { IEX, HRB } = DEMO.couriers;
 const CLAIMANTS = rounds(100, 400);
 
-const { db, service } = withService({ poolSize: 20 });
+const { api, db, service } = withService({ poolSize: 20 });
 
 let couriers: string[] = [];
 beforeAll(async () => {
@@ -30,7 +31,10 @@ beforeAll(async () => {
 
 const review = (body: object) =>
   untilAdmitted(() =>
-    service().call('reviewParcelClaim', { as: 'warehouse', body: { reason: 'Race.', ...body } }),
+    api
+      .as('warehouse')
+      .reviewParcelClaim(unchecked({ reason: 'Race.', ...body }))
+      .answer(),
   );
 
 test(`of ${CLAIMANTS} claims of one parcel that are approved at the same time, exactly one gets it`, async () => {
@@ -41,7 +45,7 @@ test(`of ${CLAIMANTS} claims of one parcel that are approved at the same time, e
   );
   const replies = await Promise.all(claims.map((claim_id) => review({ action: 'approve', claim_id })));
   const winners = replies.filter(({ status }) => status === 200);
-  expect(winners.map(({ body }) => body['data'].package_id)).toEqual([packageId]);
+  expect(winners.map(({ data }) => data.package_id)).toEqual([packageId]);
   const refusals = new Set(replies.filter(({ status }) => status !== 200).map(({ body }) => body['code']));
   expect([...refusals]).toEqual(['parcel_claim_decided']);
   const [approved, ...others] = await makeParcels(service()).select(

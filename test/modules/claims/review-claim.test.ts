@@ -39,7 +39,9 @@ describe('approve', () => {
     const { data } = await approve(iex).ok();
     expect(data).toEqual({ package_id: packageId, refused_claims: 1, closed_prealerts: 1 });
     expect(await parcels().packageRow(packageId)).toMatchObject({
-      ...{ courier_id: IEX, user_code: CUSTOMERS.IEX, prealert_id: null },
+      courier_id: IEX,
+      user_code: CUSTOMERS.IEX,
+      prealert_id: null,
     });
     const by = DEMO.users.warehouse;
     expect(await claimRow(iex)).toEqual({

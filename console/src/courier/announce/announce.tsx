@@ -6,21 +6,16 @@ import { PAGE_SIZE, useHashList } from '../../office/list/listed.js';
 import type { ListColumn } from '../../office/list/table.js';
 import { api } from '../../session/session.js';
 import { dateTime, t, textOf } from '../../texts/texts.js';
-import { Heading, Tag } from '../../ui/parts.js';
+import { Heading } from '../../ui/parts.js';
 import { Customer } from '../../ui/owner.js';
 import { linkTo, openAddress, route } from '../../ui/router.js';
 import { AnnounceForm } from './announce-form.js';
 import { AnnouncementPanel } from './announcement-panel.js';
 import { LinesDialog } from './lines-dialog.js';
+import { PrealertTag } from './prealert-tag.js';
 import { UploadDialog } from './upload-dialog.js';
 
 const STATUSES = ['pending', 'received', 'flagged'] as const;
-
-export const PrealertTag = ({ status }: { status: string }) => (
-  <Tag tint={status === 'flagged' ? 'warn' : status === 'received' ? 'good' : 'plain'}>
-    {textOf('prealert', status)}
-  </Tag>
-);
 
 const columns = (): ListColumn<Prealert>[] => [
   {

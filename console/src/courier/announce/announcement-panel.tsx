@@ -9,7 +9,7 @@ import { dateTime, t } from '../../texts/texts.js';
 import { Code } from '../../ui/code.js';
 import { Empty } from '../../ui/parts.js';
 import { linkTo, openAddress } from '../../ui/router.js';
-import { PrealertTag } from './announce.js';
+import { PrealertTag } from './prealert-tag.js';
 
 type PanelProps = {
   /** Undefined if it is not on this page of the list: no operation returns one. */

@@ -7,7 +7,7 @@ import { Code } from '../../ui/code.js';
 import { useLoad } from '../../ui/load.js';
 import { Content, Empty, Heading, Table } from '../../ui/parts.js';
 import { isId, linkTo } from '../../ui/router.js';
-import { BillTag } from './bills.js';
+import { BillTag } from './bill-tag.js';
 import { Documents } from './documents.js';
 
 const LINES = 100;

@@ -5,17 +5,14 @@ import { PAGE_SIZE, useHashList } from '../../office/list/listed.js';
 import type { ListColumn } from '../../office/list/table.js';
 import { api } from '../../session/session.js';
 import { date, dateTime, money, number, t, textOf } from '../../texts/texts.js';
-import { Heading, Tag } from '../../ui/parts.js';
+import { Heading } from '../../ui/parts.js';
 import { linkTo, openAddress, route } from '../../ui/router.js';
 import { PageTabs } from '../ui/page-tabs.js';
+import { BillTag } from './bill-tag.js';
 import { BillView } from './bill-view.js';
 import { Documents } from './documents.js';
 
 const STATUSES = ['published', 'paid'] as const;
-
-export const BillTag = ({ status }: { status: string }) => (
-  <Tag tint={status === 'paid' ? 'good' : 'warn'}>{textOf('bill', status)}</Tag>
-);
 
 const columns = (): ListColumn<Bill>[] => [
   {
