@@ -198,6 +198,14 @@ export const BOUND_KINDS = {
     "item_rows": 6,
     "item_bytes": 4096
   },
+  "billing_run": {
+    "writes": "bills of several couriers with a line per package",
+    "rows": 1600,
+    "kib": 2048,
+    "items": 120000,
+    "item_rows": 2,
+    "item_bytes": 2048
+  },
   "rates": {
     "writes": "a rate table",
     "rows": 30,
@@ -399,6 +407,15 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   },
   "updatePaymentTerms": {
     "application/json": "record"
+  },
+  "listCourierStatements": {
+    "query": "read"
+  },
+  "listBillingRun": {
+    "query": "read"
+  },
+  "manageBillingRun": {
+    "application/json": "billing_run"
   },
   "getCourierRates": {
     "query": "read"

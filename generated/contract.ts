@@ -1941,6 +1941,79 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/CourierStatements.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the accounts of all couriers
+         * @description For administrators, managers and service tokens of the staff. Returns what each courier owes today (UTC), and for how long. The courier with the
+         *     largest overdue amount comes first, then the one with the largest balance. Couriers that owe nothing are included unless
+         *     `overdue` is `true`.
+         *
+         *     `balance` is the `closing_balance` of the courier's statement until today, and `due_ageing` is the same as there. `meta.totals` has the sums over all
+         *     couriers, on every page and with every filter.
+         */
+        get: operations["listCourierStatements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/BillingRun.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all couriers for the billing of a month
+         * @description For administrators and managers. Returns for each courier what was received in a month and is not billed, the bills of the month, and what
+         *     to look at before publishing. Couriers are listed by name. Days are in UTC. A bill belongs to the month of its `end_date`.
+         *
+         *     `meta.totals` has the sums over all couriers. `unbilled_amount` is the amount of `GenerateCourierInvoice.php` and of a draft, without the packages that are already on a bill.
+         */
+        get: operations["listBillingRun"];
+        put?: never;
+        /**
+         * Draft or publish the bills of a month
+         * @description For administrators and managers. `action` selects the operation. It applies to all couriers, or to those of `courier_ids`.
+         *
+         *     | `action` | What it does |
+         *     |---|---|
+         *     | `draft` | Creates a draft per courier for the packages that were received in the month and are on no bill, as `create_draft` of `ManageCourierBills.php`. A courier with a draft of the month gets no second one. |
+         *     | `publish` | Publishes the drafts whose `end_date` is in the month, as `publish` of `ManageCourierBills.php`. |
+         *
+         *     **Results.** `results` has an entry per courier. What is refused for one courier does not stop the others. With `publish` and without
+         *     `courier_ids`, only couriers with drafts have an entry.
+         *
+         *     **Going on.** One request drafts the bills of at most 25 couriers and stops before it has more than 20,000 packages, unless the first courier has more. It publishes at
+         *     most 100 bills. If there is more to do, `next_after` is not `null`: send the same request with it as `after`, until it is `null`.
+         *
+         *     **Repeating.** All changes of one request are stored together, or none. A repeated request bills no package and publishes no bill a second time.
+         *
+         *     ```php
+         *     $run = ['action' => 'publish', 'month' => '2026-11'];
+         *     do {
+         *         $data = $post('/api/BillingRun.php', $run)['data'];
+         *         $run['after'] = $data['next_after'];
+         *     } while ($data['next_after'] !== null);
+         *     ```
+         */
+        post: operations["manageBillingRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/GetCourierRates.php": {
         parameters: {
             query?: never;
@@ -6614,6 +6687,241 @@ export interface components {
             /** @description Days from publication to the due date. 0 means due on the day of publication. `null` removes the setting: a courier gets the default, and the default is 30 days. */
             days: number | null;
         };
+        AccountDueAgeing: {
+            /**
+             * Format: double
+             * @description Outstanding amount of bills that are due today or later, in USD.
+             */
+            current: number;
+            /**
+             * Format: double
+             * @description Outstanding amount of bills that were due 1 to 30 days ago, in USD.
+             */
+            days_1_30: number;
+            /**
+             * Format: double
+             * @description Outstanding amount of bills that were due 31 to 60 days ago, in USD.
+             */
+            days_31_60: number;
+            /**
+             * Format: double
+             * @description Outstanding amount of bills that were due 61 to 90 days ago, in USD.
+             */
+            days_61_90: number;
+            /**
+             * Format: double
+             * @description Outstanding amount of bills that were due more than 90 days ago, in USD.
+             */
+            days_over_90: number;
+        };
+        CourierAccount: {
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Display name of the courier. */
+            courier_name: string;
+            /** @description The courier's short code. */
+            courier_code: string;
+            /**
+             * Format: double
+             * @description Outstanding amount of the courier's published bills, in USD. The sum of `due_ageing`.
+             */
+            balance: number;
+            /**
+             * Format: double
+             * @description The part of `balance` whose bills were due before today, in USD.
+             */
+            overdue: number;
+            /** @description Number of bills with an outstanding amount. */
+            unpaid_bills: number;
+            /** @description `balance` by the days since the bills were due. */
+            due_ageing: components["schemas"]["AccountDueAgeing"];
+            /**
+             * Format: date
+             * @description The earliest due date of an unpaid bill; `null` if nothing is outstanding.
+             */
+            oldest_due_date: string | null;
+        };
+        AccountFigures: {
+            /**
+             * Format: double
+             * @description Outstanding amount of all published bills, in USD. The sum of `due_ageing`.
+             */
+            balance: number;
+            /**
+             * Format: double
+             * @description The part of `balance` whose bills were due before today, in USD.
+             */
+            overdue: number;
+            /** @description Number of bills with an outstanding amount. */
+            unpaid_bills: number;
+            /** @description `balance` by the days since the bills were due. */
+            due_ageing: components["schemas"]["AccountDueAgeing"];
+        };
+        /**
+         * @description A month, `YYYY-MM`. Days are in UTC.
+         * @example 2026-11
+         */
+        BillingMonth: string;
+        BillingRunSums: {
+            /** @description Number of bills. */
+            bills: number;
+            /**
+             * Format: double
+             * @description Sum of their `total_amount`, in USD.
+             */
+            amount: number;
+        };
+        BillingRunBill: {
+            bill_id: components["schemas"]["Uuid"];
+            /** @description For a draft `DRAFT-` and 8 characters, after publication `INV-` and the number. */
+            invoice_number: string;
+            status: components["schemas"]["BillStatus"];
+            /** @description First day of the period, in UTC. */
+            start_date: components["schemas"]["CalendarDate"];
+            /** @description Last day of the period, in UTC. */
+            end_date: components["schemas"]["CalendarDate"];
+            /** @description Number of billed packages. */
+            total_packages: number;
+            /**
+             * Format: double
+             * @description Amount of the bill with tax, in USD.
+             */
+            total_amount: number;
+            /** @description Last day to pay, in UTC; `null` for a draft. */
+            due_date: components["schemas"]["NullableCalendarDate"];
+        };
+        BillingRunWarning: {
+            /**
+             * @description | Value | Meaning |
+             *     |---|---|
+             *     | `rate_gap` | The courier's tiers do not cover some weights, or it has none. Packages with such a weight are billed at 0. |
+             *     | `disputed` | Packages of the month that another courier has announced too. Staff have not reviewed the pre-alerts yet. |
+             * @enum {string}
+             */
+            code: "rate_gap" | "disputed";
+            /** @description Number of the courier's packages that it concerns; 0 for a gap without packages. */
+            packages: number;
+            /** @description Text for people. */
+            message: string;
+        };
+        BillingRunCourier: {
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Display name of the courier. */
+            courier_name: string;
+            /** @description The courier's short code. */
+            courier_code: string;
+            /**
+             * @description `draft` if there is a draft of the month, `published` if all bills of the month are published, `nothing` if there is no bill of the
+             *     month. A bill belongs to the month of its `end_date`.
+             * @enum {string}
+             */
+            state: "nothing" | "draft" | "published";
+            /** @description The courier's packages that were received in the month and are on no bill. With the state `published` they came late. */
+            unbilled_packages: number;
+            /**
+             * Format: double
+             * @description Fees and air freight of these packages without tax, in USD: the `subtotal` that a draft would have now.
+             */
+            unbilled_amount: number;
+            /** @description The courier's drafts of the month. */
+            drafts: components["schemas"]["BillingRunSums"];
+            /** @description The courier's published bills of the month, paid ones included. */
+            published: components["schemas"]["BillingRunSums"];
+            /** @description The bills of the month, newest first, at most 20. */
+            bills: components["schemas"]["BillingRunBill"][];
+            /** @description What to look at before you publish. Usually empty. */
+            warnings: components["schemas"]["BillingRunWarning"][];
+        };
+        BillingRunTotals: {
+            /** @description The drafts of the month of all couriers. */
+            drafts: components["schemas"]["BillingRunSums"];
+            /** @description The published bills of the month of all couriers, paid ones included. */
+            published: components["schemas"]["BillingRunSums"];
+            /** @description Packages that were received in the month and belong to no courier. They are on no bill until they have an owner. */
+            packages_without_owner: number;
+        };
+        /** @description The couriers. If omitted, all couriers. */
+        ChosenCouriers: string[];
+        /**
+         * Format: uuid
+         * @description Go on after this courier. Send `next_after` of the previous response, and otherwise the same request.
+         */
+        RunAfter: string;
+        DraftBillingRunAction: {
+            /**
+             * @description Always `draft`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "draft";
+            /** @description The month to bill, from its first to its last day. */
+            month: components["schemas"]["BillingMonth"];
+            /** @description Service level of the period, printed on each bill. */
+            service_type: string;
+            /**
+             * Format: double
+             * @description Percent of each subtotal, at most 3 decimals.
+             * @default 0
+             */
+            tax_rate: number;
+            /** @description Note to the couriers, printed below the lines of each bill. */
+            remarks?: string;
+            courier_ids?: components["schemas"]["ChosenCouriers"];
+            after?: components["schemas"]["RunAfter"];
+        };
+        PublishBillingRunAction: {
+            /**
+             * @description Always `publish`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "publish";
+            /** @description The drafts whose `end_date` is in this month are published. */
+            month: components["schemas"]["BillingMonth"];
+            courier_ids?: components["schemas"]["ChosenCouriers"];
+            after?: components["schemas"]["RunAfter"];
+        };
+        /** @description An action on the bills of a month. */
+        BillingRunAction: components["schemas"]["DraftBillingRunAction"] | components["schemas"]["PublishBillingRunAction"];
+        BillingRunResult: {
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Display name of the courier; `null` if there is no such courier. */
+            courier_name: string | null;
+            /** @description The courier's short code; `null` if there is no such courier. */
+            courier_code: string | null;
+            /**
+             * @description `drafted` or `published` if `bills` were made or published, `unchanged` if there was nothing to do, `refused` if something must be
+             *     corrected first.
+             * @enum {string}
+             */
+            outcome: "drafted" | "published" | "unchanged" | "refused";
+            /**
+             * @description The reason; `null` if bills were made or published.
+             *
+             *     | Value | Outcome | Meaning |
+             *     |---|---|---|
+             *     | `nothing_to_bill` | `unchanged` | All packages of the month are on a bill, or there is none. |
+             *     | `draft_exists` | `unchanged` | There is a draft of the month: see `bills`. Publish or delete it before you draft again. |
+             *     | `nothing_to_publish` | `unchanged` | There is no draft of the month. |
+             *     | `courier_not_found` | `refused` | There is no such courier. |
+             *     | `bill_too_large` | `refused` | More than 100,000 packages, or an amount above 9,999,999,999.99 USD: draft shorter periods with `ManageCourierBills.php`. |
+             *     | `draft_inconsistent` | `refused` | A draft does not match its lines. Delete it and draft again. The courier's other drafts were published. |
+             * @enum {string|null}
+             */
+            code: "nothing_to_bill" | "draft_exists" | "nothing_to_publish" | "courier_not_found" | "bill_too_large" | "draft_inconsistent" | null;
+            /** @description Text for people. */
+            message: string;
+            /** @description The bills that were made or published, or the drafts that already existed. At most 100. */
+            bills: components["schemas"]["BillingRunBill"][];
+            /** @description Gaps in the courier's tiers. Packages with such a weight are billed at 0. Only with the outcome `drafted`; usually empty. */
+            warnings: string[];
+        };
+        BillingRunOutcome: {
+            /** @description One entry per courier, by `courier_id`. */
+            results: components["schemas"]["BillingRunResult"][];
+            /**
+             * Format: uuid
+             * @description Send it as `after` to go on with the next couriers; `null` when all are done.
+             */
+            next_after: string | null;
+        };
         /** @description A weight range and the flat fee for a package in it. */
         RateTier: {
             /** @description Identifier of the tier. */
@@ -8537,6 +8845,26 @@ export interface components {
             data: components["schemas"]["BillingReconciliation"];
             meta: components["schemas"]["KeyPageMeta"];
         };
+        ListCourierStatementsResult: components["schemas"]["Success"] & {
+            /** @description The largest overdue amount first. */
+            data: components["schemas"]["CourierAccount"][];
+            meta: components["schemas"]["PageMeta"] & {
+                /** @description The day of the figures, in UTC. */
+                as_of: components["schemas"]["CalendarDate"];
+                /** @description The sums over all couriers. */
+                totals: components["schemas"]["AccountFigures"];
+            };
+        };
+        ListBillingRunResult: components["schemas"]["Success"] & {
+            /** @description By name. */
+            data: components["schemas"]["BillingRunCourier"][];
+            meta: components["schemas"]["PageMeta"] & {
+                totals: components["schemas"]["BillingRunTotals"];
+            };
+        };
+        ManageBillingRunResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["BillingRunOutcome"];
+        };
         GetCourierRatesResult: components["schemas"]["Success"] & {
             data: components["schemas"]["RateTables"];
         };
@@ -9767,6 +10095,22 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "ListBillingRun.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "ListCarriers.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -9784,6 +10128,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ListCourierBills.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListCourierStatements.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10106,6 +10466,25 @@ export interface components {
         MalformedRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ManageBillingRun.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -16640,6 +17019,287 @@ export interface operations {
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.billing.manage"];
             404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCourierStatements: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `true` returns only couriers with an overdue amount, `false` only the others. If omitted, all couriers. `true`, `false`, `1` or `0`.
+                 * @example true
+                 */
+                overdue?: boolean;
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Couriers per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The accounts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 couriers found.",
+                     *       "data": [
+                     *         {
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "courier_code": "IEX",
+                     *           "balance": 575.88,
+                     *           "overdue": 120.5,
+                     *           "unpaid_bills": 2,
+                     *           "due_ageing": {
+                     *             "current": 455.38,
+                     *             "days_1_30": 120.5,
+                     *             "days_31_60": 0,
+                     *             "days_61_90": 0,
+                     *             "days_over_90": 0
+                     *           },
+                     *           "oldest_due_date": "2026-11-09"
+                     *         },
+                     *         {
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c02",
+                     *           "courier_name": "Harbour Freight",
+                     *           "courier_code": "HRB",
+                     *           "balance": 0,
+                     *           "overdue": 0,
+                     *           "unpaid_bills": 0,
+                     *           "due_ageing": {
+                     *             "current": 0,
+                     *             "days_1_30": 0,
+                     *             "days_31_60": 0,
+                     *             "days_61_90": 0,
+                     *             "days_over_90": 0
+                     *           },
+                     *           "oldest_due_date": null
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 50,
+                     *         "total_records": 2,
+                     *         "total_pages": 1,
+                     *         "as_of": "2026-11-21",
+                     *         "totals": {
+                     *           "balance": 575.88,
+                     *           "overdue": 120.5,
+                     *           "unpaid_bills": 2,
+                     *           "due_ageing": {
+                     *             "current": 455.38,
+                     *             "days_1_30": 120.5,
+                     *             "days_31_60": 0,
+                     *             "days_61_90": 0,
+                     *             "days_over_90": 0
+                     *           }
+                     *         }
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListCourierStatementsResult"];
+                };
+            };
+            400: components["responses"]["ListCourierStatements.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.bills.read.PermissionDenied.billing.manage"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBillingRun: {
+        parameters: {
+            query: {
+                /**
+                 * @description The month.
+                 * @example 2026-11
+                 */
+                month: components["schemas"]["BillingMonth"];
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Couriers per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The couriers by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 couriers found.",
+                     *       "data": [
+                     *         {
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c02",
+                     *           "courier_name": "Harbour Freight",
+                     *           "courier_code": "HRB",
+                     *           "state": "nothing",
+                     *           "unbilled_packages": 41,
+                     *           "unbilled_amount": 702.44,
+                     *           "drafts": {
+                     *             "bills": 0,
+                     *             "amount": 0
+                     *           },
+                     *           "published": {
+                     *             "bills": 0,
+                     *             "amount": 0
+                     *           },
+                     *           "bills": [],
+                     *           "warnings": [
+                     *             {
+                     *               "code": "rate_gap",
+                     *               "packages": 1,
+                     *               "message": "No tier covers weights above 100 lb; 1 package has no fee."
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "courier_code": "IEX",
+                     *           "state": "published",
+                     *           "unbilled_packages": 0,
+                     *           "unbilled_amount": 0,
+                     *           "drafts": {
+                     *             "bills": 0,
+                     *             "amount": 0
+                     *           },
+                     *           "published": {
+                     *             "bills": 1,
+                     *             "amount": 655.38
+                     *           },
+                     *           "bills": [
+                     *             {
+                     *               "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402",
+                     *               "invoice_number": "INV-000002",
+                     *               "status": "published",
+                     *               "start_date": "2026-11-01",
+                     *               "end_date": "2026-11-30",
+                     *               "total_packages": 38,
+                     *               "total_amount": 655.38,
+                     *               "due_date": "2026-12-31"
+                     *             }
+                     *           ],
+                     *           "warnings": []
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 50,
+                     *         "total_records": 2,
+                     *         "total_pages": 1,
+                     *         "totals": {
+                     *           "drafts": {
+                     *             "bills": 0,
+                     *             "amount": 0
+                     *           },
+                     *           "published": {
+                     *             "bills": 1,
+                     *             "amount": 655.38
+                     *           },
+                     *           "packages_without_owner": 3
+                     *         }
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListBillingRunResult"];
+                };
+            };
+            400: components["responses"]["ListBillingRun.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.billing.manage"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageBillingRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BillingRunAction"];
+            };
+        };
+        responses: {
+            /** @description The action was executed for the couriers of this step. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManageBillingRunResult"];
+                };
+            };
+            400: components["responses"]["ManageBillingRun.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.billing.manage"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];

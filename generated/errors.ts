@@ -908,6 +908,10 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} must be three digits."
   },
+  "month": {
+    "code": "pattern",
+    "message": "{field} must be a month from 2000-01 to 2099-12, in the form YYYY-MM."
+  },
   "date_time": {
     "code": "pattern",
     "message": "{field} must be a date and time in the form YYYY-MM-DD HH:MM:SS."
@@ -1375,6 +1379,7 @@ export const problemsOfPatterns = {
   "^[A-Z0-9]{2,10}$": "courier_code",
   "^[A-Za-z0-9][A-Za-z0-9._@+-]*$": "username",
   "^\\d{3}$": "three_digits",
+  "^20\\d{2}-(0[1-9]|1[0-2])$": "month",
   "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$": "date_time",
   "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?$": "scan_time"
 } as const;
@@ -1563,6 +1568,7 @@ export type FieldProblem =
     | 'courier_code'
     | 'username'
     | 'three_digits'
+    | 'month'
     | 'date_time'
     | 'scan_time'
     | 'unacceptable'

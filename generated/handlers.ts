@@ -118,6 +118,12 @@ export type Handlers = {
   getPaymentTerms: Handler<'getPaymentTerms'>;
   /** Change the payment terms */
   updatePaymentTerms: Handler<'updatePaymentTerms'>;
+  /** List the accounts of all couriers */
+  listCourierStatements: Handler<'listCourierStatements'>;
+  /** List all couriers for the billing of a month */
+  listBillingRun: Handler<'listBillingRun'>;
+  /** Draft or publish the bills of a month */
+  manageBillingRun: Handler<'manageBillingRun'>;
   /** Read rate tables */
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */

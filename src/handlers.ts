@@ -5,6 +5,8 @@ import { auditLogHandlers } from './modules/audit-log/handlers.js';
 import { loginHandlers } from './modules/auth/login/handlers.js';
 import { billHandlers } from './modules/bills/handlers.js';
 import { paymentTermsHandlers } from './modules/bills/payment-terms/handlers.js';
+import { billAccountHandlers } from './modules/bills/accounts/handlers.js';
+import { billingRunHandlers } from './modules/bills/run/handlers.js';
 import { customerHandlers } from './modules/customers/handlers.js';
 import { carrierHandlers } from './modules/carriers/handlers.js';
 import { claimHandlers } from './modules/claims/handlers.js';
@@ -65,6 +67,8 @@ export function makeHandlers(deps: Deps) {
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
     ...paymentTermsHandlers(),
+    ...billAccountHandlers(),
+    ...billingRunHandlers(deps),
     ...courierHandlers(deps),
     ...courierAdministrationHandlers(deps),
     ...warehouseHandlers(),

@@ -136,6 +136,18 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { value: date, matches: (record) => String(record['start_date']) <= date };
   },
 
+  'listCourierStatements overdue': async (_all, owner) => {
+    await insertCouriers(owner);
+    await clone(owner, 'bills', DEMO.bills.published, {
+      courier_id: DEMO.couriers.HRB,
+      invoice_number: 'INV-LATE-2',
+      sequence_number: null,
+      due_date: '2020-01-01',
+    });
+    return { value: true, matches: (record) => Number(record['overdue']) > 0 };
+  },
+  'listBillingRun month': { isNoFilter: 'selects the figures of each courier: list-billing-run.test.ts' },
+
   'getCourierBill bill_id': { isNoFilter: 'selects the bill' },
   'getCourierStatement courier_id': { isNoFilter: 'selects the account' },
   'getCourierStatement from': (all) => {

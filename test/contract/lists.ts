@@ -52,6 +52,7 @@ const REQUIRED_PARAMS: Partial<Record<OperationId, Values>> = {
   getCourierBill: { bill_id: DEMO.bills.published },
   getCourierStatement: { courier_id: DEMO.couriers.IEX, from: '2020-01-01', to: '2100-01-01' },
   getBillingReconciliation: lastYear(),
+  listBillingRun: { month: '2024-05' },
   getManifestLoading: { manifest_id: DEMO.manifests.draft, list: 'expected' },
 };
 

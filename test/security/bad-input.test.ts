@@ -1274,6 +1274,8 @@ describe('mass assignment', () => {
       'the response has the row without its secret: manage-service-tokens.test.ts',
     'manageServiceTokens rotate': 'stores nothing of the request: manage-service-tokens.test.ts',
     'manageServiceTokens revoke': 'stores nothing of the request: manage-service-tokens.test.ts',
+    'manageBillingRun draft': 'returns several rows: draft-billing-run.test.ts',
+    'manageBillingRun publish': 'stores nothing of the request: publish-billing-run.test.ts',
     updatePaymentTerms: 'has no column beside the declared fields: payment-terms.test.ts',
     updateSecuritySettings: 'would lock the other callers out: security-settings.test.ts',
     previewCourierInvoice: 'reads',

@@ -294,6 +294,8 @@ describe.each(LAYERS)('with %s', (name, options) => {
     for (const { body } of shared) expect(canariesIn(body)).toEqual([tenant]);
     if (!principal.endsWith('admin')) return shared;
     shared.push(await service.call('getPaymentTerms', { as: principal }));
+    shared.push(await get('listCourierStatements'));
+    shared.push(await service.call('listBillingRun', { as: principal, query: { month: '2024-05' } }));
     const searches = ['canary:', 'canary:IEX', 'canary:TW', 'e', '%'].map((search) => ({ search }));
     const filters: Call['query'][] = [{ is_active: true }, { is_active: false }, { sort_by: 'courier_code' }];
     const queries = [{}, ...some(filters), ...some(searches, 3)];

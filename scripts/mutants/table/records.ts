@@ -215,6 +215,66 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'bills: a run locks the couriers that it drafts',
+    file: 'src/modules/bills/run/run-queries.ts',
+    find: 'sql`${couriersById(ctx, ids)} for no key update`;',
+    replace: 'couriersById(ctx, ids);',
+    tests: [
+      {
+        file: 'test/modules/bills/run/billing-run-races.test.ts',
+        titles: ['each courier gets one draft with each of its packages'],
+      },
+    ],
+  },
+  {
+    name: 'bills: a run drafts no second bill beside a draft',
+    file: 'src/modules/bills/run/draft-run.ts',
+    find: 'if (own.length > 0)',
+    replace: 'if (own.length > 1000)',
+    tests: [
+      {
+        file: 'test/modules/bills/run/draft-billing-run.test.ts',
+        titles: ['changes nothing a second time'],
+      },
+    ],
+  },
+  {
+    name: 'bills: a run locks the drafts that it publishes',
+    file: 'src/modules/bills/run/run-queries.ts',
+    find: 'limit ${limit}::int for update`;',
+    replace: 'limit ${limit}::int`;',
+    tests: [
+      {
+        file: 'test/modules/bills/run/billing-run-races.test.ts',
+        titles: ['each draft is published once, with consecutive numbers'],
+      },
+    ],
+  },
+  {
+    name: 'filters alone: a run publishes only drafts of the tenant',
+    file: 'src/modules/bills/run/run-queries.ts',
+    find: "sql`${ownRows(ctx, 'b')} and b.status = 'draft'",
+    replace: "sql`b.status = 'draft'",
+    tests: [
+      {
+        file: 'test/modules/bills/run/list-billing-run.test.ts',
+        titles: ["filters alone > shows, drafts and publishes nothing of another tenant's couriers"],
+      },
+    ],
+  },
+  {
+    name: 'filters alone: the accounts of a tenant sum only its bills',
+    file: 'src/modules/bills/accounts/queries.ts',
+    find: "from bills b where ${ownRows(ctx, 'b')} and b.status",
+    replace: 'from bills b where b.status',
+    tests: [
+      {
+        file: 'test/modules/bills/list-courier-statements.test.ts',
+        titles: ["filters alone > contain no courier and no amount of another tenant's"],
+      },
+    ],
+  },
+  {
     name: 'bills: a payment cannot exceed the balance',
     file: 'src/modules/bills/payments/payment-queries.ts',
     find: 'and b.paid_amount + ${amountUsd}::numeric <= b.total_amount\n',

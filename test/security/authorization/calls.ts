@@ -322,6 +322,14 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   'getPaymentTerms of a courier': ({ courierId }) => ({ query: { courier_id: courierId } }),
   'updatePaymentTerms of a courier': ({ courierId }) => ({ body: { courier_id: courierId, days: 14 } }),
+  listCourierStatements: () => ({}),
+  listBillingRun: () => ({ query: { month: '2024-05' } }),
+  'draft of a courier': ({ courierId }) => ({
+    body: { action: 'draft', month: '2024-05', service_type: 'Air', courier_ids: [courierId] },
+  }),
+  'publish of a courier': ({ courierId }) => ({
+    body: { action: 'publish', month: '2024-05', courier_ids: [courierId] },
+  }),
   getCourierSettings: ({ courierId }) => ({ query: { id: courierId } }),
   'updateCourierSettings of a profile': ({ courierId }) => ({
     query: { id: courierId },

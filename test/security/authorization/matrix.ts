@@ -284,6 +284,16 @@ export const MATRIX = {
   updatePaymentTerms: {
     'updatePaymentTerms of a courier':   ['200 200 404 404 400', S403,                  S403],
   },
+  listCourierStatements: {
+    'listCourierStatements':             ['200',                 '403',                 '403'],
+  },
+  listBillingRun: {
+    'listBillingRun':                    ['200',                 '403',                 '403'],
+  },
+  manageBillingRun: {
+    'draft of a courier':                [ALL,                   S403,                  S403],
+    'publish of a courier':              [ALL,                   S403,                  S403],
+  },
   getCourierRates: {
     'getCourierRates':                   ['200 200 404 404 400', S403,                  S403],
   },

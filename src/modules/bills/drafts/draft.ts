@@ -1,6 +1,7 @@
 import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { lock } from '../../../platform/db/columns.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId, randomText } from '../../../platform/values/ids.js';
@@ -9,8 +10,8 @@ import { lockDraft, MAX_USD, totalsAsColumns, type ActionInput } from '../shared
 import { deleteDraftRow, insertDraft, type DraftRow, type NewDraft } from './draft-queries.js';
 
 /** 100,000 packages take seconds, longer than the pool's limit for ordinary requests. */
-const TIMEOUT_MS = 60_000;
-const MAX_PACKAGES = 100_000;
+export const DRAFT_TIMEOUT_MS = 60_000;
+export const MAX_PACKAGES = 100_000;
 
 export type CreatedDraft = {
   billId: string;
@@ -38,7 +39,9 @@ export async function createDraft(
     remarks: input.remarks ?? null,
     maxPackages: MAX_PACKAGES,
   };
-  return withUniqueNumber((invoiceNumber) => storeDraft(ctx, { ...draft, id: newId(), invoiceNumber }));
+  return withUniqueNumbers((newNumber) =>
+    storeDraft(ctx, { ...draft, id: newId(), invoiceNumber: newNumber() }),
+  );
 }
 
 async function storeDraft(ctx: UserContext, draft: NewDraft): Promise<CreatedDraft> {
@@ -47,13 +50,20 @@ async function storeDraft(ctx: UserContext, draft: NewDraft): Promise<CreatedDra
     async (tx) => {
       // Drafts of one courier are created one after the other, so that the second sees the packages that the first has billed.
       await lock(tx, 'Courier', period.courierId, ['id'], 'no key update');
-      const [row] = await tx.query(insertDraft(ctx, draft));
-      if (!row?.isStored) throw whyNotStored(row);
-      auditLater(tx, 'bill.drafted', id, { after: auditedColumns(draft, row) });
+      const row = await storeLocked(tx, draft);
+      if (!row.isStored) throw whyNotStored(row);
       return { billId: id, invoiceNumber, row, warnings: row.gaps.map(gapWarning) };
     },
-    { timeoutMs: TIMEOUT_MS },
+    { timeoutMs: DRAFT_TIMEOUT_MS },
   );
+}
+
+/** Stores a draft of a courier that the transaction has locked. Look at `isStored` of the result. */
+export async function storeLocked(tx: UserTx, draft: NewDraft): Promise<DraftRow> {
+  const [row] = await tx.query(insertDraft(tx, draft));
+  if (!row) throw new Error('The courier is missing although its row is locked.');
+  if (row.isStored) auditLater(tx, 'bill.drafted', draft.id, { after: auditedColumns(draft, row) });
+  return row;
 }
 
 const auditedColumns = (draft: NewDraft, row: DraftRow) => ({
@@ -69,8 +79,8 @@ const auditedColumns = (draft: NewDraft, row: DraftRow) => ({
   ...totalsAsColumns(row),
 });
 
-function whyNotStored(row: DraftRow | undefined): ApiError | Error {
-  if (!row) return new Error('The courier is missing although its row is locked.');
+/** Why a draft was not stored whose `maxPackages` was MAX_PACKAGES. */
+export function whyNotStored(row: DraftRow): ApiError {
   const { totalPackages: total, alreadyBilled: billed, totalAmount: amount } = row;
   if (total === 0) {
     return billed === 0
@@ -105,7 +115,7 @@ export async function deleteDraft(
       auditLater(tx, 'bill.draft_deleted', id, { before });
       return id;
     },
-    { timeoutMs: TIMEOUT_MS },
+    { timeoutMs: DRAFT_TIMEOUT_MS },
   );
 }
 
@@ -113,11 +123,17 @@ export async function deleteDraft(
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const NUMBER_TRIES = 3;
 
-/** There are 10^12 numbers: a tenant with 100,000 drafts already uses one new number in ten million. */
-async function withUniqueNumber<Result>(store: (number: string) => Promise<Result>): Promise<Result> {
+const newNumber = (): string => `DRAFT-${randomText(ALPHABET, 8)}`;
+
+/**
+ * Repeats the work if a number is taken. There are 10^12 numbers: a tenant with 100,000 drafts already uses one new number in ten million.
+ */
+export async function withUniqueNumbers<Result>(
+  store: (newNumber: () => string) => Promise<Result>,
+): Promise<Result> {
   for (let tried = 1; ; tried += 1) {
     try {
-      return await store(`DRAFT-${randomText(ALPHABET, 8)}`);
+      return await store(newNumber);
     } catch (error) {
       if (tried === NUMBER_TRIES || !violates(error, 'bills_tenant_id_invoice_number_key')) throw error;
     }

@@ -25,7 +25,8 @@ const matching = (ctx: UserScope, { courier_id: courierId, status, overdue, from
     // A courier only ever sees its own bills, whatever courier_id says.
     ctx.caller.courierId === null && courierId && sql`b.courier_id = ${courierId}::uuid`,
     status && sql`b.status = ${status}`,
-    overdue !== undefined && sql`${isOverdue} = ${overdue}::boolean`,
+    overdue === true && isOverdue,
+    overdue === false && sql`not ${isOverdue}`,
     from && sql`b.end_date >= ${from}::date`,
     to && sql`b.start_date <= ${to}::date`,
   );

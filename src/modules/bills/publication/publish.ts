@@ -1,6 +1,7 @@
 import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { lockDraft, type ActionInput } from '../shared/locked-bill.js';
+import type { UserTx } from '../../../platform/db/scope.js';
+import { lockDraft, type ActionInput, type LockedBill } from '../shared/locked-bill.js';
 import { publishDraft, type PublishedRow } from './publish-queries.js';
 
 export type Published = { billId: string; row: PublishedRow };
@@ -16,17 +17,30 @@ export async function publishBill(
 ): Promise<Published> {
   return ctx.write(async (tx) => {
     const bill = await lockDraft(tx, billId);
-    const [row] = await tx.query(publishDraft(ctx, bill.id));
+    const row = await publishLocked(tx, bill);
     if (!row) throw new Error(`The lines of draft ${bill.id} do not add up to its total.`);
-    const { invoiceNumber, sequenceNumber, status, dueDate } = row;
-    const before = { invoice_number: bill.invoiceNumber, status: bill.status };
-    const after = {
-      invoice_number: invoiceNumber,
-      sequence_number: sequenceNumber,
-      status,
-      due_date: dueDate,
-    };
-    auditLater(tx, 'bill.published', bill.id, { before, after });
     return { billId: bill.id, row };
   });
+}
+
+/**
+ * Publishes a draft that the transaction has locked. It locks the counter of the tenant's bills, so all drafts must be locked before the
+ * first one is published. Returns undefined, and changes nothing, if the lines do not add up to the total.
+ */
+export async function publishLocked(
+  tx: UserTx,
+  { id, ...before }: Pick<LockedBill, 'id' | 'invoiceNumber' | 'status'>,
+): Promise<PublishedRow | undefined> {
+  const [row] = await tx.query(publishDraft(tx, id));
+  if (!row) return undefined;
+  auditLater(tx, 'bill.published', id, {
+    before: { invoice_number: before.invoiceNumber, status: before.status },
+    after: {
+      invoice_number: row.invoiceNumber,
+      sequence_number: row.sequenceNumber,
+      status: row.status,
+      due_date: row.dueDate,
+    },
+  });
+  return row;
 }
