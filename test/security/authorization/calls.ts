@@ -428,9 +428,15 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   getContractJson: () => ({}),
   getContractYaml: () => ({}),
   getSdkContract: () => ({}),
-  'claimParcel for a courier': async ({ courierId, userCode }, _own, { owner }) => {
+  'claimParcel for a courier': async (target, _own, { owner }) => {
     await owner.query("delete from courier_quotas where kind = 'claim_attempts'");
-    return { body: { courier_id: courierId, tracking_number: freshNumber(), user_code: userCode } };
+    // Other cases upload the code of the target's customer for the caller's courier too.
+    const { rows } = await owner.query<{ code: string }>(
+      'select user_code as code from customers where id::text = $1',
+      [await newCustomer(owner, target)],
+    );
+    const user_code = rows[0]?.code ?? freshNumber();
+    return { body: { courier_id: target.courierId, tracking_number: freshNumber(), user_code } };
   },
   'listParcelClaims before a claim': async (target, _own, { owner }) => ({
     query: { before: await newClaim(owner, target) },
