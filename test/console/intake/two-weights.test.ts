@@ -2,18 +2,21 @@ import { describe, expect } from '@jest/globals';
 import { matching } from '../../support/assertions/matching.js';
 import type { Page } from 'playwright-core';
 import { DEMO } from '../../../fixtures/demo/seed.js';
-import { logIn, outcomeOf, scan, type } from '../../support/console/browser.js';
+import { logIn, openStation, outcomeOf, scan, type } from '../../support/console/browser.js';
 import { consoleSuite, weightsOf } from '../../support/console/suite.js';
 
 // Two people weigh one parcel, one of them without a connection. The earlier scan counts, and both see both weights.
 
 const { atWork, runs, service } = consoleSuite();
 
-const stationOf = (user: string, language = 'en'): Promise<Page> =>
-  atWork({
+async function stationOf(user: string, language = 'en'): Promise<Page> {
+  const page = await atWork({
     user,
     device: { labels: 'off', hasSound: false, language, station: `Dock of ${user}`, isNamed: true },
   });
+  if (user === 'manager') await openStation(page);
+  return page;
+}
 
 const storedWeight = async (number: string) => (await weightsOf(service(), number))[0];
 

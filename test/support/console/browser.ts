@@ -111,6 +111,12 @@ export async function logIn(page: Page, username: string, password: string): Pro
   await page.keyboard.press('Enter');
 }
 
+/** Managers and administrators begin in the office. */
+export async function openStation(page: Page): Promise<void> {
+  await page.getByRole('link', { name: /^(Station|Estación)$/ }).click();
+  await page.getByRole('heading', { level: 1, name: /^(Receive|Recibir)$/ }).waitFor();
+}
+
 export const outcomeOf = (page: Page) => page.getByTestId('outcome').locator('.outcome-word');
 
 const axe = () => readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
