@@ -115,7 +115,7 @@ describe('the session of the device', () => {
   it('never sends what one user has scanned with the cookie of another', async (page) => {
     const deaf = await page.context().newPage();
     await deaf.addInitScript(DEAF);
-    await deaf.goto(`${service().url}/console`);
+    await deaf.goto(`${service().url}/console#/receive`);
     await workplace(deaf);
     await scan(deaf, 'NOTMINE00001');
     await outcomeOf(deaf).filter({ hasText: 'UNKNOWN' }).waitFor();
