@@ -10,10 +10,14 @@ const WHOLE_PAGE = { isWholePage: true };
 
 const Workplace = part(async () => (await import('./workplace.js')).Workplace, WHOLE_PAGE);
 // Loads on use only: a station needs none of it.
-const Office = part(async () => (await import('./office/office.js')).Office, {
-  isWholePage: true,
-  isOnUse: true,
-});
+const Office = part(
+  async () => {
+    const office = await import('./office/office.js');
+    await office.loadTexts();
+    return office.Office;
+  },
+  { isWholePage: true, isOnUse: true },
+);
 const PasswordPage = part(async () => (await import('./session/first-login.js')).PasswordPage, WHOLE_PAGE);
 const SecondFactorPage = part(
   async () => (await import('./session/first-login.js')).SecondFactorPage,

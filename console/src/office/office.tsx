@@ -9,7 +9,7 @@ import { ExpiredDialog } from '../session/login.js';
 import { isExpired, type Session } from '../session/session.js';
 import { leave, LeaveDialog } from '../station/leave.js';
 import { addFailures } from '../texts/failures.js';
-import { addTexts, t } from '../texts/texts.js';
+import { addTextsOnUse, t } from '../texts/texts.js';
 import { AccountMenu } from '../ui/account-menu.js';
 import { keepFocus } from '../ui/focus.js';
 import { part } from '../ui/part.js';
@@ -19,12 +19,14 @@ import { OfficeIcon } from './icons.js';
 import { OfficeHelp } from './help.js';
 import { officePagesOf, type OfficePage } from './pages.js';
 import { en } from './texts/en.js';
-import { es } from './texts/es.js';
 import { officeFailuresEs } from './texts/failures-es.js';
 import { toast, Toasts } from './ui/toasts.js';
 import { VIEWS } from './views.js';
 
-addTexts({ en, es });
+/** Loads the texts of the office. Called before it is shown. */
+export const loadTexts = (): Promise<void> =>
+  addTextsOnUse(en, async () => (await import('./texts/es.js')).es);
+
 addFailures(officeFailuresEs);
 
 const Palette = part(async () => (await import('./palette/palette.js')).Palette, { isOnUse: true });

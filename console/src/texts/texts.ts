@@ -1,3 +1,4 @@
+import { effect, signal } from '@preact/signals';
 import { settings, type Language } from '../device/settings.js';
 import type { CourierKey } from '../courier/texts/en.js';
 import type { OfficeKey } from '../office/texts/en.js';
@@ -8,17 +9,46 @@ export type AnyKey = TextKey | OfficeKey | CourierKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 
+/** Counts the additions, so that what is on the screen is written again. */
+const added = signal(0);
+
+function add(language: Language, texts: Record<string, string>): void {
+  Object.assign(CATALOGUES[language], texts);
+  added.value = added.peek() + 1;
+}
+
 /** Adds the texts of a part of the console, which loads with that part. */
 export function addTexts(texts: Record<Language, Record<string, string>>): void {
-  Object.assign(CATALOGUES.en, texts.en);
-  Object.assign(CATALOGUES.es, texts.es);
+  add('en', texts.en);
+  add('es', texts.es);
+}
+
+/**
+ * Adds the texts of a part whose Spanish texts load only on a device in Spanish, because they are many. Resolves when those of the device
+ * are there. Later, another language of the device loads them; until then the texts are English.
+ */
+export async function addTextsOnUse(
+  texts: Record<string, string>,
+  loadSpanish: () => Promise<Record<string, string>>,
+): Promise<void> {
+  add('en', texts);
+  let loading: Promise<void> | undefined;
+  const load = async () => add('es', await loadSpanish());
+  effect(() => {
+    if (settings.value.language !== 'es') return;
+    loading ??= load();
+    // The next change of the language tries again.
+    loading.catch(() => (loading = undefined));
+  });
+  await loading;
 }
 
 export type Values = Record<string, string | number>;
 
 /** Returns the text in the language of this device, with its placeholders filled. */
 export function t(key: AnyKey, values: Values = {}): string {
-  return fill(CATALOGUES[settings.value.language][key] ?? key, values);
+  void added.value;
+  return fill(CATALOGUES[settings.value.language][key] ?? CATALOGUES.en[key] ?? key, values);
 }
 
 const fill = (text: string, values: Values) =>

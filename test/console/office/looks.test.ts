@@ -42,6 +42,10 @@ const MORE = [
   'bills?status=draft&from=2020-01-01',
   'bills/month',
   `bills/month?of=${DEMO.couriers.IEX}&from=${day(-60)}&to=${day(0)}`,
+  'bills/run',
+  `bills/run?month=${day(-30).slice(0, 7)}`,
+  'bills/accounts',
+  'bills/accounts?overdue=true',
   `bills/${DEMO.bills.draft}`,
   `bills/${DEMO.bills.published}`,
   'bills/nothing',
@@ -49,6 +53,7 @@ const MORE = [
   `settings/warehouses?of=${DEMO.warehouses.second}`,
   'settings/warehouses?new=warehouse',
   'settings/carriers',
+  'settings/billing',
   'settings/security',
 ];
 

@@ -34,11 +34,6 @@ const FOR_PROGRAMS = {
 
 /** Needed by a person, and without a page still. Each line is work that is open. */
 const WITHOUT_PAGE = {
-  getPaymentTerms: 'Courier and Settings: after how many days bills are due',
-  updatePaymentTerms: 'the same',
-  listCourierStatements: 'Statements: balance and ages of all couriers',
-  listBillingRun: 'Billing run: a month of all couriers',
-  manageBillingRun: 'Billing run: drafts and publications of all couriers',
   listDispatches: 'Webhooks: the batches that were sent again',
 };
 

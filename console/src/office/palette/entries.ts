@@ -36,10 +36,14 @@ export function localEntries(text: string, pages: OfficePage[]): Entry[] {
       ? [
           action(t('announcements.new'), officeLink('announcements', { new: 'announcement' })),
           action(t('announcements.upload'), officeLink('announcements', { new: 'upload' })),
+          page(t('run.title'), officeLink(['bills', 'run'])),
+          page(t('accounts.title'), officeLink(['bills', 'accounts'])),
+          action(t('palette.overdue'), officeLink(['bills', 'accounts'], { overdue: 'true' })),
           action(t('month.new'), officeLink(['bills', 'month'])),
           action(t('warehouse.new'), officeLink(['settings', 'warehouses'], { new: 'warehouse' })),
           action(t('carrier.new'), officeLink(['settings', 'carriers'], { new: 'carrier' })),
           page(`${t('settings.title')}: ${t('settingsTab.carriers')}`, officeLink(['settings', 'carriers'])),
+          page(`${t('settings.title')}: ${t('terms.title')}`, officeLink(['settings', 'billing'])),
         ]
       : []),
     // Administrators have it, as the audit log.

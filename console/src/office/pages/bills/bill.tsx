@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { BillDetail } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
-import { dateTime, money, number, t } from '../../../texts/texts.js';
+import { date, dateTime, money, number, t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
-import { Content, Empty, Heading } from '../../../ui/parts.js';
+import { Content, Empty, Heading, Tag } from '../../../ui/parts.js';
 import { isId, officeAddress, officeLink, openAddress } from '../../../ui/router.js';
 import { ConfirmDialog } from '../../ui/dialogs.js';
 import { isOf } from '../../ui/failure.js';
@@ -138,6 +138,14 @@ function Facts({ bill }: { bill: BillDetail }) {
           [t('billPage.service'), bill.service_type],
           [t('billPage.drafted'), dateTime(bill.created_at)],
           [t('billPage.published'), bill.published_at && dateTime(bill.published_at)],
+          [
+            t('billPage.due'),
+            bill.due_date && (
+              <span key="due">
+                {date(bill.due_date)} {bill.is_overdue && <Tag tint="bad">{t('billPage.overdue')}</Tag>}
+              </span>
+            ),
+          ],
           [t('billPage.remarks'), bill.remarks],
         ]}
       />

@@ -1,7 +1,7 @@
 import type { Bill } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
-import { dateTime, money, number, t, textOf } from '../../../texts/texts.js';
-import { Heading } from '../../../ui/parts.js';
+import { date, dateTime, money, number, t, textOf } from '../../../texts/texts.js';
+import { Heading, Tag } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
 import type { ListState } from '../../list/state.js';
 import { courierOptions, useCouriers } from '../../list/courier-options.js';
@@ -9,8 +9,10 @@ import { DataList } from '../../list/data-list.js';
 import { PAGE_SIZE, useList } from '../../list/listed.js';
 import type { ListColumn } from '../../list/table.js';
 import { BillFiles, BillTag, period } from '../bill-parts.js';
+import { AccountsPage } from './accounts.js';
 import { BillPage } from './bill.js';
 import { MonthPage } from './month.js';
+import { RunPage } from './run/run.js';
 
 const STATUSES = ['draft', 'published', 'paid'] as const;
 
@@ -68,6 +70,17 @@ const columns = (): ListColumn<Bill>[] => [
     isNumber: true,
   },
   {
+    id: 'due_date',
+    title: t('billPage.due'),
+    cell: ({ due_date, is_overdue }) =>
+      due_date && (
+        <>
+          {date(due_date)} {is_overdue && <Tag tint="bad">{t('billPage.overdue')}</Tag>}
+        </>
+      ),
+    text: ({ due_date }) => due_date ?? '',
+  },
+  {
     id: 'published_at',
     title: t('billPage.published'),
     cell: ({ published_at }) => published_at && dateTime(published_at),
@@ -90,7 +103,7 @@ const columns = (): ListColumn<Bill>[] => [
 ];
 
 async function load({ filters, page }: ListState, signal: AbortSignal) {
-  const { courier, status, from, to } = filters;
+  const { courier, status, overdue, from, to } = filters;
   const { data, meta } = await api().billing.listBills(
     {
       page,
@@ -98,6 +111,7 @@ async function load({ filters, page }: ListState, signal: AbortSignal) {
       ...(courier ? { courier_id: courier } : {}),
       // A status from elsewhere is refused by the service.
       ...(status ? { status: status as 'draft' } : {}),
+      ...(overdue ? { overdue: overdue === 'true' } : {}),
       ...(from ? { from } : {}),
       ...(to ? { to } : {}),
     },
@@ -106,10 +120,12 @@ async function load({ filters, page }: ListState, signal: AbortSignal) {
   return { rows: data, total: meta.total_records };
 }
 
-/** The bills of all couriers; a bill; and the month of a courier before its bill. */
+/** The bills of all couriers; a bill; the month of one courier or of all before their bills; and what each owes. */
 export function BillsPage() {
   const argument = officeAddress.value?.argument;
   if (argument === 'month') return <MonthPage />;
+  if (argument === 'run') return <RunPage />;
+  if (argument === 'accounts') return <AccountsPage />;
   if (argument) return <BillPage key={argument} id={argument} />;
   return <BillList />;
 }
@@ -120,8 +136,14 @@ function BillList() {
   return (
     <>
       <Heading title={t('bills.title')}>
-        <a class="button primary" href={officeLink(['bills', 'month'])}>
+        <a class="button" href={officeLink(['bills', 'accounts'])}>
+          {t('accounts.title')}
+        </a>
+        <a class="button" href={officeLink(['bills', 'month'])}>
           {t('month.new')}
+        </a>
+        <a class="button primary" href={officeLink(['bills', 'run'])}>
+          {t('run.title')}
         </a>
       </Heading>
       <DataList
@@ -138,6 +160,14 @@ function BillList() {
             name: 'status',
             label: t('common.status'),
             options: STATUSES.map((status) => [status, t(`officeBill.${status}`)]),
+          },
+          {
+            name: 'overdue',
+            label: t('billPage.overdue'),
+            options: [
+              ['true', t('office.yes')],
+              ['false', t('office.no')],
+            ],
           },
           { name: 'from', label: t('billPage.periodFrom'), type: 'date' },
           { name: 'to', label: t('billPage.periodTo'), type: 'date' },

@@ -6,6 +6,7 @@ import { Content } from '../../../ui/parts.js';
 import { ConfirmDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
+import { Terms } from '../terms.js';
 import { RateTable } from '../rates/rate-table.js';
 import type { TabProps } from '../courier-parts.js';
 
@@ -36,6 +37,7 @@ export function RatesTab({ courier: { courier_id, courier_name }, onChanged }: T
               </div>
             </section>
             <AirFreight courierId={courier_id} rate={data.air_freight_rate} onChanged={changed} />
+            <Terms courierId={courier_id} />
             {isCopying && (
               <ConfirmDialog
                 title={t('rates.copy')}

@@ -5,10 +5,13 @@ import { Empty, Heading } from '../../../ui/parts.js';
 import { officeAddress, officeLink } from '../../../ui/router.js';
 import { Tabs } from '../../ui/tabs.js';
 import { CarriersTab } from './carriers.js';
+import { Terms } from '../terms.js';
 import { SecurityTab } from './security.js';
 import { WarehousesTab } from './warehouses.js';
 
-const TABS = { warehouses: WarehousesTab, carriers: CarriersTab, security: SecurityTab };
+const BillingTab = () => <Terms />;
+
+const TABS = { warehouses: WarehousesTab, carriers: CarriersTab, billing: BillingTab, security: SecurityTab };
 
 type TabId = keyof typeof TABS;
 
@@ -16,7 +19,7 @@ type TabId = keyof typeof TABS;
 export function SettingsPage() {
   const tab = officeAddress.value?.argument ?? 'warehouses';
   const isAdmin = session.value?.user.role === 'admin';
-  const ids: TabId[] = ['warehouses', 'carriers', ...(isAdmin ? (['security'] as const) : [])];
+  const ids: TabId[] = ['warehouses', 'carriers', 'billing', ...(isAdmin ? (['security'] as const) : [])];
   const id = ids.find((each) => each === tab);
   const View: FunctionComponent | undefined = id && TABS[id];
   return (
