@@ -41,6 +41,14 @@ const EXTRA: Partial<Record<OperationId, Body[]>> = {
   createManifest: [{ warehouse_id: primary }],
   manageManifest: [{ action: 'create_manifest', warehouse_id: primary }],
   reviewPrealert: [{ prealert_id: nobody, action: 'assign', package_id: nobody }],
+  reviewParcelClaim: [
+    { action: 'approve', claim_id: nobody, package_id: nobody, reason: 'R' },
+    { action: 'resolve', prealert_id: nobody, package_id: nobody, reason: 'R' },
+  ],
+  manageBillingRun: [
+    { action: 'draft', month: '2015-01', service_type: 'Air', after: nobody },
+    { action: 'publish', month: '2015-01', after: nobody },
+  ],
   manageSessions: [
     { action: 'end', session_id: nobody, user_id: manager },
     { action: 'end_all', user_id: manager },

@@ -108,10 +108,12 @@ describe('reset_password', () => {
     const reset = await manage({ action: 'reset_password', user_id: user.id }).ok();
     expect(Object.keys(reset.data).sort()).toEqual([
       'one_time_password',
+      'open_service_tokens',
       'password_expires_at',
       'user_id',
       'username',
     ]);
+    expect(reset.data.open_service_tokens).toBe(0);
     const again = await logIn(user.username, reset.data.one_time_password).ok();
     expect(again.data.user).toMatchObject({ must_change_password: true });
   });

@@ -67,9 +67,9 @@ describe('create', () => {
   test('rejects every other operation before it validates the request until the password is changed', async () => {
     const { id: userId, token } = await makeUser({ role: 'admin', must_change_password: true });
     const before = await db.fingerprint();
-    const ids = operationIds.filter(
-      (id) => operationOf(id).credential === 'token' && id !== 'changePassword' && id !== 'manageSessions',
-    );
+    // The console has the session of every user in its cookie, and a log-out always works.
+    const allowed = ['changePassword', 'manageSessions', 'getDeviceSession', 'createDeviceSession'];
+    const ids = operationIds.filter((id) => operationOf(id).credential === 'token' && !allowed.includes(id));
     expect(ids.length).toBeGreaterThan(25);
     for (const id of ids) {
       const { status, code } = await malformedCall(api.withToken(token), id).answer();

@@ -61,7 +61,7 @@ async function workOnLostServer(): Promise<string> {
     post('/api/Prealert.php', headers, { UserCode: code, TrackingNumber });
   await announce({ 'x-api-key': api_key }, 'IEX-1001', 'NEW-KEY-1');
   const scopes = ['prealerts:write'];
-  const create = { action: 'create', name: 'new', scopes };
+  const create = { action: 'create', name: 'new', scopes, current_password: DEMO.password };
   const { token = '' } = await post('/api/ServiceTokens.php', await as('hrb'), create);
   await announce({ authorization: `Bearer ${token}` }, 'HRB-2001', 'NEW-TOKEN-1');
   await post('/api/ReceivePackage.php', await as('warehouse'), {

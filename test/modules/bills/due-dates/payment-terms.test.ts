@@ -80,6 +80,7 @@ describe('payment terms', () => {
 
   test('are read and changed by administrators and managers only', async () => {
     await api.anonymous.getPaymentTerms().refused(401, 'token_missing');
+    await api.as('admin').getPaymentTerms({ courier_id: 'IEX' }).refused(400, 'validation_failed');
     await api.anonymous.updatePaymentTerms({ courier_id: null, days: 1 }).refused(401, 'token_missing');
     for (const as of ['warehouse', 'iex']) {
       await api.as(as).getPaymentTerms().refused(403, 'permission_denied');

@@ -128,6 +128,8 @@ describe('filters of the office', () => {
     const long = { billed: true, entryDateFloor: '2018-03-01', entryDateCeiling: '2018-04-01' };
     for (const body of [{ billed: true }, long])
       await api.as('admin').listPackages(unchecked(body)).refused(400, 'validation_failed');
+    await api.as('admin').exportPackagesCsv(long).refused(400, 'validation_failed');
+    await api.as('admin').exportPackagesXlsx(long).refused(400, 'validation_failed');
   });
 });
 

@@ -117,6 +117,8 @@ describe('the review of a flagged pre-alert whose short number two packages with
       { code: 'validation_failed', errors: [{ field: 'package_id', code: 'ambiguous' }] },
     ]);
     for (const number of [family.one, family.two]) expect(JSON.stringify(body)).toContain(number);
+    const resolve = { action: 'resolve', prealert_id: prealertId, reason: 'Name on the label.' } as const;
+    await api.as('warehouse').reviewParcelClaim(resolve).refused(400, 'validation_failed', 'package_id');
     expect(await parcels.statusOf(prealertId)).toBe('flagged');
     expect([await ownerOf(packageIds.one), await ownerOf(packageIds.two)]).toEqual([null, null]);
   });
