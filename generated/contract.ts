@@ -2732,7 +2732,7 @@ export interface paths {
          *
          *     | `kind` | What is counted | Where they are |
          *     | --- | --- | --- |
-         *     | `unknown_packages` | packages in the warehouse without a customer | `UnknownParcels.php`; for couriers `RetrievePackages.php` with `owner` = `courier` |
+         *     | `unknown_packages` | packages without a customer | `UnknownParcels.php`; for couriers `RetrievePackages.php` with `owner` = `courier` |
          *     | `open_claims` | claims that the warehouse has not decided | `ParcelClaims.php` with `status` = `open` |
          *     | `flagged_prealerts` | pre-alerts of a parcel that has another owner | `ManagePrealerts.php` with `status` = `flagged` |
          *     | `packages_on_hold` | packages on hold or held by customs | `RetrievePackages.php` with `status` |

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery, WebhookHealth } from '../../../sdk/typescript/src/index.js';
 import { api, session } from '../session/session.js';
-import { dateTime, number, t, textOf } from '../texts/texts.js';
+import { dateTime, t, textOf } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
-import { Content, Dialog, Empty, Field, Heading, Problem, Table, Tag } from '../ui/parts.js';
-import { single } from '../device/single.js';
+import { Content, Dialog, Empty, Field, Heading, Problem, Tag } from '../ui/parts.js';
+import { DeliveryTable } from '../ui/delivery-table.js';
 import { linkTo } from '../ui/router.js';
 import { PageTabs } from './ui/page-tabs.js';
 
@@ -56,7 +56,7 @@ export function WebhooksPage() {
               <Empty title={t('webhooks.none')}>{t('webhooks.noneHint')}</Empty>
             ) : (
               <>
-                <Deliveries rows={data} onSent={deliveries.reload} />
+                <DeliveryTable caption={t('webhooks.deliveries')} rows={data} onSent={deliveries.reload} />
                 {meta.next_before && (
                   <div class="actions">
                     <button type="button" onClick={() => setBefore(meta.next_before ?? undefined)}>
@@ -203,58 +203,5 @@ function AddressDialog({ endpoint, url, onClose, onDone }: AddressProps) {
         </div>
       </form>
     </Dialog>
-  );
-}
-
-function Deliveries({ rows, onSent }: { rows: WebhookDelivery[]; onSent: () => void }) {
-  const redeliver = useAction(async (deliveryId: string) => {
-    await api().webhooks.manageDeliveries({ action: 'redeliver', delivery_id: deliveryId });
-    onSent();
-  });
-  return (
-    <>
-      <Problem text={redeliver.error} />
-      <Table
-        caption={t('webhooks.deliveries')}
-        rows={rows}
-        keyOf={({ delivery_id }) => delivery_id}
-        columns={[
-          { title: t('webhooks.type'), cell: ({ type }) => <span class="mono">{type}</span> },
-          {
-            title: t('common.status'),
-            cell: ({ status }) => (
-              <Tag tint={status === 'delivered' ? 'good' : status === 'failed' ? 'bad' : 'plain'}>
-                {textOf('delivery', status)}
-              </Tag>
-            ),
-          },
-          {
-            title: t('webhooks.attempts'),
-            isNumber: true,
-            cell: ({ attempt_count }) => number(attempt_count),
-          },
-          {
-            title: t('webhooks.answer'),
-            cell: ({ last_http_status, attempts }) =>
-              [last_http_status, attempts.at(-1)?.error].filter(Boolean).join(' '),
-          },
-          { title: t('webhooks.at'), cell: ({ created_at }) => dateTime(created_at) },
-          {
-            title: t('manifests.change'),
-            cell: ({ delivery_id, status }) =>
-              status === 'failed' && (
-                <button
-                  type="button"
-                  class="quiet"
-                  disabled={redeliver.isBusy}
-                  onClick={single(() => redeliver.run(delivery_id))}
-                >
-                  {t('webhooks.redeliver')}
-                </button>
-              ),
-          },
-        ]}
-      />
-    </>
   );
 }

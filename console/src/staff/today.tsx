@@ -4,7 +4,7 @@ import { useLoad } from '../ui/load.js';
 import { Content, Empty, Heading, Table } from '../ui/parts.js';
 import { linkTo } from '../ui/router.js';
 import { countDay, startOfDay, type Day } from './day.js';
-import { HourChart } from './hour-chart.js';
+import { HourChart } from '../ui/hour-chart.js';
 
 /** The service returns at most so many packages in one response. A day with more is counted as far as they go. */
 const LARGEST_PAGE = 10_000;
@@ -59,7 +59,7 @@ export function TodayPage() {
               <>
                 <section class="section card">
                   <h2>{t('today.hours')}</h2>
-                  <HourChart hours={day.hours} />
+                  <HourChart caption={t('today.hours')} title={t('common.packages')} hours={day.hours} />
                 </section>
                 <section class="section">
                   <h2>{t('today.couriers')}</h2>

@@ -3,7 +3,7 @@ import type { DataOf } from '../../platform/contract/types.js';
 import { ownRows } from '../../platform/db/filters.js';
 import { join, sql, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
-import { isInWarehouse } from '../packages/public.js';
+import { isOldInWarehouse } from '../packages/public.js';
 
 export type Item = DataOf<'getAttention'>['items'][number];
 
@@ -17,12 +17,11 @@ type Source = {
 /** Days after which a package that has not left is old. */
 const OLD_DAYS = 30;
 
-/** What can need somebody, in the order in which the contract lists it. */
+/** What can need somebody, in the order of the contract. Each counts what the list that the contract names for it shows. */
 const SOURCES: Record<Item['kind'], Source> = {
   unknown_packages: {
     permission: 'package:view',
-    rows: (ctx) =>
-      sql`packages p where ${ownRows(ctx, 'p')} and p.user_code is null and ${isInWarehouse(ctx)}`,
+    rows: (ctx) => sql`packages p where ${ownRows(ctx, 'p')} and p.user_code is null`,
   },
   open_claims: {
     permission: 'claim:view',
@@ -38,8 +37,7 @@ const SOURCES: Record<Item['kind'], Source> = {
   },
   old_packages: {
     permission: 'package:view',
-    rows: (ctx) => sql`packages p where ${ownRows(ctx, 'p')} and ${isInWarehouse(ctx)}
-      and p.received_at <= now() - make_interval(days => ${OLD_DAYS}::int)`,
+    rows: (ctx) => sql`packages p where ${ownRows(ctx, 'p')} and ${isOldInWarehouse(ctx, OLD_DAYS)}`,
   },
   failing_webhooks: {
     permission: 'webhook:view',
@@ -52,8 +50,8 @@ const SOURCES: Record<Item['kind'], Source> = {
   },
   unpaid_bills: {
     permission: 'billing:view',
-    rows: (ctx) =>
-      sql`bills b where ${ownRows(ctx, 'b')} and b.status = 'published' and b.total_amount > b.paid_amount`,
+    // The payment that settles a bill changes its status.
+    rows: (ctx) => sql`bills b where ${ownRows(ctx, 'b')} and b.status = 'published'`,
   },
 };
 

@@ -25,6 +25,6 @@ export {
   type ReferencedRecords,
 } from './intake/referenced-records.js';
 export { assertAllExist, fieldsByPackageId, listErrors } from './shared/batch.js';
-export { isInWarehouse } from './list/filters.js';
+export { isOldInWarehouse } from './list/filters.js';
 export { replaceReceipt } from './update/replace-receipt.js';
 export { indexKnown, indexNamesakes } from './intake/known-rows.js';

@@ -159,3 +159,40 @@ it(
   },
   'manager',
 );
+
+it(
+  'the answer about a file says nothing about another one that was chosen meanwhile',
+  async (page) => {
+    await openCustomers(page);
+    await page.getByRole('button', { name: 'Import customers' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import customers' });
+    const choose = (code: string) =>
+      dialog.getByLabel('File').setInputFiles({
+        name: 'customers.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(`user_code,first_name,last_name\n${code},Ada,Byron\n`),
+      });
+    const uploads = '**/api/UploadCustomers.php*';
+    let answer = () => {};
+    const isAnswered = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(uploads, async (route) => {
+      await isAnswered;
+      await route.continue();
+    });
+    await dialog.getByRole('combobox', { name: 'Courier' }).selectOption({ label: 'Island Express' });
+    await choose('IEX-FIRST');
+    const answered = page.waitForResponse(uploads);
+    await dialog.getByRole('button', { name: 'Check the file' }).click();
+    await choose('IEX-OTHER');
+    answer();
+    await answered;
+    // It is enabled when the answer has been read.
+    await dialog.getByRole('button', { name: 'Check the file' }).click();
+    await dialog.getByTestId('import-result').waitFor();
+    await dialog.getByRole('button', { name: 'Import now (1)' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await customer('IEX-FIRST')).toBe(undefined);
+    expect(await customer('IEX-OTHER')).toMatchObject({ is_active: true });
+  },
+  'manager',
+);

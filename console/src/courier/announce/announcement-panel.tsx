@@ -9,7 +9,7 @@ import { dateTime, t } from '../../texts/texts.js';
 import { Code } from '../../ui/code.js';
 import { Empty } from '../../ui/parts.js';
 import { linkTo, openAddress } from '../../ui/router.js';
-import { PrealertTag } from './prealert-tag.js';
+import { AnnouncementTag } from '../../office/pages/announcements/tag.js';
 
 type PanelProps = {
   /** Undefined if it is not on this page of the list: no operation returns one. */
@@ -39,7 +39,7 @@ function Details({ prealert, closeLink, onChanged }: Props) {
     <div class="stack">
       <FactList
         facts={[
-          [t('common.status'), <PrealertTag key="status" status={prealert.status} />],
+          [t('common.status'), <AnnouncementTag key="status" status={prealert.status} />],
           [t('common.number'), <Code key="number" text={tracking_number} />],
           [
             t('common.customer'),

@@ -1,38 +1,20 @@
-import { useState } from 'preact/hooks';
 import type { PrealertImport } from '../../../../sdk/typescript/src/index.js';
-import { checkFile, ErrorCells, Warnings, type Checked } from '../../office/pages/import-parts.js';
+import { ErrorCells, useCheckedFile, Warnings } from '../../office/pages/import-parts.js';
 import { FactList } from '../../office/ui/panel.js';
 import { toast } from '../../office/ui/toasts.js';
 import { api } from '../../session/session.js';
 import { number, t, textOf } from '../../texts/texts.js';
-import { useAction } from '../../ui/load.js';
 import { Problem } from '../../ui/parts.js';
 
-/** A file that is checked first: the service reads it and stores nothing. Then the person confirms the counts. */
-export function useCheck(fileOf: () => File, onDone: () => void) {
-  const [checked, setChecked] = useState<Checked<PrealertImport>>();
-  const check = useAction(async () => {
-    setChecked(undefined);
-    setChecked(
-      await checkFile(async () => (await api().prealerts.upload({ file: fileOf(), dry_run: true })).data),
-    );
-  });
-  const store = useAction(async () => {
-    const { data } = await api().prealerts.upload({ file: fileOf(), dry_run: false });
-    toast(t('myAnnounce.stored', { count: data.created }));
-    onDone();
-  });
-  const result = checked && 'result' in checked ? checked.result : undefined;
-  return {
-    checked,
-    result,
-    error: check.error ?? store.error,
-    isBusy: check.isBusy || store.isBusy,
-    /** What was checked has changed. */
-    forget: () => setChecked(undefined),
-    submit: () => (result ? store.run() : check.run()),
-  };
-}
+/** Pre-alerts of a file, which is checked first. */
+export const useCheck = (fileOf: () => File, onDone: () => void) =>
+  useCheckedFile<PrealertImport>(
+    async (isDryRun) => api().prealerts.upload({ file: fileOf(), dry_run: isDryRun }),
+    ({ created }) => {
+      toast(t('myAnnounce.stored', { count: created }));
+      onDone();
+    },
+  );
 
 type Check = ReturnType<typeof useCheck>;
 
@@ -43,11 +25,11 @@ type Props = {
 };
 
 /** What the check has found, row by row. */
-export const CheckResult = ({ of: { checked, error }, offset = 0 }: Props) => (
+export const CheckResult = ({ of: { result, errors, error }, offset = 0 }: Props) => (
   <>
     <Problem text={error} />
-    {checked && 'errors' in checked && <ErrorCells errors={checked.errors} offset={offset} />}
-    {checked && 'result' in checked && <Counts of={checked.result} offset={offset} />}
+    {errors && <ErrorCells errors={errors} offset={offset} />}
+    {result && <Counts of={result} offset={offset} />}
   </>
 );
 

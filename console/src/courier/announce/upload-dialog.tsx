@@ -1,4 +1,5 @@
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { FileField } from '../../office/pages/import-parts.js';
 import { FormDialog } from '../../office/ui/dialogs.js';
 import { t } from '../../texts/texts.js';
 import { CheckButtons, CheckResult, useCheck } from './check.js';
@@ -7,7 +8,6 @@ type Props = { onClose: () => void; onDone: () => void };
 
 /** Announces the parcels of a CSV file. */
 export function UploadDialog({ onClose, onDone }: Props) {
-  const id = useId();
   const [file, setFile] = useState<File>();
   const check = useCheck(() => {
     if (!file) throw new Error(t('import.chooseFile'));
@@ -23,18 +23,12 @@ export function UploadDialog({ onClose, onDone }: Props) {
         }}
       >
         <p>{t('myAnnounce.fileHint')}</p>
-        <div class="field">
-          <label for={id}>{t('import.file')}</label>
-          <input
-            id={id}
-            type="file"
-            accept=".csv,.txt,text/csv"
-            onChange={({ currentTarget }) => {
-              setFile(currentTarget.files?.[0]);
-              check.forget();
-            }}
-          />
-        </div>
+        <FileField
+          onFile={(chosen) => {
+            setFile(chosen);
+            check.forget();
+          }}
+        />
         <CheckResult of={check} />
         <CheckButtons of={check} isReady={file !== undefined} onClose={onClose} />
       </form>

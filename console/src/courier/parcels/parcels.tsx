@@ -1,97 +1,44 @@
 import { useState } from 'preact/hooks';
 import type { PackageRecord } from '../../../../sdk/typescript/src/index.js';
-import type { ListState } from '../../office/list/state.js';
+import { PACKAGE_STATUSES, SHORTEST_TEXT } from '../../office/list/package-search.js';
+import { orderOf, type ListState } from '../../office/list/state.js';
 import { DataList } from '../../office/list/data-list.js';
 import { PAGE_SIZE, useHashList, type ListPage } from '../../office/list/listed.js';
 import type { ListColumn } from '../../office/list/table.js';
 import { toast } from '../../office/ui/toasts.js';
+import { parcelColumns } from '../../office/pages/parcels/columns.js';
 import { api } from '../../session/session.js';
 import { saveFile } from '../../staff/label.js';
-import { dateTime, pounds, t, textOf } from '../../texts/texts.js';
-import { Code } from '../../ui/code.js';
+import { pounds, t } from '../../texts/texts.js';
 import { useAction } from '../../ui/load.js';
 import { Heading, Problem } from '../../ui/parts.js';
 import { linkTo, openAddress, route } from '../../ui/router.js';
 import { Customer } from '../../ui/owner.js';
-import { StatusTag } from '../../ui/status.js';
 import { ParcelPanel } from './parcel-panel.js';
-import { AGES, filtersOf, SHORTEST_TEXT, sortOf, STATUSES } from './search.js';
+import { AGES, filtersOf } from './search.js';
 
-const columns = (): ListColumn<PackageRecord>[] => [
-  {
-    id: 'house_number',
-    title: t('common.house'),
-    cell: ({ house_number }) => (
-      <a class="mono strong" href={linkTo('parcels', house_number)}>
-        {house_number}
-      </a>
-    ),
-    text: ({ house_number }) => house_number,
-    sortBy: 'house_number',
-  },
-  {
-    id: 'tracking_number',
-    title: t('common.number'),
-    cell: ({ tracking_number }) => <Code text={tracking_number} />,
-    text: ({ tracking_number }) => tracking_number,
-  },
-  {
-    id: 'status',
-    title: t('common.status'),
-    cell: ({ status }) => <StatusTag status={status} />,
-    text: ({ status }) => textOf('status', status),
-  },
-  {
-    id: 'user_code',
-    title: t('common.customer'),
+function columns(): ListColumn<PackageRecord>[] {
+  const all = parcelColumns((house) => linkTo('parcels', house));
+  const customer: ListColumn<PackageRecord> = {
+    ...all.user_code,
     cell: ({ user_code, first_name, last_name }) =>
       user_code ? <Customer code={user_code} names={[first_name, last_name]} /> : t('parcels.unknown'),
     text: ({ user_code, first_name, last_name }) =>
       [user_code, first_name, last_name].filter(Boolean).join(' '),
-    sortBy: 'user_code',
-  },
-  {
-    id: 'weight',
-    title: t('common.weight'),
-    cell: ({ weight }) => pounds(weight),
-    text: ({ weight }) => weight,
-    sortBy: 'weight',
-    isNumber: true,
-  },
-  {
-    id: 'shipper',
-    title: t('common.vendor'),
-    cell: ({ shipper }) => shipper,
-    text: ({ shipper }) => shipper ?? '',
-  },
-  {
-    id: 'manifest_number',
-    title: t('common.manifest'),
-    cell: ({ manifest_number }) => <span class="mono">{manifest_number}</span>,
-    text: ({ manifest_number }) => manifest_number ?? '',
-  },
-  {
-    id: 'carrier_name',
-    title: t('common.carrier'),
-    cell: ({ carrier_name }) => carrier_name,
-    text: ({ carrier_name }) => carrier_name ?? '',
-    isHidden: true,
-  },
-  {
-    id: 'description',
-    title: t('announce.description'),
-    cell: ({ description }) => description,
-    text: ({ description }) => description ?? '',
-    isHidden: true,
-  },
-  {
-    id: 'entry_date_time',
-    title: t('common.receivedAt'),
-    cell: ({ entry_date_time }) => dateTime(entry_date_time),
-    text: ({ entry_date_time }) => entry_date_time,
-    sortBy: 'entry_date_time',
-  },
-];
+  };
+  return [
+    all.house_number,
+    all.tracking_number,
+    all.status,
+    customer,
+    all.weight,
+    { ...all.shipper, isHidden: false },
+    all.manifest,
+    all.carrier,
+    all.contents,
+    all.entry_date_time,
+  ];
+}
 
 type Parcels = ListPage<PackageRecord> & { weight: number; isExact: boolean };
 
@@ -101,7 +48,7 @@ async function load(state: ListState, signal: AbortSignal): Promise<Parcels> {
     {
       ...filters,
       ...(status ? { status: [status] } : {}),
-      ...sortOf(state.sort),
+      ...orderOf(state.sort),
       page: state.page,
       limit: PAGE_SIZE,
     },
@@ -171,7 +118,7 @@ export function ParcelsPage() {
           {
             name: 'status',
             label: t('common.status'),
-            options: STATUSES.map((each) => [each, t(`status.${each}`)]),
+            options: PACKAGE_STATUSES.map((each) => [each, t(`status.${each}`)]),
           },
           { name: 'from', label: t('myParcels.from'), type: 'date' },
           { name: 'to', label: t('myParcels.to'), type: 'date' },

@@ -1,32 +1,10 @@
 import type { ListPackagesData } from '../../../../sdk/typescript/src/generated/core/types.gen.js';
+import { PACKAGE_STATUSES, SHORTEST_TEXT, type PackageStatus } from '../../office/list/package-search.js';
 import type { ListState } from '../../office/list/state.js';
 
-export type Search = NonNullable<ListPackagesData['body']>;
-
-/** The order of a list of packages. The columns have the names of the service, which refuses others. */
-export const sortOf = (sort: string): Pick<Search, 'sort_by' | 'sort_dir'> =>
-  sort
-    ? {
-        sort_by: sort.replace(/^-/, '') as 'weight',
-        sort_dir: sort.startsWith('-') ? 'DESC' : 'ASC',
-      }
-    : {};
-
-export const STATUSES = [
-  'received',
-  'shipped',
-  'in_transit',
-  'delivered',
-  'on_hold',
-  'customs_hold',
-  'returned',
-  'lost',
-] as const;
+type Search = NonNullable<ListPackagesData['body']>;
 
 export const AGES = ['7', '14', '30', '60'];
-
-/** The service compares texts of so many characters at least. */
-export const SHORTEST_TEXT = 3;
 
 const BILLED_DAYS = 31;
 const DAY_MS = 86_400_000;
@@ -44,11 +22,11 @@ type Filters = Pick<
   | 'billed'
   | 'entryDateFloor'
   | 'entryDateCeiling'
-> & { status?: (typeof STATUSES)[number] };
+> & { status?: PackageStatus };
 
 /** Returns what the service shall filter by. A list and its export have the same filters. */
 export function filtersOf({ search, filters }: ListState, now = Date.now()): Filters {
-  const status = STATUSES.find((each) => each === filters['status']);
+  const status = PACKAGE_STATUSES.find((each) => each === filters['status']);
   const owner = (['customer', 'courier'] as const).find((each) => each === filters['owner']);
   const { from, to, shipper, manifest, loaded, age, billed } = filters;
   return {

@@ -1,83 +1,46 @@
 import { useState } from 'preact/hooks';
 import type { PackageRecord } from '../../../../sdk/typescript/src/index.js';
-import type { ListState } from '../../office/list/state.js';
+import { orderOf, type ListState } from '../../office/list/state.js';
 import { DataList } from '../../office/list/data-list.js';
 import { PAGE_SIZE, useHashList } from '../../office/list/listed.js';
 import type { ListColumn } from '../../office/list/table.js';
+import { parcelColumns } from '../../office/pages/parcels/columns.js';
 import { api } from '../../session/session.js';
-import { dateTime, pounds, t, textOf } from '../../texts/texts.js';
-import { Code } from '../../ui/code.js';
+import { t } from '../../texts/texts.js';
 import { Heading } from '../../ui/parts.js';
 import { linkTo, openAddress, route } from '../../ui/router.js';
-import { StatusTag } from '../../ui/status.js';
 import { ParcelPanel } from '../parcels/parcel-panel.js';
-import { sortOf } from '../parcels/search.js';
 import { PageTabs } from '../ui/page-tabs.js';
 import { AssignDialog } from './assign-dialog.js';
 
 type Assign = (parcel: PackageRecord) => void;
 
-const columns = (assign: Assign): ListColumn<PackageRecord>[] => [
-  {
-    id: 'house_number',
-    title: t('common.house'),
-    cell: ({ house_number }) => (
-      <a class="mono strong" href={linkTo('unknown', house_number)}>
-        {house_number}
-      </a>
-    ),
-    text: ({ house_number }) => house_number,
-    sortBy: 'house_number',
-  },
-  {
-    id: 'tracking_number',
-    title: t('common.number'),
-    cell: ({ tracking_number }) => <Code text={tracking_number} />,
-    text: ({ tracking_number }) => tracking_number,
-  },
-  {
-    id: 'assign',
-    title: t('office.change'),
-    cell: (row) => (
-      <button type="button" class="quiet" onClick={() => assign(row)}>
-        {t('myUnknown.assign')}
-        <span class="unseen"> {row.house_number}</span>
-      </button>
-    ),
-    text: () => '',
-  },
-  {
-    id: 'weight',
-    title: t('common.weight'),
-    cell: ({ weight }) => pounds(weight),
-    text: ({ weight }) => weight,
-    sortBy: 'weight',
-    isNumber: true,
-  },
-  {
-    id: 'shipper',
-    title: t('common.vendor'),
-    cell: ({ shipper }) => shipper,
-    text: ({ shipper }) => shipper ?? '',
-  },
-  {
-    id: 'status',
-    title: t('common.status'),
-    cell: ({ status }) => <StatusTag status={status} />,
-    text: ({ status }) => textOf('status', status),
-  },
-  {
-    id: 'entry_date_time',
-    title: t('common.receivedAt'),
-    cell: ({ entry_date_time }) => dateTime(entry_date_time),
-    text: ({ entry_date_time }) => entry_date_time,
-    sortBy: 'entry_date_time',
-  },
-];
+function columns(assign: Assign): ListColumn<PackageRecord>[] {
+  const all = parcelColumns((house) => linkTo('unknown', house));
+  return [
+    all.house_number,
+    all.tracking_number,
+    {
+      id: 'assign',
+      title: t('office.change'),
+      cell: (row) => (
+        <button type="button" class="quiet" onClick={() => assign(row)}>
+          {t('myUnknown.assign')}
+          <span class="unseen"> {row.house_number}</span>
+        </button>
+      ),
+      text: () => '',
+    },
+    all.weight,
+    { ...all.shipper, isHidden: false },
+    all.status,
+    all.entry_date_time,
+  ];
+}
 
 async function load({ sort, page }: ListState, signal: AbortSignal) {
   const { data, meta } = await api().packages.list(
-    { owner: 'courier', page, limit: PAGE_SIZE, ...sortOf(sort) },
+    { owner: 'courier', page, limit: PAGE_SIZE, ...orderOf(sort) },
     { signal },
   );
   return { rows: data, total: meta.total_count };

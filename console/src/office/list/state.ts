@@ -40,3 +40,10 @@ export function queryOf({ search, filters, sort, page, before, columns }: ListSt
     ...(columns ? { columns: columns.join(',') } : {}),
   };
 }
+
+/**
+ * Returns the order of a list for the service. The columns have names of the service, which refuses others, for example one that
+ * somebody has typed into the address. `never` fits the names of every list.
+ */
+export const orderOf = (sort: string): { sort_by?: never; sort_dir?: 'ASC' | 'DESC' } =>
+  sort ? { sort_by: sort.replace(/^-/, '') as never, sort_dir: sort.startsWith('-') ? 'DESC' : 'ASC' } : {};

@@ -1,13 +1,14 @@
-import { useId } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import { ApiError, type FieldError, type UploadWarning } from '../../../../sdk/typescript/src/index.js';
 import { t, textOf } from '../../texts/texts.js';
+import { useAction } from '../../ui/load.js';
 import { csvFile, saveFile } from '../list/export.js';
 
 /** What the service says about a file before anything of it is stored. */
-export type Checked<Result> = { result: Result } | { errors: FieldError[] };
+type Checked<Result> = { result: Result } | { errors: FieldError[] };
 
 /** Checks a file. Failures that are about the file as a whole, and not about its cells, are thrown. */
-export async function checkFile<Result>(run: () => Promise<Result>): Promise<Checked<Result>> {
+async function checkFile<Result>(run: () => Promise<Result>): Promise<Checked<Result>> {
   try {
     return { result: await run() };
   } catch (error) {
@@ -15,6 +16,40 @@ export async function checkFile<Result>(run: () => Promise<Result>): Promise<Che
       return { errors: error.errors };
     throw error;
   }
+}
+
+/**
+ * A file that is checked first: the service reads it and stores nothing. Then a person confirms what was found.
+ *
+ * @param send sends the file, as a dry run or to store it
+ */
+export function useCheckedFile<Result>(
+  send: (isDryRun: boolean) => Promise<{ data: Result }>,
+  onStored: (result: Result) => void,
+) {
+  const [checked, setChecked] = useState<Checked<Result>>();
+  const version = useRef(0);
+  const check = useAction(async () => {
+    const own = version.current;
+    setChecked(undefined);
+    const found = await checkFile(async () => (await send(true)).data);
+    // Otherwise a person would confirm what another file contains.
+    if (own === version.current) setChecked(found);
+  });
+  const store = useAction(async () => onStored((await send(false)).data));
+  const result = checked && 'result' in checked ? checked.result : undefined;
+  return {
+    result,
+    errors: checked && 'errors' in checked ? checked.errors : undefined,
+    error: check.error ?? store.error,
+    isBusy: check.isBusy || store.isBusy,
+    /** What was checked has changed. */
+    forget: () => {
+      version.current += 1;
+      setChecked(undefined);
+    },
+    submit: () => (result === undefined ? check.run() : store.run()),
+  };
 }
 
 export function FileField({ onFile }: { onFile: (file: File | undefined) => void }) {

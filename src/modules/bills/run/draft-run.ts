@@ -11,10 +11,10 @@ import {
   whyNotStored,
   withUniqueNumbers,
 } from '../drafts/draft.js';
-import type { CourierRow, RunBillRow } from './list-queries.js';
+import { billsOfCouriers, type CourierRow, type RunBillRow } from './list-queries.js';
 import { periodOfMonth } from './month.js';
 import { chosenAfter, COURIER_NOT_FOUND, type RunInput, type RunOutcome, type RunResult } from './results.js';
-import { draftsOfCouriers, idsOfCouriers, lockCouriers } from './run-queries.js';
+import { idsOfCouriers, lockCouriers } from './run-queries.js';
 
 /** What one request drafts: so many couriers, and so many packages unless the first courier has more. */
 const MAX_COURIERS = 25;
@@ -40,7 +40,7 @@ export function draftRun(ctx: UserContext, input: RunInput<'draft'>): Promise<Ru
       async (tx) => {
         const { ids, hasMore } = await chooseCouriers(tx, input);
         const couriers = await tx.query(lockCouriers(tx, ids));
-        const drafts = await tx.query(draftsOfCouriers(tx, ids, month, MAX_DRAFTS));
+        const drafts = await tx.query(billsOfCouriers(tx, ids, month, { limit: MAX_DRAFTS, isDraft: true }));
         const results: RunResult[] = [];
         let packages = 0;
         for (const courierId of ids) {

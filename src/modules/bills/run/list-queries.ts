@@ -1,4 +1,4 @@
-import { fromDay, ownRows, tenantRows, untilDay } from '../../../platform/db/filters.js';
+import { allOf, fromDay, ownRows, tenantRows, untilDay } from '../../../platform/db/filters.js';
 import { limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import { once, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
@@ -40,7 +40,8 @@ const sumsAsJson = (condition: Sql): Sql =>
   sql`json_build_object('bills', count(*) filter (where ${condition}),
     'amount', coalesce(sum(b.total_amount) filter (where ${condition}), 0)::text)`;
 
-const billsOfMonth = (ctx: UserScope, { startDate, endDate }: MonthPeriod): Sql =>
+/** A bill belongs to the month of its last day. */
+export const billsOfMonth = (ctx: UserScope, { startDate, endDate }: MonthPeriod): Sql =>
   sql`${ownRows(ctx, 'b')} and b.end_date between ${startDate}::date and ${endDate}::date`;
 
 /** The packages of the month that belong to no courier. */
@@ -83,17 +84,17 @@ export const runBillColumns = sql`b.courier_id as "courierId", b.id as "billId",
   b.start_date::text as "startDate", b.end_date::text as "endDate", b.total_packages as "totalPackages",
   b.total_amount::text as "totalAmount", case when b.status <> 'draft' then ${dueDateOfPublished} end::text as "dueDate"`;
 
-/** The newest bills of the month of each courier, newest first. */
+/** The newest bills, or drafts, of the month of each courier, newest first. */
 export const billsOfCouriers = (
   ctx: UserScope,
   courierIds: string[],
   month: MonthPeriod,
-  limit: number,
+  { limit, isDraft = false }: { limit: number; isDraft?: boolean },
 ): Sql<RunBillRow> =>
   sql`select ${runBillColumns} from unnest(${courierIds}::uuid[]) as chosen (id)
     cross join lateral (
       select b.* from bills b
-      where ${billsOfMonth(ctx, month)} and b.courier_id = chosen.id
+      where ${allOf(billsOfMonth(ctx, month), isDraft && sql`b.status = 'draft'`)} and b.courier_id = chosen.id
       order by b.created_at desc, b.id desc limit ${limit}::int) as b
     order by b.courier_id, b.created_at desc, b.id desc`;
 

@@ -48,7 +48,7 @@ export function readBillingRun(ctx: UserContext, query: QueryOf<'listBillingRun'
       ]);
       const ids = page.map(({ courierId }) => courierId);
       const [bills, sumsEach, disputed] = await tx.query([
-        billsOfCouriers(tx, ids, month, MAX_BILLS),
+        billsOfCouriers(tx, ids, month, { limit: MAX_BILLS }),
         sumsOfCouriers(tx, ids, month),
         disputedOfCouriers(tx, ids, month),
       ]);

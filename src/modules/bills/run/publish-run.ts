@@ -5,7 +5,7 @@ import { publishLocked } from '../publication/publish.js';
 import type { CourierRow, RunBillRow } from './list-queries.js';
 import { periodOfMonth } from './month.js';
 import { chosenAfter, COURIER_NOT_FOUND, type RunInput, type RunOutcome, type RunResult } from './results.js';
-import { lockDraftsOfMonth, namesOfCouriers } from './run-queries.js';
+import { lockDraftsOfMonth, couriersById } from './run-queries.js';
 
 /** The bills that one request publishes: it holds the counter of the tenant's bills meanwhile. */
 const MAX_BILLS = 100;
@@ -28,7 +28,7 @@ export function publishRun(ctx: UserContext, input: RunInput<'publish'>): Promis
     const stoppedAt = found[MAX_BILLS]?.courierId;
     const all = courierIds ?? [...new Set(drafts.map(({ courierId }) => courierId))];
     const targets = all.filter((id) => stoppedAt === undefined || id <= stoppedAt);
-    const couriers = await tx.query(namesOfCouriers(tx, targets));
+    const couriers = await tx.query(couriersById(tx, targets));
     const results: RunResult[] = [];
     for (const courierId of targets) {
       const own = drafts.filter((bill) => bill.courierId === courierId);

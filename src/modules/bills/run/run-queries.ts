@@ -1,7 +1,7 @@
-import { allOf, ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { allOf, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
-import { runBillColumns, type CourierRow, type RunBillRow } from './list-queries.js';
+import { billsOfMonth, runBillColumns, type CourierRow, type RunBillRow } from './list-queries.js';
 import type { MonthPeriod } from './month.js';
 
 /** The ids of couriers after an id, in their order. */
@@ -14,31 +14,14 @@ export const idsOfCouriers = (
     where ${allOf(tenantRows(ctx, 'c'), after !== undefined && sql`c.id > ${after}::uuid`)}
     order by c.id limit ${limit}::int`;
 
-const couriersById = (ctx: UserScope, ids: string[]): Sql<CourierRow> =>
+/** Couriers by their ids. */
+export const couriersById = (ctx: UserScope, ids: string[]): Sql<CourierRow> =>
   sql`select c.id as "courierId", c.name as "courierName", c.code as "courierCode"
     from couriers c where ${tenantRows(ctx, 'c')} and c.id = any(${ids}::uuid[]) order by c.id`;
-
-export const namesOfCouriers = couriersById;
 
 /** Locks couriers by id until the end of the transaction, as a single draft locks its courier. */
 export const lockCouriers = (ctx: UserScope, ids: string[]): Sql<CourierRow> =>
   sql`${couriersById(ctx, ids)} for no key update`;
-
-const draftsIn = (ctx: UserScope, { startDate, endDate }: MonthPeriod): Sql =>
-  sql`${ownRows(ctx, 'b')} and b.status = 'draft' and b.end_date between ${startDate}::date and ${endDate}::date`;
-
-/** The drafts of the month of each courier, at most so many of each. */
-export const draftsOfCouriers = (
-  ctx: UserScope,
-  courierIds: string[],
-  month: MonthPeriod,
-  limit: number,
-): Sql<RunBillRow> =>
-  sql`select ${runBillColumns} from unnest(${courierIds}::uuid[]) as chosen (id)
-    cross join lateral (
-      select b.* from bills b where ${draftsIn(ctx, month)} and b.courier_id = chosen.id
-      order by b.id limit ${limit}::int) as b
-    order by b.courier_id, b.id`;
 
 type Drafts = {
   month: MonthPeriod;
@@ -58,7 +41,8 @@ export const lockDraftsOfMonth = (
 ): Sql<RunBillRow> =>
   sql`select ${runBillColumns} from bills b
     where ${allOf(
-      draftsIn(ctx, month),
+      billsOfMonth(ctx, month),
+      sql`b.status = 'draft'`,
       courierIds !== undefined && sql`b.courier_id = any(${courierIds}::uuid[])`,
       after !== undefined && sql`b.courier_id > ${after}::uuid`,
     )}

@@ -21,10 +21,10 @@ export function filtersOf(query: PackageFilters): PackageFilters {
   assertPeriod(query);
   if (query.changed_since !== undefined && !isDateTime(query.changed_since))
     throw invalidFieldError('changed_since', 'invalid_date_time');
-  return { ...oldFiltersOf(query), ...newFiltersOf(query) };
+  return { ...listFiltersOf(query), ...officeFiltersOf(query) };
 }
 
-const oldFiltersOf = (query: PackageFilters): PackageFilters => ({
+const listFiltersOf = (query: PackageFilters): PackageFilters => ({
   trackingNumber: query.trackingNumber,
   houseNumber: query.houseNumber,
   userCode: query.userCode,
@@ -37,7 +37,7 @@ const oldFiltersOf = (query: PackageFilters): PackageFilters => ({
   entryDateCeiling: query.entryDateCeiling,
 });
 
-const newFiltersOf = (query: PackageFilters): PackageFilters => ({
+const officeFiltersOf = (query: PackageFilters): PackageFilters => ({
   status: query.status,
   owner: query.owner,
   manifest_id: query.manifest_id,
@@ -54,7 +54,7 @@ export const hasFilters = (filters: PackageFilters): boolean =>
   Object.values<unknown>(filters).some((value) => value !== undefined && value !== '');
 
 /** Whether the request has a filter whose matches are counted to a limit only. */
-export const hasCappedFilters = (filters: PackageFilters): boolean => hasFilters(newFiltersOf(filters));
+export const hasCappedFilters = (filters: PackageFilters): boolean => hasFilters(officeFiltersOf(filters));
 
 /** Whether few packages match, but at a time that PostgreSQL does not know: it would walk all newer ones to find a page of them. */
 export const hasNarrowFilter = (filters: PackageFilters): boolean =>
@@ -100,7 +100,7 @@ export const matching = (ctx: UserScope, filters: PackageFilters): Sql =>
     filters.on_manifest === true && sql`p.manifest_id is not null`,
     filters.on_manifest === false && sql`p.manifest_id is null`,
     filters.location && placeFilter(ctx, filters.location),
-    filters.min_age_days !== undefined && ageFilter(ctx, filters.min_age_days),
+    filters.min_age_days !== undefined && isOldInWarehouse(ctx, filters.min_age_days),
     filters.changed_since && sql`p.updated_at >= ${filters.changed_since}::timestamp at time zone 'UTC'`,
     billedFilter(ctx, filters),
     foundFilter(filters),
@@ -130,8 +130,8 @@ function placeFilter(ctx: UserScope, location: string): Sql {
   return amongFound('tracking_key', put);
 }
 
-/** The packages in the warehouse that were received so many times 24 hours ago. */
-const ageFilter = (ctx: UserScope, days: number): Sql =>
+/** The packages in the warehouse that were received at least so many times 24 hours ago. */
+export const isOldInWarehouse = (ctx: UserScope, days: number): Sql =>
   sql`p.received_at <= now() - make_interval(days => ${days}::int) and ${isInWarehouse(ctx)}`;
 
 /** Whether package `p` has not left the warehouse. One on hold can have left before. */

@@ -1,89 +1,19 @@
 import { useState } from 'preact/hooks';
-import type { Prealert } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
-import { dateTime, t, textOf } from '../../../texts/texts.js';
+import { t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Heading } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
-import type { ListState } from '../../list/state.js';
+import { orderOf, type ListState } from '../../list/state.js';
 import { courierOptions, useCouriers } from '../../list/courier-options.js';
 import { DataList } from '../../list/data-list.js';
 import { PAGE_SIZE, useList } from '../../list/listed.js';
-import type { ListColumn } from '../../list/table.js';
 import { AnnouncementPanel } from './announcement-panel.js';
+import { announcementColumns } from './columns.js';
 import { NewAnnouncement } from './new.js';
-import { AnnouncementTag } from './tag.js';
 import { UploadDialog } from './upload.js';
 
 const STATUSES = ['pending', 'received', 'flagged'] as const;
-
-const nameOf = ({ first_name, last_name }: Prealert) => [first_name, last_name].filter(Boolean).join(' ');
-
-const columns = (): ListColumn<Prealert>[] => [
-  {
-    id: 'tracking_number',
-    title: t('common.number'),
-    cell: (row) => (
-      <a
-        class="mono strong"
-        href={officeLink(['announcements', row.tracking_number], { of: row.courier_id })}
-      >
-        {row.tracking_number}
-      </a>
-    ),
-    text: ({ tracking_number }) => tracking_number,
-    sortBy: 'tracking_number',
-  },
-  {
-    id: 'status',
-    title: t('common.status'),
-    cell: ({ status }) => <AnnouncementTag status={status} />,
-    text: ({ status }) => textOf('prealert', status),
-    sortBy: 'status',
-  },
-  {
-    id: 'user_code',
-    title: t('customers.code'),
-    cell: ({ user_code }) => <span class="mono">{user_code}</span>,
-    text: ({ user_code }) => user_code,
-    sortBy: 'user_code',
-  },
-  { id: 'customer', title: t('common.customer'), cell: nameOf, text: nameOf },
-  {
-    id: 'courier',
-    title: t('common.courier'),
-    cell: ({ courier_name }) => courier_name,
-    text: ({ courier_name }) => courier_name,
-  },
-  {
-    id: 'vendor',
-    title: t('common.vendor'),
-    cell: ({ vendor }) => vendor,
-    text: ({ vendor }) => vendor ?? '',
-    sortBy: 'vendor',
-  },
-  {
-    id: 'description',
-    title: t('announce.description'),
-    cell: ({ description }) => description,
-    text: ({ description }) => description ?? '',
-    isHidden: true,
-  },
-  {
-    id: 'reference',
-    title: t('statement.reference'),
-    cell: ({ reference }) => reference,
-    text: ({ reference }) => reference ?? '',
-    isHidden: true,
-  },
-  {
-    id: 'created_at',
-    title: t('announce.at'),
-    cell: ({ created_at }) => dateTime(created_at),
-    text: ({ created_at }) => created_at,
-    sortBy: 'created_at',
-  },
-];
 
 async function load({ search, filters, sort, page }: ListState, signal: AbortSignal) {
   const { courier, status } = filters;
@@ -95,9 +25,7 @@ async function load({ search, filters, sort, page }: ListState, signal: AbortSig
       ...(courier ? { courier_id: courier } : {}),
       // A status or a column from elsewhere is refused by the service.
       ...(status ? { status: status as 'flagged' } : {}),
-      ...(sort
-        ? { sort_by: sort.replace(/^-/, '') as 'vendor', sort_dir: sort.startsWith('-') ? 'DESC' : 'ASC' }
-        : {}),
+      ...orderOf(sort),
     },
     { signal },
   );
@@ -157,7 +85,9 @@ export function AnnouncementsPage() {
         page="announcements"
         title={t('announcements.title')}
         of={list}
-        columns={columns()}
+        columns={announcementColumns((row) =>
+          officeLink(['announcements', row.tracking_number], { of: row.courier_id }),
+        )}
         keyOf={({ prealert_id }) => prealert_id}
         nameOf={({ tracking_number }) => tracking_number}
         onOpen={(row) => openAddress(address.linkTo(row.tracking_number, { of: row.courier_id }))}

@@ -2,13 +2,12 @@ import { useState } from 'preact/hooks';
 import type { CourierRecord, PrealertImport } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { number, t } from '../../../texts/texts.js';
-import { useAction } from '../../../ui/load.js';
 import { Choice, Problem } from '../../../ui/parts.js';
 import { courierChoices } from '../../list/courier-options.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { FactList } from '../../ui/panel.js';
 import { toast } from '../../ui/toasts.js';
-import { checkFile, ErrorCells, FileField, Warnings, type Checked } from '../import-parts.js';
+import { ErrorCells, FileField, useCheckedFile, Warnings } from '../import-parts.js';
 
 type Props = { couriers: CourierRecord[]; onClose: () => void; onDone: () => void };
 
@@ -16,27 +15,24 @@ type Props = { couriers: CourierRecord[]; onClose: () => void; onDone: () => voi
 export function UploadDialog({ couriers, onClose, onDone }: Props) {
   const [courierId, setCourierId] = useState('');
   const [file, setFile] = useState<File>();
-  const [checked, setChecked] = useState<Checked<PrealertImport>>();
-  const send = (dryRun: boolean) => {
-    if (!file) throw new Error(t('import.chooseFile'));
-    return api().prealerts.upload({ file, target_courier_id: courierId, dry_run: dryRun });
-  };
-  const check = useAction(async () => setChecked(await checkFile(async () => (await send(true)).data)));
-  const store = useAction(async () => {
-    const { data } = await send(false);
-    toast(t('announcements.uploaded', { created: data.created, duplicate: data.duplicate }));
-    onDone();
-  });
-  const result = checked && 'result' in checked ? checked.result : undefined;
-  const again = () => setChecked(undefined);
+  const check = useCheckedFile<PrealertImport>(
+    async (isDryRun) => {
+      if (!file) throw new Error(t('import.chooseFile'));
+      return api().prealerts.upload({ file, target_courier_id: courierId, dry_run: isDryRun });
+    },
+    (data) => {
+      toast(t('announcements.uploaded', { created: data.created, duplicate: data.duplicate }));
+      onDone();
+    },
+  );
+  const { result } = check;
   return (
     <FormDialog title={t('announcements.upload')} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (result) store.run();
-          else check.run();
+          check.submit();
         }}
       >
         <p>{t('announcements.uploadHint')}</p>
@@ -45,29 +41,25 @@ export function UploadDialog({ couriers, onClose, onDone }: Props) {
           value={courierId}
           onValue={(value) => {
             setCourierId(value);
-            again();
+            check.forget();
           }}
           options={courierChoices(couriers)}
         />
         <FileField
           onFile={(chosen) => {
             setFile(chosen);
-            again();
+            check.forget();
           }}
         />
-        <Problem text={check.error ?? store.error} />
+        <Problem text={check.error} />
         {result && <Result of={result} />}
-        {checked && 'errors' in checked && <ErrorCells errors={checked.errors} />}
+        {check.errors && <ErrorCells errors={check.errors} />}
         <div class="actions">
           <button
             type="submit"
             class="primary"
             disabled={
-              !file ||
-              courierId === '' ||
-              check.isBusy ||
-              store.isBusy ||
-              (result !== undefined && result.created === 0)
+              !file || courierId === '' || check.isBusy || (result !== undefined && result.created === 0)
             }
           >
             {result ? t('announcements.store', { count: result.created }) : t('import.check')}

@@ -3,38 +3,34 @@ import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { officeLink, openAddress } from '../../../ui/router.js';
 import { FormDialog } from '../../ui/dialogs.js';
-import { Form, Text, useForm } from '../../ui/form.js';
+import { Form, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
 import { period, type Month } from '../bill-parts.js';
+import { DraftFields, NEW_DRAFT, readDraft } from './draft-fields.js';
 
 type Props = { courier: CourierRecord; month: Month; packages: number; onClose: () => void };
 
 /** Creates a draft of what is on no bill yet, and opens it. Undo deletes it. */
 export function DraftDialog({ courier, month: { courier_id, from, to }, packages, onClose }: Props) {
-  const form = useForm(
-    { service_type: '', tax_rate: '', remarks: '' },
-    async ({ service_type, tax_rate, remarks }) => {
-      const { data } = await api().billing.manageBills({
-        action: 'create_draft',
-        courier_id,
-        start_date: from,
-        end_date: to,
-        service_type: service_type.trim(),
-        ...(tax_rate.trim() ? { tax_rate: Number(tax_rate.trim().replace(',', '.')) } : {}),
-        ...(remarks.trim() ? { remarks: remarks.trim() } : {}),
-      });
-      const { bill_id } = data;
-      toast(
-        t('month.drafted', { count: data.total_packages ?? 0, leftOut: data.left_out?.already_billed ?? 0 }),
-        async () => {
-          await api().billing.manageBills({ action: 'delete_draft', bill_id });
-          openAddress(officeLink(['bills', 'month'], { of: courier_id, from, to }), { isSame: true });
-        },
-      );
-      onClose();
-      openAddress(officeLink(['bills', bill_id]));
-    },
-  );
+  const form = useForm(NEW_DRAFT, async (values) => {
+    const { data } = await api().billing.manageBills({
+      action: 'create_draft',
+      courier_id,
+      start_date: from,
+      end_date: to,
+      ...readDraft(values),
+    });
+    const { bill_id } = data;
+    toast(
+      t('month.drafted', { count: data.total_packages ?? 0, leftOut: data.left_out?.already_billed ?? 0 }),
+      async () => {
+        await api().billing.manageBills({ action: 'delete_draft', bill_id });
+        openAddress(officeLink(['bills', 'month'], { of: courier_id, from, to }), { isSame: true });
+      },
+    );
+    onClose();
+    openAddress(officeLink(['bills', bill_id]));
+  });
   return (
     <FormDialog title={t('month.draft')} onClose={onClose}>
       <p>
@@ -45,29 +41,7 @@ export function DraftDialog({ courier, month: { courier_id, from, to }, packages
         })}
       </p>
       <Form of={form} submit={t('month.draft')}>
-        <Text
-          of={form}
-          name="service_type"
-          label={t('billPage.service')}
-          hint={t('month.serviceHint')}
-          maxLength={100}
-          isRequired
-        />
-        <Text
-          of={form}
-          name="tax_rate"
-          label={t('month.taxRate')}
-          hint={t('month.taxHint')}
-          inputMode="decimal"
-          maxLength={7}
-        />
-        <Text
-          of={form}
-          name="remarks"
-          label={t('billPage.remarks')}
-          hint={t('month.remarksHint')}
-          maxLength={1000}
-        />
+        <DraftFields of={form} />
       </Form>
     </FormDialog>
   );

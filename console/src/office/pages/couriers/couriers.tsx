@@ -4,7 +4,7 @@ import { api } from '../../../session/session.js';
 import { dateTime, number, t } from '../../../texts/texts.js';
 import { Heading } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
-import type { ListState } from '../../list/state.js';
+import { orderOf, type ListState } from '../../list/state.js';
 import { DataList } from '../../list/data-list.js';
 import { PAGE_SIZE, useList } from '../../list/listed.js';
 import type { ListColumn } from '../../list/table.js';
@@ -83,13 +83,7 @@ async function load({ search, filters, sort, page }: ListState, signal: AbortSig
       limit: PAGE_SIZE,
       ...(search ? { search } : {}),
       ...(filters['active'] ? { is_active: filters['active'] === 'true' } : {}),
-      // The columns have the names of the service. A name from elsewhere is refused by it.
-      ...(sort
-        ? {
-            sort_by: sort.replace(/^-/, '') as 'courier_code',
-            sort_dir: sort.startsWith('-') ? 'DESC' : 'ASC',
-          }
-        : {}),
+      ...orderOf(sort),
     },
     { signal },
   );

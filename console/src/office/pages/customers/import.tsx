@@ -2,13 +2,12 @@ import { useState } from 'preact/hooks';
 import type { CourierRecord, CustomerImport } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { number, t } from '../../../texts/texts.js';
-import { useAction } from '../../../ui/load.js';
 import { Choice, Problem } from '../../../ui/parts.js';
 import { courierChoices } from '../../list/courier-options.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { FactList } from '../../ui/panel.js';
 import { toast } from '../../ui/toasts.js';
-import { checkFile, ErrorCells, FileField, Warnings, type Checked } from '../import-parts.js';
+import { ErrorCells, FileField, useCheckedFile, Warnings } from '../import-parts.js';
 
 type Props = {
   /** Of whom the person chooses one. Without them, `courierId` is known. */
@@ -22,26 +21,24 @@ type Props = {
 export function ImportDialog({ couriers, courierId: known = '', onClose, onDone }: Props) {
   const [courierId, setCourierId] = useState(known);
   const [file, setFile] = useState<File>();
-  const [checked, setChecked] = useState<Checked<CustomerImport>>();
-  const send = (dryRun: boolean) => {
-    if (!file) throw new Error(t('import.chooseFile'));
-    return api().customers.upload({ file, target_courier_id: courierId, dry_run: dryRun });
-  };
-  const check = useAction(async () => setChecked(await checkFile(async () => (await send(true)).data)));
-  const store = useAction(async () => {
-    const { data } = await send(false);
-    toast(t('import.done', { created: data.created, updated: data.updated }));
-    onDone();
-  });
-  const again = () => setChecked(undefined);
+  const check = useCheckedFile<CustomerImport>(
+    async (isDryRun) => {
+      if (!file) throw new Error(t('import.chooseFile'));
+      return api().customers.upload({ file, target_courier_id: courierId, dry_run: isDryRun });
+    },
+    (data) => {
+      toast(t('import.done', { created: data.created, updated: data.updated }));
+      onDone();
+    },
+  );
+  const { result } = check;
   return (
     <FormDialog title={t('customers.import')} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (checked && 'result' in checked) store.run();
-          else check.run();
+          check.submit();
         }}
       >
         <p>{t('import.hint')}</p>
@@ -51,7 +48,7 @@ export function ImportDialog({ couriers, courierId: known = '', onClose, onDone 
             value={courierId}
             onValue={(value) => {
               setCourierId(value);
-              again();
+              check.forget();
             }}
             options={courierChoices(couriers)}
           />
@@ -59,21 +56,15 @@ export function ImportDialog({ couriers, courierId: known = '', onClose, onDone 
         <FileField
           onFile={(chosen) => {
             setFile(chosen);
-            again();
+            check.forget();
           }}
         />
-        <Problem text={check.error ?? store.error} />
-        {checked && 'result' in checked && <Result of={checked.result} />}
-        {checked && 'errors' in checked && <ErrorCells errors={checked.errors} />}
+        <Problem text={check.error} />
+        {result && <Result of={result} />}
+        {check.errors && <ErrorCells errors={check.errors} />}
         <div class="actions">
-          <button
-            type="submit"
-            class="primary"
-            disabled={!file || courierId === '' || check.isBusy || store.isBusy}
-          >
-            {checked && 'result' in checked
-              ? t('import.store', { count: checked.result.created + checked.result.updated })
-              : t('import.check')}
+          <button type="submit" class="primary" disabled={!file || courierId === '' || check.isBusy}>
+            {result ? t('import.store', { count: result.created + result.updated }) : t('import.check')}
           </button>
         </div>
       </form>

@@ -6,7 +6,7 @@ import { Content, Empty, Heading, Table } from '../../../ui/parts.js';
 import { linkTo, officeLink } from '../../../ui/router.js';
 import { ManifestTag } from '../../../ui/status.js';
 import { readFigures, type Figures } from './figures.js';
-import { HourBars } from './hours.js';
+import { HourChart } from '../../../ui/hour-chart.js';
 
 /** What the warehouse is doing today, against the same day of last week, and what needs a person. Each figure leads to its list. */
 export function HomePage() {
@@ -54,7 +54,12 @@ function Overview({ of }: { of: Figures }) {
           <h2>{t('home.hours')}</h2>
           <span class="muted">{t('home.compared', { day: date(before) })}</span>
         </div>
-        <HourBars hours={statistics.hours.map(({ count }) => count)} before={hoursBefore} />
+        <HourChart
+          caption={t('home.hours')}
+          title={t('today.title')}
+          hours={statistics.hours.map(({ count }) => count)}
+          before={{ title: t('home.sameDay'), hours: hoursBefore }}
+        />
       </section>
       <div class="columns">
         <section class="stack">

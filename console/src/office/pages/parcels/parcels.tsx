@@ -74,7 +74,7 @@ function ParcelList() {
         page="parcels"
         title={t('officeParcels.title')}
         of={list}
-        columns={parcelColumns()}
+        columns={Object.values(parcelColumns((house) => officeLink(['parcels', house])))}
         keyOf={({ package_id }) => package_id}
         nameOf={({ house_number }) => house_number}
         onOpen={({ house_number }) => openAddress(officeLink(['parcels', house_number]))}

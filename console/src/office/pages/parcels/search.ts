@@ -1,40 +1,25 @@
 import type { Carrier, PackageSearch } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
-import type { ListState } from '../../list/state.js';
+import { PACKAGE_STATUSES, SHORTEST_TEXT, type PackageStatus } from '../../list/package-search.js';
+import { orderOf, type ListState } from '../../list/state.js';
 import { valuesOf, type Filter } from '../../list/filters.js';
 import { courierOptions } from '../../list/courier-options.js';
 
-export const STATUSES = [
-  'received',
-  'shipped',
-  'in_transit',
-  'delivered',
-  'on_hold',
-  'customs_hold',
-  'returned',
-  'lost',
-] as const;
-
-type Status = (typeof STATUSES)[number];
-
 /** Ages in days, the limits of the figures of Home. */
 export const AGES = ['0', '1', '2', '7', '14', '30', '60'] as const;
-
-/** The shortest text that the service searches for. */
-const SHORTEST = 3;
 
 export type Search = Omit<PackageSearch, 'page' | 'limit'>;
 
 /** Returns the search of the service for what the address says. @throws Error with a text for people, if it cannot be searched for */
 export async function searchOf({ search, filters, sort }: ListState, signal?: AbortSignal): Promise<Search> {
-  if (search !== '' && search.length < SHORTEST) throw new Error(t('officeParcels.short'));
+  if (search !== '' && search.length < SHORTEST_TEXT) throw new Error(t('officeParcels.short'));
   if (filters['billed'] && !filters['from']) throw new Error(t('officeParcels.billedFrom'));
   const manifest = filters['manifest'] && (await manifestIdOf(filters['manifest'], signal));
   return {
     ...(search ? { q: search } : {}),
     // The service refuses a value that somebody has typed into the address.
-    ...(filters['status'] ? { status: valuesOf(filters['status']) as Status[] } : {}),
+    ...(filters['status'] ? { status: valuesOf(filters['status']) as PackageStatus[] } : {}),
     ...(filters['owner'] ? { owner: filters['owner'] as 'none' } : {}),
     ...(filters['courier'] ? { courierID: filters['courier'] } : {}),
     ...(filters['customer'] ? { userCode: filters['customer'] } : {}),
@@ -48,9 +33,7 @@ export async function searchOf({ search, filters, sort }: ListState, signal?: Ab
     ...(filters['age'] ? { min_age_days: Number(filters['age']) } : {}),
     ...(filters['changed'] ? { changed_since: `${filters['changed']} 00:00:00` } : {}),
     ...(filters['billed'] ? { billed: filters['billed'] === 'true' } : {}),
-    ...(sort
-      ? { sort_by: sort.replace(/^-/, '') as 'weight', sort_dir: sort.startsWith('-') ? 'DESC' : 'ASC' }
-      : {}),
+    ...orderOf(sort),
   };
 }
 
@@ -80,7 +63,7 @@ export function parcelFilters(couriers: Couriers, carriers: Carriers = []): Filt
     {
       name: 'status',
       label: t('common.status'),
-      options: STATUSES.map((status) => [status, t(`status.${status}`)]),
+      options: PACKAGE_STATUSES.map((status) => [status, t(`status.${status}`)]),
       isMany: true,
     },
     {

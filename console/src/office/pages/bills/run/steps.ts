@@ -48,8 +48,13 @@ export function startRun(request: RunRequest, couriers: number): void {
   const userId = session.value?.user.id;
   if (isActive(last.value) || userId === undefined) return;
   last.value = {
-    ...{ request, userId, couriers, state: 'running' },
-    ...{ results: [], after: undefined, error: undefined },
+    request,
+    userId,
+    couriers,
+    state: 'running',
+    results: [],
+    after: undefined,
+    error: undefined,
   };
   void takeSteps();
 }
