@@ -4,7 +4,7 @@ import { api, session } from '../session/session.js';
 import { dateTime, t, textOf } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Content, Dialog, Empty, Field, Heading, Problem, Tag } from '../ui/parts.js';
-import { DeliveryTable } from '../ui/delivery-table.js';
+import { DeliveryTable } from '../ui/data/delivery-table.js';
 import { linkTo } from '../ui/router.js';
 import { PageTabs } from './ui/page-tabs.js';
 

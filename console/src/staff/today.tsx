@@ -4,7 +4,7 @@ import { useLoad } from '../ui/load.js';
 import { Content, Empty, Heading, Table } from '../ui/parts.js';
 import { linkTo } from '../ui/router.js';
 import { countDay, startOfDay, type Day } from './day.js';
-import { HourChart } from '../ui/hour-chart.js';
+import { HourChart } from '../ui/data/hour-chart.js';
 
 /** The service returns at most so many packages in one response. A day with more is counted as far as they go. */
 const LARGEST_PAGE = 10_000;

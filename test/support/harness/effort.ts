@@ -17,3 +17,10 @@ export function sample<Item>(items: readonly Item[], count: number, from = seed)
   const chosen = Array.from({ length: count }, (_, n) => Math.floor(((from % length) + n * length) / count));
   return items.filter((_, index) => chosen.includes(index));
 }
+
+/**
+ * Returns all items in `npm run test:long`. In a default run returns one share of `of`, the same number of items in each. The shares 0 to
+ * `of` - 1 of a run contain every item once, and which share an item is in depends on the seed of the run.
+ */
+export const share = <Item>(items: readonly Item[], index: number, of: number, from = seed): Item[] =>
+  isLong ? [...items] : items.filter((_, n) => (n + from) % of === index);

@@ -5,8 +5,19 @@ import { t, textOf } from '../../texts/texts.js';
 /** Returns the text of a failure for people. */
 export const failureOf = messageOf;
 
+/** What a form finds wrong with a field itself, before it asks the service. */
+export class FieldError extends Error {
+  constructor(
+    readonly field: string,
+    text: string,
+  ) {
+    super(text);
+  }
+}
+
 /** Returns what is wrong with single fields, by their names in the contract. */
 export function fieldFailuresOf(error: unknown): Record<string, string> {
+  if (error instanceof FieldError) return { [error.field]: error.message };
   if (!(error instanceof ApiError)) return {};
   return Object.fromEntries(
     error.errors

@@ -1,4 +1,5 @@
 import { t } from '../../../texts/texts.js';
+import { FieldError } from '../../ui/failure.js';
 import { Text, type FormState } from '../../ui/form.js';
 
 /** What is printed on new bills. */
@@ -6,18 +7,19 @@ export const NEW_DRAFT = { service_type: '', tax_rate: '', remarks: '' };
 
 type Values = typeof NEW_DRAFT;
 
-/** Returns what a person typed for new drafts. @throws Error with a text for people if the tax rate is no percentage */
+/** Returns what a person typed for new drafts. @throws FieldError if the tax rate is no percentage */
 export const readDraft = ({ service_type, tax_rate, remarks }: Values) => ({
   service_type: service_type.trim(),
   tax_rate: readRate(tax_rate),
   ...(remarks.trim() ? { remarks: remarks.trim() } : {}),
 });
 
-/** Returns the percent that a person typed. @throws Error with a text for people */
+/** Returns the percent that a person typed. @throws FieldError */
 function readRate(typed: string): number {
   const text = typed.trim().replace(',', '.');
   if (text === '') return 0;
-  if (!/^\d{1,3}(?:\.\d{1,3})?$/.test(text) || Number(text) > 100) throw new Error(t('run.taxForm'));
+  if (!/^\d{1,3}(?:\.\d{1,3})?$/.test(text) || Number(text) > 100)
+    throw new FieldError('tax_rate', t('run.taxForm'));
   return Number(text);
 }
 

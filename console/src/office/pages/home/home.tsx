@@ -6,7 +6,7 @@ import { Content, Empty, Heading, Table } from '../../../ui/parts.js';
 import { linkTo, officeLink } from '../../../ui/router.js';
 import { ManifestTag } from '../../../ui/status.js';
 import { readFigures, type Figures } from './figures.js';
-import { HourChart } from '../../../ui/hour-chart.js';
+import { HourChart } from '../../../ui/data/hour-chart.js';
 
 /** What the warehouse is doing today, against the same day of last week, and what needs a person. Each figure leads to its list. */
 export function HomePage() {

@@ -1,5 +1,6 @@
 import { money, t } from '../../../../texts/texts.js';
 import { FormDialog } from '../../../ui/dialogs.js';
+import { FieldError } from '../../../ui/failure.js';
 import { Form, useForm } from '../../../ui/form.js';
 import { DraftFields, NEW_DRAFT, readDraft } from '../draft-fields.js';
 import { monthName } from './months.js';
@@ -13,7 +14,7 @@ export function DraftAllDialog({ month, scope, onClose }: Props) {
   const form = useForm(NEW_DRAFT, async (values) => {
     // The steps come later, so what the service would refuse in all of them is found here.
     const draft = readDraft(values);
-    if (draft.service_type === '') throw new Error(t('run.serviceMissing'));
+    if (draft.service_type === '') throw new FieldError('service_type', t('run.serviceMissing'));
     startRun(
       {
         action: 'draft',

@@ -1,6 +1,6 @@
 import { api } from '../../../../session/session.js';
 import { t } from '../../../../texts/texts.js';
-import { DeliveryTable } from '../../../../ui/delivery-table.js';
+import { DeliveryTable } from '../../../../ui/data/delivery-table.js';
 import { useLoad } from '../../../../ui/load.js';
 import { Content } from '../../../../ui/parts.js';
 import { toast } from '../../../ui/toasts.js';

@@ -1,9 +1,9 @@
-import type { WebhookDelivery } from '../../../sdk/typescript/src/index.js';
-import { single } from '../device/single.js';
-import { api } from '../session/session.js';
-import { dateTime, number, t, textOf } from '../texts/texts.js';
-import { useAction } from './load.js';
-import { Problem, Table, Tag } from './parts.js';
+import type { WebhookDelivery } from '../../../../sdk/typescript/src/index.js';
+import { single } from '../../device/single.js';
+import { api } from '../../session/session.js';
+import { dateTime, number, t, textOf } from '../../texts/texts.js';
+import { useAction } from '../load.js';
+import { Problem, Table, Tag } from '../parts.js';
 
 type Props = { caption: string; rows: WebhookDelivery[]; onSent: () => void };
 

@@ -1,4 +1,4 @@
-import { number, t } from '../texts/texts.js';
+import { number, t } from '../../texts/texts.js';
 
 const WIDTH = 720;
 const HEIGHT = 200;
