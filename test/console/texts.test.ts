@@ -135,6 +135,7 @@ describe('an English text of the service', () => {
     'office/pages/bills/run/columns.tsx message: of warnings of a later version',
     'office/pages/bills/run/progress.tsx message: of reasons of a later version',
     'office/pages/bills/run/steps.ts remarks: of people',
+    "office/ui/failure.ts message: the console's own",
     'queue/advice.ts message: on a device in English, and of reasons of a later version',
     'queue/batches.ts message: passed to queue/advice.ts',
     "queue/panel.tsx message: the console's own",

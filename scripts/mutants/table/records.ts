@@ -251,10 +251,10 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'filters alone: a run publishes only drafts of the tenant',
-    file: 'src/modules/bills/run/run-queries.ts',
-    find: "sql`${ownRows(ctx, 'b')} and b.status = 'draft'",
-    replace: "sql`b.status = 'draft'",
+    name: 'filters alone: a run shows and publishes only bills of the tenant',
+    file: 'src/modules/bills/run/list-queries.ts',
+    find: "sql`${ownRows(ctx, 'b')} and b.end_date between",
+    replace: 'sql`b.end_date between',
     tests: [
       {
         file: 'test/modules/bills/run/list-billing-run.test.ts',
