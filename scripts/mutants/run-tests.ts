@@ -81,7 +81,12 @@ function startJest({ folder, serverUrl, prefix }: RunEnvironment, file: string, 
     ],
     {
       cwd: folder,
-      env: { ...process.env, TEST_ADMIN_URL: serverUrl, TEST_DATABASE_PREFIX: prefix },
+      env: {
+        ...process.env,
+        TEST_ADMIN_URL: serverUrl,
+        TEST_DATABASE_PREFIX: prefix,
+        ...(file.startsWith('test/long/') ? { TEST_LONG: '1' } : {}),
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
       // In its own process group, so that child processes of the tests end with it.
       detached: process.platform !== 'win32',

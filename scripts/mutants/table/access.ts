@@ -294,7 +294,7 @@ export const ACCESS: readonly SourceMutant[] = [
     replace: 'void flaw;',
     tests: [
       {
-        file: 'test/operations/secrets/replaced-lookup-key.test.ts',
+        file: 'test/long/secrets/replaced-lookup-key.test.ts',
         titles: [
           'a chain that was altered is not closed unless the operator accepts it, and the log says so',
         ],

@@ -1,8 +1,8 @@
 import type { SourceMutant } from '../mutant.js';
 
 const TIMELINES = 'test/operations/restore/timelines.test.ts';
-const BEFORE = 'test/operations/restore/time-before-backup.test.ts';
-const UNREAD = 'test/operations/restore/unread-wal.test.ts';
+const BEFORE = 'test/long/restore/time-before-backup.test.ts';
+const UNREAD = 'test/long/restore/unread-wal.test.ts';
 
 /** Guards of a restore, in the scripts of deploy/postgres. */
 export const RESTORE: readonly SourceMutant[] = [

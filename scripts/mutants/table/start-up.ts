@@ -45,7 +45,7 @@ export const START_UP: readonly SourceMutant[] = [
     replace: '.filter(() => false)',
     tests: [
       {
-        file: 'test/operations/secrets/keys-of-a-database.test.ts',
+        file: 'test/long/secrets/keys-of-a-database.test.ts',
         titles: ['of another deployment, which have the same names, stop the start'],
       },
     ],
@@ -57,7 +57,7 @@ export const START_UP: readonly SourceMutant[] = [
     replace: 'if (without.length >= 0) return;',
     tests: [
       {
-        file: 'test/operations/secrets/keys-of-a-database.test.ts',
+        file: 'test/long/secrets/keys-of-a-database.test.ts',
         titles: ['rewrap changes nothing while one process still runs'],
       },
     ],
@@ -95,7 +95,7 @@ export const START_UP: readonly SourceMutant[] = [
     replace: 'if (!known.includes(version)) return [];',
     tests: [
       {
-        file: 'test/operations/secrets/keys-of-a-database.test.ts',
+        file: 'test/long/secrets/keys-of-a-database.test.ts',
         titles: ['stops the start with one line, and doctor reports it'],
       },
     ],
@@ -158,7 +158,7 @@ export const START_UP: readonly SourceMutant[] = [
       "  where a.datname = current_database() and a.backend_type = 'client backend' and a.pid <> pg_backend_pid()\n",
     tests: [
       {
-        file: 'test/operations/secrets/running-processes.test.ts',
+        file: 'test/long/secrets/running-processes.test.ts',
         titles: [
           'while a server runs, each command is refused with one line and changes nothing; after its end each succeeds',
         ],
