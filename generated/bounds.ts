@@ -485,6 +485,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "getPackageStatistics": {
     "query": "read"
   },
+  "listPackageChanges": {
+    "query": "read"
+  },
   "listAuditEntries": {
     "query": "chain"
   },

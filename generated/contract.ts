@@ -2785,6 +2785,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/PackageChanges.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See who has changed a package
+         * @description For staff. The changes of one package from the audit log: who made them, when, and the changed fields `before`
+         *     and `after`. The newest changes come first. A change is written in the same transaction as what it records, and
+         *     stays when the package is corrected again. The history of its status is in `PackageEvents.php`. Administrators
+         *     find the same entries, and those of all other records, in `AuditLog.php`.
+         *
+         *     For the next page, send `meta.next_before` as `before`. It is `null` on the last page.
+         *
+         *     ```php
+         *     $changes = $get('/api/PackageChanges.php?' . http_build_query(['package_id' => $packageId]))['data'];
+         *     ```
+         */
+        get: operations["listPackageChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/AuditLog.php": {
         parameters: {
             query?: never;
@@ -8331,6 +8360,28 @@ export interface components {
             statuses: components["schemas"]["PackagesOfStatus"][];
             in_warehouse: components["schemas"]["PackagesInWarehouse"];
         };
+        /** @description One change of a package. */
+        PackageChange: {
+            change_id: components["schemas"]["Uuid"];
+            at: components["schemas"]["UtcDateTime"];
+            /** @description The name of the user, of the courier whose API key was used, or of the service token; null for the service itself. */
+            changed_by: string | null;
+            /**
+             * @description The action, for example `package.updated`. We may add new ones.
+             * @example package.updated
+             */
+            action: string;
+            /** @description The changed fields before the change; null for a new package. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The changed fields after the change; null if nothing is left of them. */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The remark on the change. */
+            remarks: string | null;
+        };
         /**
          * @description A user, a system with an API key or a service token, or the service itself.
          * @enum {string}
@@ -8944,6 +8995,10 @@ export interface components {
         };
         GetPackageStatisticsResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageStatistics"];
+        };
+        ListPackageChangesResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PackageChange"][];
+            meta: components["schemas"]["KeyPageMeta"];
         };
         ListAuditEntriesResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
@@ -10976,6 +11031,23 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.package.receive": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -19052,6 +19124,81 @@ export interface operations {
             400: components["responses"]["GetPackageStatistics.400"];
             401: components["responses"]["ScopedTokenRejected"];
             403: components["responses"]["ScopeMissing.packages.read"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPackageChanges: {
+        parameters: {
+            query: {
+                /**
+                 * @description The package.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01
+                 */
+                package_id: components["schemas"]["Uuid"];
+                /**
+                 * @description Only changes older than this one. Send `meta.next_before` of the previous page.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1101
+                 */
+                before?: components["schemas"]["Uuid"];
+                /**
+                 * @description Changes per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 change on this page.",
+                     *       "data": [
+                     *         {
+                     *           "change_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1101",
+                     *           "at": "2026-11-21 15:04:09",
+                     *           "changed_by": "Wanda Warehouse",
+                     *           "action": "package.updated",
+                     *           "before": {
+                     *             "weight_lb": "325.000"
+                     *           },
+                     *           "after": {
+                     *             "weight_lb": "3.250"
+                     *           },
+                     *           "remarks": null
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 50,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListPackageChangesResult"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            404: components["responses"]["PackageNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];

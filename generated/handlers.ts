@@ -174,6 +174,8 @@ export type Handlers = {
   getAttention: Handler<'getAttention'>;
   /** Read figures of packages */
   getPackageStatistics: Handler<'getPackageStatistics'>;
+  /** See who has changed a package */
+  listPackageChanges: Handler<'listPackageChanges'>;
   /** Read the audit log */
   listAuditEntries: Handler<'listAuditEntries'>;
   /** Verify the audit log */

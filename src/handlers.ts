@@ -20,6 +20,7 @@ import { packageHandlers } from './modules/packages/handlers.js';
 import { labelJobHandlers } from './modules/packages/label-jobs/handlers.js';
 import { getPackageHandlers } from './modules/packages/get-package/handlers.js';
 import { packageStatisticsHandlers } from './modules/packages/statistics/handlers.js';
+import { packageChangesHandlers } from './modules/packages/changes/handlers.js';
 import { passwordResetHandlers } from './modules/password-reset/handlers.js';
 import { prealertHandlers } from './modules/prealerts/handlers.js';
 import { prealertSubmissionHandlers } from './modules/prealerts/submission/handlers.js';
@@ -59,6 +60,7 @@ export function makeHandlers(deps: Deps) {
     ...labelJobHandlers(),
     ...getPackageHandlers(),
     ...packageStatisticsHandlers(deps),
+    ...packageChangesHandlers(),
     ...scanHandlers(),
     ...scanBatchHandlers(deps),
     ...manifestLoadingHandlers(),

@@ -167,6 +167,18 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: "filters alone: the changes of a package are the tenant's",
+    file: 'src/modules/packages/changes/queries.ts',
+    find: "tenantRows(ctx, 'e'),",
+    replace: 'undefined,',
+    tests: [
+      {
+        file: 'test/modules/packages/list-package-changes.test.ts',
+        titles: ['filters alone > returns to a tenant nothing'],
+      },
+    ],
+  },
+  {
     name: 'filters alone: a tenant reads only its own payment terms',
     file: 'src/modules/bills/payment-terms/queries.ts',
     find: "where ${ownRows(ctx, 't')} and ${condition})`",

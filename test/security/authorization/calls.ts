@@ -373,6 +373,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     query: { courier_id: courierId, from: '2026-01-01', to: '2026-01-31' },
   }),
   getPackage: ({ packageId }) => ({ query: { package: packageId } }),
+  listPackageChanges: ({ packageId }) => ({ query: { package_id: packageId } }),
   'listAuditEntries of a package': ({ packageId }) => ({ query: { entity_id: packageId } }),
   'listAuditEntries of a courier’s key': ({ courierId }) => ({ query: { actor_id: courierId } }),
   'listAuditEntries before an entry': ({ auditId }) => ({ query: { before: auditId } }),

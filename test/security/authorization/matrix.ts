@@ -351,6 +351,9 @@ export const MATRIX = {
   getPackage: {
     'getPackage':                        ['200 200 404 404 404', '200 200 404 404 404', '200 404 404 404 404'],
   },
+  listPackageChanges: {
+    'listPackageChanges':                ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
   rotateWebhookSecret: {
     'rotateWebhookSecret':               ['200 200 404 404 400', S403,                  ALL],
   },

@@ -91,7 +91,7 @@ function Overview({ of }: { of: Figures }) {
 const LINKS: Record<string, string> = {
   unknown_packages: officeLink('unknown'),
   open_claims: officeLink(['unknown', 'claims'], { status: 'open' }),
-  flagged_prealerts: `/console${linkTo('flagged')}`,
+  flagged_prealerts: officeLink('announcements', { status: 'flagged' }),
   packages_on_hold: officeLink('parcels', { status: 'on_hold,customs_hold' }),
   old_packages: officeLink('parcels', { age: '30', sort: 'entry_date_time' }),
   failing_webhooks: officeLink('couriers'),

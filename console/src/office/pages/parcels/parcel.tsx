@@ -128,11 +128,9 @@ function Parcel({ parcel, round, onChanged }: Props & { round: number }) {
       >
         <Deliveries packageId={package_id} round={round} />
       </Section>
-      {isAdmin && (
-        <Section title={t('parcel.audit')}>
-          <Changes packageId={package_id} round={round} />
-        </Section>
-      )}
+      <Section title={t('parcel.audit')}>
+        <Changes packageId={package_id} round={round} hasAudit={isAdmin} />
+      </Section>
       {task && (
         <TaskDialog task={task} parcel={parcel} onClose={() => setTask(undefined)} onChanged={onChanged} />
       )}

@@ -1,0 +1,194 @@
+import { expect } from '@jest/globals';
+import { DEMO } from '../../../fixtures/demo/seed.js';
+import { makeBilling } from '../../support/builders/billing.js';
+import { makeParcels, newNumber } from '../../support/builders/parcels.js';
+import { readWorkbook } from '../../support/readers/workbook.js';
+import { consoleSuite } from '../../support/console/suite.js';
+import { choose, dialogOf, rowOf, saved, task, toasts } from './trial.js';
+
+// What a manager does, without another program: the tasks of the trial of the console, each with its clicks.
+
+const suite = consoleSuite();
+const { service } = suite;
+const user = 'manager';
+
+const one = async (text: string, values: unknown[]) =>
+  (await service().owner.query<Record<string, unknown>>(text, values)).rows[0];
+
+/** The first and the last day of the month before this one, in UTC. */
+const lastMonth = () => {
+  const now = new Date();
+  const day = (month: number, date: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + month, date)).toISOString().slice(0, 10);
+  return { first: day(-1, 1), last: day(0, 0) };
+};
+
+task(suite, {
+  title: 'finds a customer by a name, and corrects it',
+  user,
+  most: 3,
+  work: async (page) => {
+    await choose(page, 'Customers');
+    await page.getByLabel('Code or name').fill('Marcia Campbell');
+    await rowOf(page, 'IEX-1001').click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await dialogOf(page).getByLabel('First name').fill('Marcia Ann');
+    await page.keyboard.press('Enter');
+    await toasts(page).getByRole('button', { name: 'Undo' }).waitFor();
+    expect(
+      await one('select first_name from customers where tenant_id = $1 and user_code = $2', [
+        DEMO.tenants.demo,
+        'IEX-1001',
+      ]),
+    ).toEqual({ first_name: 'Marcia Ann' });
+  },
+});
+
+task(suite, {
+  title: 'sets up a courier with a user, a key and rates, and has a sheet to hand over',
+  user,
+  most: 7,
+  work: async (page) => {
+    await choose(page, 'Couriers');
+    await page.getByRole('link', { name: 'New courier' }).click();
+    await page.getByLabel('Code', { exact: true }).fill('quay');
+    await page.getByLabel('Name', { exact: true }).fill('Quay Parcels');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByLabel('User name').fill('quay');
+    await page.getByLabel('Full name').fill('Quinn Quay');
+    await page.getByRole('button', { name: 'Create the courier' }).click();
+    await page.getByRole('button', { name: 'Copy them as its own' }).click();
+    await page.getByLabel(/^New packages/).fill('https://quay.example/hook');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByTestId('sheet').getByRole('heading', { name: 'Hand-over sheet: Quay Parcels' }).waitFor();
+    expect(await page.getByTestId('sheet').getByTestId('secret').count()).toBe(2);
+  },
+});
+
+task(suite, {
+  title: 'clears a flagged announcement from Home',
+  user,
+  most: 4,
+  work: async (page) => {
+    await page.locator('.figure', { hasText: 'Flagged announcements' }).getByRole('link').click();
+    await rowOf(page, 'Flagged').first().getByRole('link').first().click();
+    const number = decodeURIComponent(
+      (await page.evaluate<string>('location.pathname')).split('/').at(-1) ?? '',
+    );
+    await page.getByRole('button', { name: 'Review' }).click();
+    await dialogOf(page).getByLabel('Reason').fill('The name is on the label.');
+    await dialogOf(page).getByRole('button', { name: 'Clear the flag' }).click();
+    await toasts(page).getByText(number).waitFor();
+  },
+});
+
+task(suite, {
+  title: 'bills a courier for last month: draft, check, publish, payment, PDF',
+  user,
+  most: 16,
+  prepare: async () => {
+    const billing = makeBilling(service());
+    const courier = await billing.newCourier();
+    const { first } = lastMonth();
+    const parcel = { weight: '5', receivedAt: `${first.slice(0, 8)}15T12:00:00Z` };
+    await billing.addPackages(courier, [parcel, parcel]);
+    const row = await one('select name from couriers where id = $1', [courier]);
+    billed.name = String(row?.['name']);
+  },
+  work: async (page) => {
+    await choose(page, 'Bills');
+    await page.getByRole('link', { name: 'Bill a courier' }).click();
+    await page.getByRole('combobox', { name: 'Courier' }).selectOption({ label: billed.name });
+    await page.getByRole('button', { name: 'Draft the bill' }).click();
+    const draft = page.getByRole('dialog', { name: 'Draft the bill' });
+    await draft.getByLabel('Service').fill('Air standard');
+    await draft.getByLabel(/^Tax in percent/).fill('7,5');
+    await draft.getByRole('button', { name: 'Draft the bill' }).click();
+    await page.getByRole('heading', { level: 1, name: `· ${billed.name}` }).waitFor();
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await dialogOf(page)
+      .getByRole('button', { name: /^Publish/ })
+      .click();
+    await page.getByRole('heading', { level: 1, name: /^INV-/ }).waitFor();
+    await page.getByRole('button', { name: 'Record a payment' }).click();
+    await dialogOf(page).getByRole('button', { name: 'Record a payment' }).click();
+    await dialogOf(page).waitFor({ state: 'detached' });
+    await page.getByText('Paid', { exact: true }).first().waitFor();
+    const { bytes } = await saved(page, () => page.getByRole('button', { name: 'PDF' }).click());
+    expect(bytes.subarray(0, 5).toString('latin1')).toBe('%PDF-');
+  },
+});
+
+const billed = { name: '' };
+
+task(suite, {
+  title: 'changes a rate of a courier',
+  user,
+  most: 4,
+  work: async (page) => {
+    await choose(page, 'Couriers');
+    await rowOf(page, 'Island Express').getByRole('link', { name: 'IEX' }).click();
+    await page.getByRole('link', { name: 'Rates', exact: true }).last().click();
+    await page.getByLabel('Fee (USD), row 1').fill('4.75');
+    await page.getByRole('button', { name: 'Save the rates' }).click();
+    await toasts(page).getByRole('button', { name: 'Undo' }).waitFor();
+    const { body } = await service().call('getCourierRates', {
+      as: 'manager',
+      query: { courier_id: DEMO.couriers.IEX },
+    });
+    expect(body['data'].courier.specific_rates[0]).toMatchObject({ startweight: 0, fee: 4.75 });
+  },
+});
+
+task(suite, {
+  title: 'saves the parcels of last month as an Excel file',
+  user,
+  most: 4,
+  work: async (page) => {
+    const { first, last } = lastMonth();
+    await choose(page, 'Parcels');
+    await page.getByLabel('Received from').fill(first);
+    await page.getByLabel('Received until').fill(last);
+    await page.waitForURL(/to=/);
+    await page.getByRole('button', { name: /^Export/ }).click();
+    const { name, bytes } = await saved(page, () =>
+      dialogOf(page).getByRole('button', { name: 'Save the file' }).click(),
+    );
+    expect(name).toMatch(/\.xlsx$/);
+    const expected = await one(
+      `select count(*)::int as count from packages where tenant_id = $1 and received_at >= $2::date
+       and received_at < $3::date + 1`,
+      [DEMO.tenants.demo, first, last],
+    );
+    expect(readWorkbook(bytes)).toHaveLength(Number(expected?.['count']) + 1);
+  },
+});
+
+task(suite, {
+  title: 'sees who has changed the weight of a parcel, and from what to what',
+  user,
+  most: 3,
+  prepare: async () => {
+    const parcels = makeParcels(service());
+    changed.number = newNumber();
+    const id = await parcels.receive(changed.number, { user_code: 'IEX-1001', weight: 325 });
+    const { status } = await service().call('updatePackage', {
+      as: 'warehouse',
+      body: { package_id: id, weight: 3.25 },
+    });
+    expect(status).toBe(200);
+  },
+  work: async (page) => {
+    await choose(page, 'Parcels');
+    await page
+      .getByLabel(/^Number/)
+      .first()
+      .fill(changed.number);
+    await rowOf(page, changed.number.slice(-8)).getByRole('link').first().click();
+    const changes = page.getByRole('region', { name: 'Changes' });
+    const change = changes.getByRole('row').filter({ hasText: 'Weight (lb): 325.000 → 3.250' });
+    await change.getByText('Demo Warehouse').waitFor();
+  },
+});
+
+const changed = { number: '' };

@@ -1,0 +1,50 @@
+import type { Page } from 'playwright-core';
+import { jestOfFile } from '../../support/fixture/jest-of-file.js';
+import { countClicks } from '../../support/console/clicks.js';
+import type { Suite } from '../../support/console/suite.js';
+
+type Task = {
+  title: string;
+  user: string;
+  /** The most clicks, from the page that the person sees after the login. */
+  most: number;
+  /** Does the task with the mouse and the keyboard, as a person does, and asserts its result. */
+  work: (page: Page) => Promise<void>;
+  /** Makes what the task needs, before the clicks are counted. */
+  prepare?: (page: Page) => Promise<void>;
+};
+
+/** One task of the trial of the console, from the first page after the login to its end. */
+export function task(suite: Suite, { title, user, most, work, prepare }: Task): void {
+  const { expect } = jestOfFile();
+  suite.it(
+    `${title}: at most ${most} clicks`,
+    async (page) => {
+      await prepare?.(page);
+      const clicks = await countClicks(page);
+      await work(page);
+      expect(clicks()).toBeGreaterThan(0);
+      expect(clicks()).toBeLessThanOrEqual(most);
+    },
+    user,
+  );
+}
+
+/** Chooses an entry of the menu. */
+export const choose = (page: Page, name: string) =>
+  page.getByRole('navigation').getByRole('link', { name, exact: true }).first().click();
+
+export const dialogOf = (page: Page) => page.getByRole('dialog');
+export const toasts = (page: Page) => page.getByTestId('toasts');
+export const rowOf = (page: Page, text: string) => page.locator('.grid tbody tr').filter({ hasText: text });
+
+/** Returns the bytes of the file that a click saves. */
+export async function saved(
+  page: Page,
+  click: () => Promise<void>,
+): Promise<{ name: string; bytes: Buffer }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), click()]);
+  const chunks: Buffer[] = [];
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+  return { name: download.suggestedFilename(), bytes: Buffer.concat(chunks) };
+}
