@@ -51,7 +51,7 @@ export function makeHandlers(deps: Deps) {
     ...serviceTokenHandlers(deps),
     ...securityHandlers(),
     ...userHandlers(deps),
-    ...prealertHandlers(),
+    ...prealertHandlers(deps),
     ...prealertSubmissionHandlers(),
     ...customerHandlers(deps),
     ...prealertUploadHandlers(deps),

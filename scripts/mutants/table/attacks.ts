@@ -321,6 +321,18 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'overload: a member of the staff has one search at a time',
+    file: 'src/modules/packages/handlers.ts',
+    find: '(searchesText(body) ? bulk.limitSearch(ctx.caller, find) : find())',
+    replace: 'find()',
+    tests: [
+      {
+        file: 'test/resilience/bulk/searches.test.ts',
+        titles: ['packages by q: 40 searches of a user leave connections'],
+      },
+    ],
+  },
+  {
     name: 'database: the connections of a courier are limited to its share',
     file: 'src/platform/limits/connection-shares.ts',
     find: 'const COURIER_SHARE = 0.4;',

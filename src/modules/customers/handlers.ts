@@ -31,7 +31,8 @@ export function customerHandlers({ customerChangesPerDay, bulk }: Deps) {
         const names = await listBranches(ctx, query.courier_id);
         return reply(`${countOf(names.length, 'branch', 'branches')} found.`, names);
       }
-      const { rows, total } = await listCustomers(ctx, query);
+      const list = () => listCustomers(ctx, query);
+      const { rows, total } = await (query.search ? bulk.limitSearch(ctx.caller, list) : list());
       return { ...reply(`${countOf(total, 'customer')} found.`, rows.map(viewCustomer)), total };
     },
 

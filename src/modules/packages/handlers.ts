@@ -13,7 +13,7 @@ import { queueDispatch, type Dispatch, listDispatches } from './dispatch/queue-d
 import { exportPage, type ExportFormat, type ExportQuery } from './export/export.js';
 import { makeWorkbookWriter } from './export/spreadsheet.js';
 import { receivePackage, type ExecuteWaitingScans } from './intake/intake.js';
-import type { PackageQuery } from './list/filters.js';
+import { searchesText, type PackageQuery } from './list/filters.js';
 import { findPackages } from './list/find-packages.js';
 import { updatePackage } from './update/update.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
@@ -49,7 +49,8 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
         return viewQueued('listPackages', body, await queueDispatch(ctx, body));
       }
       if (body.export) return { statusCode: 200, file: await exportFile(ctx, body, body.export_format) };
-      const found = await findPackages(ctx, body);
+      const find = () => findPackages(ctx, body);
+      const found = await (searchesText(body) ? bulk.limitSearch(ctx.caller, find) : find());
       const data = await jsonRows(found.rows, (row) => viewPackage(ctx.caller, row));
       const counted = countOf(found.totals.totalCount, 'package');
       const message = found.isExact ? `${counted} found.` : `More than ${counted} found.`;

@@ -4,15 +4,17 @@ import { recordOf } from '../../platform/contract/record.js';
 import { reply } from '../../platform/contract/reply.js';
 import type { DataOf } from '../../platform/contract/types.js';
 import { countOf } from '../../platform/values/count-of.js';
+import type { Deps } from '../dependencies.js';
 import { listPrealerts } from './list-prealerts.js';
 import type { PrealertRow } from './list-queries.js';
 import { createPrealert, deletePrealert, replacePrealert } from './prealert.js';
 import { reviewPrealert } from './review.js';
 
-export function prealertHandlers() {
+export function prealertHandlers({ bulk }: Pick<Deps, 'bulk'>) {
   return {
     async listPrealerts({ ctx, query }) {
-      const { rows, stats } = await listPrealerts(ctx, query);
+      const list = () => listPrealerts(ctx, query);
+      const { rows, stats } = await (query.search ? bulk.limitSearch(ctx.caller, list) : list());
       const message = `${countOf(stats.total, 'pre-alert')} found.`;
       const meta = { ...pageMeta(query, stats.total), stats };
       return { ...reply(message, rows.map(viewPrealert)), meta };

@@ -24,6 +24,12 @@ export type BulkLimits = {
    */
   limitReport<Result>(caller: UserCaller, work: () => Promise<Result>): Promise<Result>;
   /**
+   * Limits a list that is searched by a part of a text. It takes the database long if much matches, although its page is short. One at a
+   * time for all users of a courier, who take turns, and for each member of the staff, so that the stations of a warehouse have
+   * connections and processors however much one of its users searches.
+   */
+  limitSearch<Result>(caller: UserCaller, work: () => Promise<Result>): Promise<Result>;
+  /**
    * Limits a step of reading a body of lines, which needs no connection: one body at a time per API key, because all loops of the process
    * share its time. Each step has a queue of its own, so that a body that is parsed is read before the next one has been parsed.
    */
@@ -74,6 +80,7 @@ export function makeBulkLimits(
   };
   const uploads = limits.keyedLimiter('uploads', { ...shared, ...QUEUE });
   const reports = limits.keyedLimiter('reports', { ...shared, ...QUEUE });
+  const searches = limits.keyedLimiter('searches', { ...shared, ...LONG_QUEUE });
   const lines = {
     parse: limits.keyedLimiter('parsed lines', { ...shared, ...LONG_QUEUE }),
     read: limits.keyedLimiter('read lines', { ...shared, ...LONG_QUEUE }),
@@ -89,6 +96,8 @@ export function makeBulkLimits(
       uploads.run(`${tenantId} ${courierId}`, work, { tenant: tenantId, caller: userId }),
     limitReport: ({ tenantId, courierId, userId }, work) =>
       reports.run(`${tenantId} ${courierId ?? userId}`, work, { tenant: tenantId, caller: userId }),
+    limitSearch: ({ tenantId, courierId, userId }, work) =>
+      searches.run(`${tenantId} ${courierId ?? userId}`, work, { tenant: tenantId, caller: userId }),
     limitLines: (caller, step, work) =>
       lines[step].run(`${caller.tenantId} ${holderOfLines(caller)}`, work, { tenant: caller.tenantId }),
     limitBatch({ tenantId, userId }, scans, work) {

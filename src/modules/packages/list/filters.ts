@@ -60,6 +60,10 @@ export const hasCappedFilters = (filters: PackageFilters): boolean => hasFilters
 export const hasNarrowFilter = (filters: PackageFilters): boolean =>
   [filters.manifest_id, filters.location, filters.q].some((value) => value !== undefined && value !== '');
 
+/** Whether packages are searched for by a part of a text, which many can have. */
+export const searchesText = ({ q, trackingNumber, shipper, firstName, lastName }: PackageFilters): boolean =>
+  [q, trackingNumber, shipper, firstName, lastName].some(Boolean);
+
 /** The fewest letters or digits in a row by which a trigram index finds a part of a value. */
 const TRIGRAM = 3;
 
