@@ -328,7 +328,7 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [
       {
         file: 'test/resilience/bulk/searches.test.ts',
-        titles: ['packages by q: 40 searches of a user leave connections'],
+        titles: [': 40 searches of a user leave connections to the stations of its tenant'],
       },
     ],
   },
