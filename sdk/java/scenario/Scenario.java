@@ -122,7 +122,7 @@ public class Scenario {
                   .manifestId(id)
                   .status(status)));
     }
-    return Map.of("manifest_id", id, "status", STAFF.manifests().getManifest(id).getData().getInfo().getStatus());
+    return Map.of("manifest_id", id, "status", STAFF.manifests().getManifest(id, null).getData().getInfo().getStatus());
   }
 
   private static ManageManifestResult act(ManifestAction action) throws Exception {
