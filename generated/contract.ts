@@ -4870,7 +4870,7 @@ export interface components {
              * @description Received on or before this date, in UTC.
              */
             entryDateCeiling?: string;
-            /** @description Only packages with one of these statuses. */
+            /** @description Only packages with one of these statuses. An empty list does not filter. */
             status?: components["schemas"]["PackageStatus"][];
             owner?: components["schemas"]["PackageOwnerFilter"];
             /**
@@ -8031,7 +8031,7 @@ export interface components {
              * @description Received on or before this date, in UTC.
              */
             entryDateCeiling?: string;
-            /** @description Only packages with one of these statuses. */
+            /** @description Only packages with one of these statuses. An empty list does not filter. */
             status?: components["schemas"]["PackageStatus"][];
             owner?: components["schemas"]["PackageOwnerFilter"];
             /**

@@ -38,7 +38,8 @@ const listFiltersOf = (query: PackageFilters): PackageFilters => ({
 });
 
 const officeFiltersOf = (query: PackageFilters): PackageFilters => ({
-  status: query.status,
+  // Some generated clients send an empty list for one that is not set.
+  status: query.status?.length ? query.status : undefined,
   owner: query.owner,
   manifest_id: query.manifest_id,
   on_manifest: query.on_manifest,
