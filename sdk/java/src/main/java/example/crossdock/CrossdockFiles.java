@@ -16,6 +16,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.StringJoiner;
 import java.util.UUID;
 
@@ -57,14 +58,25 @@ public final class CrossdockFiles {
     return "/api/ExportPackagesXlsx.php" + query(search);
   }
 
-  /** The filters of the list and of the exports have the same names. */
+  /** The order of a list, which a file does not have. */
+  private static final Set<String> ORDER = Set.of("sort_by", "sort_dir");
+
+  /**
+   * The filters of the list and of the exports have the same names.
+   *
+   * @throws IllegalArgumentException for several values of a filter: a file has one status
+   */
   private String query(PackageSearch search) {
     StringJoiner query = new StringJoiner("&", "?", "");
     Iterator<Map.Entry<String, JsonNode>> fields = client.getObjectMapper().valueToTree(search).fields();
     fields.forEachRemaining(
         field -> {
-          if (field.getValue().isValueNode() && !field.getValue().isNull())
-            query.add(field.getKey() + "=" + ApiClient.urlEncode(field.getValue().asText()));
+          JsonNode value = field.getValue();
+          if (value.isArray() && value.size() > 1)
+            throw new IllegalArgumentException("A file has one " + field.getKey() + ", not several.");
+          JsonNode only = value.isArray() ? value.path(0) : value;
+          if (only.isValueNode() && !only.isNull() && !ORDER.contains(field.getKey()))
+            query.add(field.getKey() + "=" + ApiClient.urlEncode(only.asText()));
         });
     return query.toString();
   }
