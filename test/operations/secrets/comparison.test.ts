@@ -221,6 +221,17 @@ describe('the comparison of secrets', () => {
     LIMIT_MS,
   );
 
+  test('names a file that an operator has added to the folder, and not those of the blocks', async () => {
+    const folder = await makeFolder();
+    for (const name of ['LOGIN_PASSWORD', 'smtp-password', 'before', 'replaced-lookup-key', 'before.new'])
+      writeFileSync(join(folder, name), 'a secret');
+    const present = readSecretValues({ SECRETS_DIR: folder });
+    expect(present.unread).toEqual(['smtp-password']);
+    const comparison = await compareWithHashes(present, await hashSecrets(present));
+    expect(comparison).toMatchObject({ same: ['LOGIN_PASSWORD'], different: [], removed: [] });
+    expect(comparison?.notCompared).toContain('smtp-password');
+  });
+
   test('two reports do not show that they have a secret in common', async () => {
     const values = { secrets: [{ name: 'LOGIN_PASSWORD', values: ['weak'] }], absent: [], unread: [] };
     const [one, other] = [await hashSecrets(values), await hashSecrets(values)];

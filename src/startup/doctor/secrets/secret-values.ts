@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSecret, SECRET_SETTINGS, withSecretFiles } from '../../../config/secret-files.js';
 import { readHeaders } from '../../../config/tracing.js';
@@ -36,7 +36,7 @@ export type SecretValues = {
   secrets: SecretValue[];
   /** The settings and files that are not set. */
   absent: string[];
-  /** Those that cannot be read, so that nobody knows whether they are set. */
+  /** Those that cannot be read, so that nobody knows whether they are set, and files of SECRETS_DIR whose form nobody knows. */
   unread: string[];
 };
 
@@ -48,7 +48,11 @@ export function readSecretValues(env: NodeJS.ProcessEnv): SecretValues {
     ...Object.fromEntries(SECRET_SETTINGS.map((name) => [name, given[name]])),
     ...Object.fromEntries(files.map(({ name, value }) => [name, value])),
   };
-  const faulty = [...unread, ...files.flatMap(({ name, fault }) => (fault ? [name] : []))];
+  const faulty = [
+    ...unread,
+    ...ownFiles(given['SECRETS_DIR'], Object.keys(texts)),
+    ...files.flatMap(({ name, fault }) => (fault ? [name] : [])),
+  ];
   const set = Object.entries(texts).flatMap(([name, text]) => (text ? [{ name, text }] : []));
   const read = set.flatMap(({ name, text }) => valuesIn(name, text));
   return {
@@ -56,6 +60,23 @@ export function readSecretValues(env: NodeJS.ProcessEnv): SecretValues {
     absent: Object.keys(texts).filter((name) => !texts[name] && !faulty.includes(name)),
     unread: [...faulty, ...read.flatMap(({ name, isFaulty }) => (isFaulty ? [name] : []))],
   };
+}
+
+/** Written by the blocks of docs/leaked-secrets.md: keys of before, and the report that is compared. */
+const OF_BLOCKS = /^(?:before|(?:former|unused)-lookup-keys|replaced-(?:lookup-key|encryption-keys))$/;
+
+/** Returns the names of files that an operator has added to the folder of secrets. Nothing says which secret they have. */
+function ownFiles(folder: string | undefined, known: string[]): string[] {
+  if (!folder) return [];
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && !/^\.|\.new$/.test(entry.name))
+      .map(({ name }) => name)
+      .filter((name) => !known.includes(name) && !OF_BLOCKS.test(name))
+      .sort();
+  } catch {
+    return [];
+  }
 }
 
 function readFiles({ SECRETS_DIR: folder, [KEY_FILE]: keyFile }: NodeJS.ProcessEnv) {
