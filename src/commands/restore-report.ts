@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readIdentity } from '../config/command-settings.js';
-import { readOwnerUrl } from '../config/config.js';
+import { ConfigError, readOwnerUrl } from '../config/config.js';
 import { inEachTenant } from '../platform/context/each-tenant.js';
 import type { SystemContext } from '../platform/context/request-context.js';
 import { withClient } from '../platform/db/connections/roles.js';
@@ -11,13 +11,30 @@ import { withServiceRole } from '../platform/db/open-database.js';
 import { harmless } from '../platform/files/csv-cells.js';
 import { writeCsv } from '../platform/files/csv.js';
 import { readPause, RESTORED, type OutboundPause } from '../platform/queue/outbound-pause.js';
-import { readLog, requestsBefore, type LoggedRequest } from './restore-report/from-logs.js';
 import {
+  describeLogs,
+  findGaps,
+  knownServers,
+  timeOfId,
+  type Given,
+  type Known,
+} from './restore-report/coverage.js';
+import {
+  assertIsLog,
+  readLog,
+  requestsBefore,
+  type Log,
+  type LoggedRequest,
+} from './restore-report/from-logs.js';
+import {
+  auditedRequests,
   couriersOf,
   doneSince,
   existingRows,
+  lastRequest,
   nameOfTenant,
   recordedRequests,
+  type AuditedRequest,
   type CourierRow,
   type LostRow,
 } from './restore-report/queries.js';
@@ -40,9 +57,13 @@ import { commandLine } from '../config/commands.js';
 // A script must not take such a report for a proof.
 const UNPROVED = 2;
 
-const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--until TIME] [--lost postgres://...]... [--log FILE]...
-The exit status is 0 if the logs were compared, ${UNPROVED} if the report is written but does not show whether everything acknowledged is there, and 1 if there is no report.
-It is ${UNPROVED} without --log, and if requests were left out because of --until. With 0, the report can still list lost requests: read it.`;
+/** The audit log is compared with the logs from this long before `--since`. */
+const IDS_BEFORE_MS = 600_000;
+
+const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--until TIME] [--lost postgres://...]... [--log FILE]... [--servers NUMBER]
+--servers is the number of hosts, containers or pods that ran servers in that time.
+The exit status is 0 if the logs of all servers were compared, ${UNPROVED} if the report is written but does not show whether everything acknowledged is there, and 1 if there is no report.
+It is ${UNPROVED} without --log or --servers, if a log does not have the whole time, and if requests were left out because of --until. A line NOT PROVED says why. With 0, the report can still list lost requests: read it.`;
 
 // npm run restore:report: lists by courier what the lost server did after the restore point, and what couriers must be told.
 // DATABASE_OWNER_URL names the restored database. `--lost` names the lost one if it can still be read, and may be given once per lost server.
@@ -57,6 +78,7 @@ await runScript(async (print) => {
       out: { type: 'string' },
       lost: { type: 'string', multiple: true, default: [] },
       log: { type: 'string', multiple: true, default: [] },
+      servers: { type: 'string' },
     },
   });
   if (!values.out || values.since === undefined) throw new Error(USAGE);
@@ -65,14 +87,34 @@ await runScript(async (print) => {
   const given = values.until === undefined ? undefined : timeOf(values.until);
   if (given && given.getTime() <= since.getTime())
     throw new Error(`--until ${values.until} is not later than --since ${values.since}.`);
-  const logs = await Promise.all(values.log.map((path) => readLog(path, since)));
+  if (values.servers !== undefined && !/^[1-9]\d{0,3}$/.test(values.servers))
+    throw new Error(`--servers ${values.servers} is not a number of servers.`);
+  const paths = [...new Set(values.log)];
+  for (const path of paths) await assertIsLog(path);
   const url = readOwnerUrl();
-  await assertOwn([url, ...values.lost]);
-  const pause = logs.length === 0 ? undefined : await withClient(url, readPause);
-  const until = logs.length === 0 ? since : (given ?? timeOfPause(pause, since));
+  await assertOwnDatabase(url, readIdentity());
+  for (const each of values.lost) await assertLostDatabase(each);
+  await assertOwnerConnection();
+  const pause = paths.length === 0 ? undefined : await withClient(url, readPause);
+  const until = paths.length === 0 ? since : (given ?? timeOfPause(pause, since));
   const early = given && describeEarly(given, pause);
+  const last = await findLast(url, until);
+  const span = {
+    // What the restored database has last is compared too, so that a later --since hides nothing.
+    from: new Date(Math.min(since.getTime(), last?.at.getTime() ?? Infinity)),
+    until,
+    idsFrom: new Date(since.getTime() - IDS_BEFORE_MS),
+  };
+  const servers = values.servers === undefined ? undefined : Number(values.servers);
+  const coverage: Given = { since, span, servers };
+  const logs: Log[] = [];
+  for (const path of paths) logs.push(await readLog(path, span));
   const requests = requestsBefore(logs, until);
-  const missing = await leaveOutRecorded(url, requests, since);
+  const missing = await leaveOutRecorded(url, requests, span.from);
+  const gaps =
+    logs.length === 0
+      ? []
+      : findGaps(logs, await readKnown(url, values.lost, coverage), coverage, requests.length);
   const lines = await collect(url, values.lost, missing, since);
   await mkdir(values.out, { recursive: true });
   await writeFile(join(values.out, 'couriers.json'), `${JSON.stringify(lines, undefined, 2)}\n`);
@@ -81,22 +123,19 @@ await runScript(async (print) => {
     await writeCsv(COLUMNS, lines, (line) => COLUMNS.map((column) => harmless(line[column]))),
   );
   for (const line of summarise(lines)) print(line);
-  const later = logs.flatMap((log) => log.requests).length - requests.length;
+  const later = logs.flatMap((log) => log.requests).filter(({ at }) => at >= until).length;
   if (logs.length > 0)
     print(
       `The logs count until ${until.toISOString()}, ${given ? 'as --until says' : 'when the restored server started'}. Later requests that are not reported: ${later}.`,
     );
   if (early) print(early);
-  for (const { path, from } of logs)
-    if (from.getTime() > since.getTime())
-      print(
-        `${path} begins at ${from.toISOString()}. If the service ran between --since and that time, also give the file of before with --log.`,
-      );
-  if (logs.length > 0)
+  if (logs.length > 0) {
+    for (const line of describeLogs(logs, coverage)) print(line);
+    for (const gap of gaps) print(`NOT PROVED: ${gap}`);
     print(
-      `Of ${requests.length} acknowledged requests in the logs since ${since.toISOString()}, the restored database has an audit entry of ${requests.length - missing.length}. ${describeMissing(missing.length, given ? later : 0)}`,
+      `Of ${requests.length} acknowledged requests in the logs since ${span.from.toISOString()}, the restored database has an audit entry of ${requests.length - missing.length}. ${describeMissing(missing.length, given ? later : 0, gaps, endOf(logs, until))}`,
     );
-  else if (values.lost.length > 0)
+  } else if (values.lost.length > 0)
     print(
       'No log was given, so this does not show that nothing is lost: a lost server whose WAL is damaged ends where the restored one does. Give the logs of the service with --log.',
     );
@@ -104,7 +143,7 @@ await runScript(async (print) => {
     print(
       `Nothing of the lost server was given, so this does not show that nothing is lost. Ask each courier for its work since ${since.toISOString()}.`,
     );
-  if (logs.length === 0 || (given && later > 0)) process.exitCode = UNPROVED;
+  if (logs.length === 0 || gaps.length > 0 || (given && later > 0)) process.exitCode = UNPROVED;
 }, USAGE);
 
 async function collect(
@@ -154,17 +193,76 @@ async function leaveOutRecorded(
   return requests.filter(({ requestId }) => !recorded.has(requestId));
 }
 
-async function assertOwn(urls: string[]): Promise<void> {
-  for (const each of urls) await assertOwnDatabase(each, readIdentity());
-  await assertOwnerConnection();
+/**
+ * Refuses a lost server of another deployment. It may have keys of before a replacement: it is evidence, so nothing must be changed in it.
+ *
+ * @throws Error that names the URL, without its password
+ */
+async function assertLostDatabase(url: string): Promise<void> {
+  const named = `--lost ${withoutPassword(url)}`;
+  try {
+    await assertOwnDatabase(url, { ...readIdentity(), keys: {} });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (!(error instanceof ConfigError)) throw new Error(`${named}: ${reason}`, { cause: error });
+    // What follows says how to change the database.
+    const [what = reason] = reason.split(/(?<=nothing was changed)\. /);
+    throw new Error(
+      `${named} is not read: ${what.replace(/\.$/, '')}. Give the URL of the lost server of this deployment, and change nothing in it.`,
+      { cause: error },
+    );
+  }
 }
 
-/** @param leftOut the number of requests that were left out because of `--until`, and are lost if that time is wrong */
-function describeMissing(missing: number, leftOut: number): string {
+function withoutPassword(text: string): string {
+  if (!URL.canParse(text)) return 'with a faulty URL';
+  const { protocol, username, host, pathname } = new URL(text);
+  return `${protocol}//${username && `${username}@`}${host}${pathname}`;
+}
+
+/** Returns the last request before a time of which a database has an audit entry. */
+async function findLast(url: string, until: Date): Promise<AuditedRequest | undefined> {
+  const found = await inTenantsOf(url, (ctx) => ctx.read([lastRequest(ctx, until)]));
+  return lastOf(found.flatMap(([, [rows]]) => rows));
+}
+
+function lastOf(requests: AuditedRequest[]): AuditedRequest | undefined {
+  return requests.toSorted((one, other) => timeOfId(one.id) - timeOfId(other.id)).at(-1);
+}
+
+/** Reads what the databases know of the time that the logs should cover. The lost ones have what came after the restore point. */
+async function readKnown(url: string, lostUrls: string[], { since, span }: Given): Promise<Known> {
+  const known: Known = { last: undefined, requests: [], servers: [] };
+  for (const each of [url, ...lostUrls]) {
+    const found = await inTenantsOf(each, (ctx) =>
+      ctx.read([auditedRequests(ctx, span.idsFrom, span.until)]),
+    );
+    known.requests.push(...found.flatMap(([, [rows]]) => rows));
+    const last = await findLast(each, span.until);
+    known.last = lastOf([known.last, last].flatMap((request) => request ?? []));
+    known.servers.push(...(await knownServers(each, since, span.until)));
+  }
+  return known;
+}
+
+/** Returns the time until which all logs have lines, and at most that of the first start after the restore. */
+function endOf(logs: Log[], until: Date): Date {
+  return new Date(Math.min(until.getTime(), ...logs.map(({ to }) => to.getTime())));
+}
+
+/**
+ * @param leftOut the number of requests that were left out because of `--until`, and are lost if that time is wrong
+ * @param gaps why the logs do not show everything
+ * @param end the time until which the logs have lines
+ */
+function describeMissing(missing: number, leftOut: number, gaps: string[], end: Date): string {
   const others = missing === 0 ? '' : 'The others are in the report. ';
   if (leftOut > 0)
     return `${others}The ${leftOut} later requests were not compared: if the restored server started later than --until says, they may be lost.`;
-  return missing === 0 ? 'Nothing acknowledged is missing.' : others.trim();
+  if (gaps.length > 0) return `${others}The logs do not show whether more is lost: see NOT PROVED.`;
+  return missing === 0
+    ? `Nothing that the logs acknowledge until ${end.toISOString()} is missing.`
+    : others.trim();
 }
 
 /** Returns when the restored server paused outbound work, with its first start. @throws Error if the pause does not tell that time */

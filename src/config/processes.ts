@@ -10,7 +10,7 @@ const MEMORY_OF_PROCESS = 512 * MIB;
 /** The rest is for PostgreSQL on the same machine, the jobs, and files in memory. */
 const SHARE_OF_MEMORY = 0.5;
 /** With fewer, a process whose connections wait for two reports and an upload has none for light requests. */
-const CONNECTIONS_OF_PROCESS = 5;
+export const CONNECTIONS_OF_PROCESS = 5;
 /** More would open more connections than the default max_connections of PostgreSQL leaves beside the jobs. */
 const MOST_BY_DEFAULT = 8;
 /** The default of POOL_SIZE for up to two processes, and for jobs. */

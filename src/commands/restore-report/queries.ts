@@ -66,6 +66,24 @@ export const recordedRequests = (ctx: SystemContext, ids: string[], since: Date)
   sql`select distinct u.request_id as id from audit_entries u
     where ${tenantRows(ctx, 'u')} and u.at >= ${since}::timestamptz - interval '1 minute' and u.request_id = any(${ids}::text[])`;
 
+/** A request that an audit entry names. */
+export type AuditedRequest = { id: string; at: Date };
+
+/** Request ids of the API. Commands and background work write other texts. */
+const API_REQUEST = sql`u.actor_kind <> 'system' and u.request_id ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$'`;
+
+/** Selects the last request before a time that an audit entry names. */
+export const lastRequest = (ctx: SystemContext, until: Date): Sql<AuditedRequest> => sql`
+  select u.request_id as id, u.at from audit_entries u
+  where ${tenantRows(ctx, 'u')} and u.at < ${until}::timestamptz and ${API_REQUEST}
+  order by u.at desc limit 1`;
+
+/** Selects the requests between two times that audit entries name. */
+export const auditedRequests = (ctx: SystemContext, from: Date, until: Date): Sql<AuditedRequest> => sql`
+  select u.request_id as id, max(u.at) as at from audit_entries u
+  where ${tenantRows(ctx, 'u')} and u.at >= ${from}::timestamptz and u.at < ${until}::timestamptz and ${API_REQUEST}
+  group by 1`;
+
 export type CourierRow = {
   id: string;
   code: string;

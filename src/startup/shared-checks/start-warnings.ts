@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { checkFolders } from './folders.js';
+import { checkPool } from './pool.js';
 import { checkTls } from './tls.js';
 import type { Finding } from './finding.js';
 
@@ -20,6 +21,7 @@ export async function startWarnings({ config, env, now, runsJobs }: Start): Prom
   return [
     ...certificates.flatMap((finding) => lineOf(finding)),
     ...folders.flatMap((finding) => lineOf(finding)),
+    ...checkPool(config).flatMap((finding) => lineOf(finding)),
     ...(config.appEnv === 'development' ? [] : describeMissing(config, env)),
   ];
 }

@@ -225,6 +225,19 @@ describe('docs/leaked-secrets.md', () => {
       'OK: the leaked service token has ended already: service_token_replaced\nOK: the leaked service token is refused: service_token_replaced\n',
     );
     expect(await events(next.token)).toBe(200);
+    // After a second rotation the service does not know the text any more, also when its token is revoked.
+    const newest = await manage('iex', { action: 'rotate', token_id, overlap_hours: 0 });
+    const unknown =
+      /^OK: the leaked service token has ended already: service_token_invalid, so \S+ has no such secret: .*\nOK: the leaked service token is refused: service_token_invalid, /;
+    const twice = { LEAKED_SERVICE_TOKEN: kept.token };
+    expect(runBlocks(['service-token', 'service-token-proof'], twice)).toMatch(unknown);
+    expect(await events(newest.token)).toBe(200);
+    await manage('iex', { action: 'revoke', token_id });
+    expect(runBlocks(['service-token', 'service-token-proof'], twice)).toMatch(unknown);
+    // One that was not copied completely is not unknown for that reason.
+    const damaged = kept.token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+    for (const each of [damaged, kept.token.slice(0, -1)])
+      expect(installation.paste(['service-token-proof'], { LEAKED_SERVICE_TOKEN: each }).status).toBe(1);
     // A text that the service does not know, and no text.
     for (const each of [`cdk_${'0'.repeat(92)}`, ''])
       expect(installation.paste(['service-token'], { LEAKED_SERVICE_TOKEN: each }).output).toMatch(

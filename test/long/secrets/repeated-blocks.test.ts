@@ -241,6 +241,15 @@ describe('the blocks of the lookup key', () => {
     });
   });
 
+  one('say that the API key failed the proof, and not the chains', async () => {
+    expect(await pasteStopped()).toBe('OK');
+    const COURIER_KEY = 'of-after-the-restore-point';
+    expect(installation.paste(['lookup-key-proof'], { ...given, COURIER_KEY }).output).toMatch(
+      /^FAILED: the chains verify with the key of the setting, and \S+ did not accept the API key COURIER_KEY/m,
+    );
+    expect(paste('lookup-key-proof')).toBe('OK');
+  });
+
   one('prove nothing after a second block that failed at its beginning', async () => {
     expect(await pasteStopped()).toBe('OK');
     expect([paste('lookup-key-proof'), replaced()]).toEqual(['OK', false]);

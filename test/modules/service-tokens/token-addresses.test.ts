@@ -41,3 +41,18 @@ test('a migration removes the zones that were stored, so that the token works ag
       db.query('update service_tokens set addresses = array[$2] where id = $1', [id, address]),
     ).rejects.toThrow('invalid input syntax for type inet');
 });
+
+test('a migration makes IPv4-mapped addresses that were stored before IPv4, so that the token works from them', async () => {
+  const { id, secret } = await create('iex', { addresses: ['10.0.0.1'] });
+  const stored = '{::ffff:7f00:0/104,::ffff:203.0.113.9,::ffff:0:0/120,::/0,2001:db8::/32,10.0.0.0/8}';
+  await db.query('update service_tokens set addresses = $2 where id = $1', [id, stored]);
+  const from = (address: string) => packages(secret, { 'x-forwarded-for': address });
+  await from('127.0.0.1').refused(403, 'address_not_allowed');
+  const path = join(MIGRATIONS, '20261222000200_mapped_token_addresses', 'migration.sql');
+  await db.query(await readFile(path, 'utf8'));
+  expect((await db.one('service_tokens', { id })).addresses).toEqual([
+    ...['127.0.0.0/8', '203.0.113.9', '0.0.0.0/24', '::/0', '2001:db8::/32', '10.0.0.0/8'],
+  ]);
+  for (const address of ['127.0.0.1', '203.0.113.9', '10.0.0.1']) await from(address).ok();
+  await from('203.0.113.10').refused(403, 'address_not_allowed');
+});

@@ -1,4 +1,4 @@
-import { createHash, createHmac, generateKeyPairSync, pbkdf2Sync } from 'node:crypto';
+import { createHash, createHmac, createPrivateKey, generateKeyPairSync, pbkdf2Sync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -22,9 +22,22 @@ function sample(name: string, secret: string): string {
   if (/HEADERS$/.test(name)) return `authorization=${secret}`;
   if (name === 'userlist.txt') return `"login" "${secret}"`;
   if (/^tls/i.test(name))
-    return `-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n${secret}\n-----END PRIVATE KEY-----`;
+    return `-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----\n${keyOf(secret)}`;
   return secret;
 }
+
+/** Returns an Ed25519 key that a secret determines. */
+const keyOf = (secret: string): string =>
+  createPrivateKey({
+    key: Buffer.concat([
+      Buffer.from('302e020100300506032b657004220420', 'hex'),
+      createHash('sha256').update(secret).digest(),
+    ]),
+    format: 'der',
+    type: 'pkcs8',
+  })
+    .export({ type: 'pkcs8', format: 'pem' })
+    .toString();
 
 /** Writes a folder with every secret. @returns the environment of the service */
 async function makeSecrets(secretOf: (name: string) => string): Promise<NodeJS.ProcessEnv> {
@@ -122,6 +135,13 @@ describe('the comparison of secrets', () => {
     ['tls.pem', pem('pkcs8'), pem('pkcs1')],
     ['TLS_KEY_FILE', pem('pkcs1'), pem('pkcs8').replaceAll('\n', '\r\n')],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'Authorization=Bearer abc', 'authorization=Bearer%20abc'],
+    ...['Bearer  abc', 'bearer abc', '"Bearer abc"', 'Bearer "abc"', 'Bearer abc;x=1', 'abc'].map((value) => [
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'authorization=Bearer abc',
+      `authorization=${value}`,
+    ]),
+    ['tls.pem', pem('pkcs8'), pem('pkcs1').replaceAll('\n', '\r')],
+    ['tls.pem', pem('pkcs8'), pem('pkcs8').replaceAll('\n', '\n\n   ')],
     ['userlist.txt', `"login" "${LOGIN_PASSWORD}"`, `"login" "${md5}"`],
     ['userlist.txt', `"login" "${md5}"`, `"login" "${scram('one')}"`],
     ['userlist.txt', `"login" "${scram('one')}"`, `"login" "${scram('two')}"`],
@@ -179,6 +199,38 @@ describe('the comparison of secrets', () => {
     },
     LIMIT_MS,
   );
+
+  test(
+    'a key that cannot be read is not compared, and neither same nor different',
+    async () => {
+      const valuesOf = async (text: string) => {
+        const folder = await makeFolder();
+        writeFileSync(join(folder, 'tls.pem'), text);
+        return readSecretValues({ SECRETS_DIR: folder });
+      };
+      const damaged = await valuesOf(pem('pkcs8').replace(/[A-Z]/g, '?'));
+      expect(damaged.unread).toEqual(['tls.pem']);
+      const comparison = await compareWithHashes(damaged, await hashSecrets(await valuesOf(pem('pkcs8'))));
+      expect(comparison).toMatchObject({
+        same: [],
+        different: [],
+        removed: [],
+        notCompared: expect.arrayContaining(['tls.pem']),
+      });
+    },
+    LIMIT_MS,
+  );
+
+  test('names a file that an operator has added to the folder, and not those of the blocks', async () => {
+    const folder = await makeFolder();
+    for (const name of ['LOGIN_PASSWORD', 'smtp-password', 'before', 'replaced-lookup-key', 'before.new'])
+      writeFileSync(join(folder, name), 'a secret');
+    const present = readSecretValues({ SECRETS_DIR: folder });
+    expect(present.unread).toEqual(['smtp-password']);
+    const comparison = await compareWithHashes(present, await hashSecrets(present));
+    expect(comparison).toMatchObject({ same: ['LOGIN_PASSWORD'], different: [], removed: [] });
+    expect(comparison?.notCompared).toContain('smtp-password');
+  });
 
   test('two reports do not show that they have a secret in common', async () => {
     const values = { secrets: [{ name: 'LOGIN_PASSWORD', values: ['weak'] }], absent: [], unread: [] };

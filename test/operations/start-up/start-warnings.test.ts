@@ -144,6 +144,19 @@ test('the variables that the documents tell an operator to export are not misspe
 });
 
 test(
+  'processes that share too few connections give a line, and with five of each none',
+  async () => {
+    const warned = await linesOfStart({ ...COMPLETE, API_PROCESSES: '3', POOL_SIZE: '10' });
+    expect(warned).toEqual([
+      'POOL_SIZE=10 gives each of the 3 API processes 3.3 connections, so requests wait while reports and uploads have them. ' +
+        'Set POOL_SIZE to 15 or more, or API_PROCESSES to 2.',
+    ]);
+    expect(await linesOfStart({ ...COMPLETE, API_PROCESSES: '2', POOL_SIZE: '10' })).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+test(
   'settings that the env file leaves empty on purpose give no line',
   async () => {
     expect(await linesOfStart({ SES_REGION: '', MAIL_FROM: '', RATE_LIMIT_PER_MINUTE: '' })).toEqual([]);

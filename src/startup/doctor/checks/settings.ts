@@ -1,4 +1,5 @@
 import { describeMisspelt } from '../../shared-checks/misspelt-settings.js';
+import { checkPool } from '../../shared-checks/pool.js';
 import { DEVELOPMENT_SECRETS } from '../../../config/settings.js';
 import { orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
 import type { Subject } from './subject.js';
@@ -12,6 +13,7 @@ export const checkSettings = ({ config, faults, misspelt }: Subject): Finding[] 
       ...misspelt.map(describeMisspelt).map(({ message, remedy }) => warning(message, remedy)),
       ...findAnyProxy(config),
       ...findOpenMetrics(config),
+      ...checkPool(config),
     ],
     `The settings for ${config.appEnv} are valid.`,
   );

@@ -25,7 +25,7 @@ const COST = { N: 2 ** 15, r: 8, p: 1 };
 const MAX_MEMORY_BYTES = 64 * 2 ** 20;
 const HASH_BYTES = 16;
 /** The number of the way in which secrets are read: a report of before another way would call a secret different that is the same. */
-const READING = 2;
+const READING = 3;
 const METHOD = `scrypt N=${COST.N} r=${COST.r} p=${COST.p}, reading ${READING}`;
 
 /** Returns the hashes of the secrets, with a new salt. */

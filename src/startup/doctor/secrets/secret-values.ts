@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSecret, SECRET_SETTINGS, withSecretFiles } from '../../../config/secret-files.js';
 import { readHeaders } from '../../../config/tracing.js';
@@ -36,7 +36,7 @@ export type SecretValues = {
   secrets: SecretValue[];
   /** The settings and files that are not set. */
   absent: string[];
-  /** Those that cannot be read, so that nobody knows whether they are set. */
+  /** Those that cannot be read, so that nobody knows whether they are set, and files of SECRETS_DIR whose form nobody knows. */
   unread: string[];
 };
 
@@ -48,13 +48,35 @@ export function readSecretValues(env: NodeJS.ProcessEnv): SecretValues {
     ...Object.fromEntries(SECRET_SETTINGS.map((name) => [name, given[name]])),
     ...Object.fromEntries(files.map(({ name, value }) => [name, value])),
   };
-  const faulty = [...unread, ...files.flatMap(({ name, fault }) => (fault ? [name] : []))];
+  const faulty = [
+    ...unread,
+    ...ownFiles(given['SECRETS_DIR'], Object.keys(texts)),
+    ...files.flatMap(({ name, fault }) => (fault ? [name] : [])),
+  ];
   const set = Object.entries(texts).flatMap(([name, text]) => (text ? [{ name, text }] : []));
+  const read = set.flatMap(({ name, text }) => valuesIn(name, text));
   return {
-    secrets: addPasswordsOfLogins(set.flatMap(({ name, text }) => valuesIn(name, text))),
+    secrets: addPasswordsOfLogins(read.filter(({ isFaulty }) => !isFaulty)),
     absent: Object.keys(texts).filter((name) => !texts[name] && !faulty.includes(name)),
-    unread: faulty,
+    unread: [...faulty, ...read.flatMap(({ name, isFaulty }) => (isFaulty ? [name] : []))],
   };
+}
+
+/** Written by the blocks of docs/leaked-secrets.md: keys of before, and the report that is compared. */
+const OF_BLOCKS = /^(?:before|(?:former|unused)-lookup-keys|replaced-(?:lookup-key|encryption-keys))$/;
+
+/** Returns the names of files that an operator has added to the folder of secrets. Nothing says which secret they have. */
+function ownFiles(folder: string | undefined, known: string[]): string[] {
+  if (!folder) return [];
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && !/^\.|\.new$/.test(entry.name))
+      .map(({ name }) => name)
+      .filter((name) => !known.includes(name) && !OF_BLOCKS.test(name))
+      .sort();
+  } catch {
+    return [];
+  }
 }
 
 function readFiles({ SECRETS_DIR: folder, [KEY_FILE]: keyFile }: NodeJS.ProcessEnv) {
@@ -73,8 +95,8 @@ function readKeyFile(path: string): ReturnType<typeof readSecret> {
   }
 }
 
-/** `found` are the logins of the file of the pooler. */
-type Read = SecretValue & { found?: StoredLogin[] };
+/** `found` are the logins of the file of the pooler. `isFaulty` marks a key that cannot be read. */
+type Read = SecretValue & { found?: StoredLogin[]; isFaulty?: boolean };
 type Split = (text: string, name: string) => Read[];
 
 const whole: Split = (text, name) => [{ name, values: [text.trim()] }];
@@ -93,24 +115,44 @@ const headers: Split = (text, name) =>
   readHeaders(text, decoded).map(([header, value]) => ({
     // The names of headers have no case.
     name: `${name} (${header.toLowerCase()})`,
-    values: [value],
+    values: [header.toLowerCase() === 'cookie' ? value : credentialIn(value)],
   }));
+const SCHEME = /^(?:bearer|basic|token|api-?key)\s+/i;
+
+/** Returns what is secret in a header, without the scheme, quotes and the properties that OpenTelemetry allows after a semicolon. */
+function credentialIn(value: string): string {
+  const plain = (text: string) =>
+    text
+      .trim()
+      .replace(/^(["'])(.*)\1$/, '$2')
+      .trim();
+  const withoutProperties = value.replace(/(?:\s*;\s*[\w.-]+(?:=[^;]*)?)+\s*$/, '');
+  const credential = plain(plain(withoutProperties).replace(SCHEME, ''));
+  return credential || value;
+}
+
 /** A new certificate may have the key of the one before. The chain after the certificate has the keys of others. */
 const privateKey: Split = (text, name) => {
   const [certificate] = blocksOf(text, 'CERTIFICATE');
   const keysFound = blocksOf(text, '[A-Z ]*PRIVATE KEY');
-  const found = keysFound.length > 0 ? keysFound : [certificate ?? text];
-  return [{ name, values: found.map(publicKeyOf) }];
+  const found = (keysFound.length > 0 ? keysFound : [certificate ?? text]).map(publicKeyOf);
+  const values = found.filter((value) => value !== undefined);
+  return [{ name, values, isFaulty: values.length < found.length }];
 };
 const blocksOf = (text: string, label: string): string[] =>
   text.match(new RegExp(`-----BEGIN ${label}-----[^]*?-----END ${label}-----`, 'g')) ?? [];
 
-/** A key has several forms, such as PKCS#1 and PKCS#8, but one public key. Returns the text of a key that has a passphrase or is damaged. */
-function publicKeyOf(pem: string): string {
+/**
+ * A key has several forms, such as PKCS#1 and PKCS#8, but one public key. Returns the text of a key that has a passphrase, and undefined if
+ * the key cannot be read: its text says nothing about the key.
+ */
+function publicKeyOf(pem: string): string | undefined {
+  const lines = pem.split(/[\r\n]+/).map((line) => line.trim());
   try {
-    return createPublicKey(pem).export({ type: 'spki', format: 'der' }).toString('base64');
+    const normal = lines.filter((line) => line !== '').join('\n');
+    return createPublicKey(normal).export({ type: 'spki', format: 'der' }).toString('base64');
   } catch {
-    return pem.replace(/\s/g, '');
+    return /ENCRYPTED/.test(pem) ? pem.replace(/\s/g, '') : undefined;
   }
 }
 
