@@ -1,7 +1,7 @@
 import { describe, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { DEMO } from '../../../fixtures/demo/seed.js';
-import { logIn } from '../../support/console/browser.js';
+import { logIn, personalPause } from '../../support/console/browser.js';
 import { consoleSuite } from '../../support/console/suite.js';
 
 const { atWork, it, open, runs, service } = consoleSuite();
@@ -168,20 +168,25 @@ describe('a list', () => {
       await rows(page).first().waitFor();
       await page.getByRole('region', { name: 'Customers' }).focus();
       const focused = () => page.evaluate<string>('document.activeElement.textContent');
-      await page.keyboard.press('j');
+      // Keys that come faster are those of a scanner.
+      const press = async (key: string) => {
+        await personalPause(page);
+        await page.keyboard.press(key);
+      };
+      await press('j');
       const first = await focused();
-      await page.keyboard.press('j');
+      await press('j');
       const second = await focused();
       expect(second).not.toBe(first);
-      await page.keyboard.press('k');
+      await press('k');
       expect(await focused()).toBe(first);
-      await page.keyboard.press('x');
+      await press('x');
       await page.getByText('Selected: 1').waitFor();
-      await page.keyboard.press('x');
+      await press('x');
       await page.getByText('Selected: 1').waitFor({ state: 'detached' });
-      await page.keyboard.press('Enter');
+      await press('Enter');
       await page.getByRole('complementary').waitFor();
-      await page.keyboard.press('Escape');
+      await press('Escape');
       await page.getByRole('complementary').waitFor({ state: 'detached' });
       expect(await focused()).toBe(first);
     },
