@@ -243,6 +243,9 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     await insertAuditLog(owner);
     return equals('entity', 'manifest');
   },
+  'listPackageChanges package_id': {
+    isNoFilter: 'required; another package has other changes: list-package-changes.test.ts',
+  },
   'listAuditEntries entity_id': async (_all, owner) =>
     equals('entity_id', (await insertAuditLog(owner)).entityId),
   'listAuditEntries action': async (_all, owner) => {
