@@ -128,11 +128,9 @@ task(suite, {
   work: async (page) => {
     await choose(page, 'Couriers');
     await rowOf(page, 'Island Express').getByRole('link', { name: 'IEX' }).click();
-    await page.getByRole('link', { name: 'Rates', exact: true }).last().click();
-    // The page reads the rates of the courier and the default ones.
-    await page.waitForLoadState('networkidle');
+    // The menu has a page of this name too: the default rates.
+    await page.locator('main').getByRole('link', { name: 'Rates', exact: true }).click();
     await page.getByLabel('Fee (USD), row 1').fill('4.75');
-    expect(await page.getByLabel('Fee (USD), row 1').inputValue()).toBe('4.75');
     await page.getByRole('button', { name: 'Save the rates' }).click();
     await toasts(page).getByRole('button', { name: 'Undo' }).waitFor();
     const { body } = await service().call('getCourierRates', {
