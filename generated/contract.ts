@@ -8375,7 +8375,7 @@ export interface components {
             before: {
                 [key: string]: unknown;
             } | null;
-            /** @description The changed fields after the change; null if nothing is left of them. */
+            /** @description The changed fields after the change; null if there are none. */
             after: {
                 [key: string]: unknown;
             } | null;

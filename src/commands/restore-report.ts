@@ -114,7 +114,7 @@ await runScript(async (print) => {
   const gaps =
     logs.length === 0
       ? []
-      : findGaps(logs, await readKnown(url, values.lost, coverage), coverage, requests.length);
+      : findGaps(logs, await readKnown(url, last, values.lost, coverage), coverage, requests.length);
   const lines = await collect(url, values.lost, missing, since);
   await mkdir(values.out, { recursive: true });
   await writeFile(join(values.out, 'couriers.json'), `${JSON.stringify(lines, undefined, 2)}\n`);
@@ -230,16 +230,25 @@ function lastOf(requests: AuditedRequest[]): AuditedRequest | undefined {
   return requests.toSorted((one, other) => timeOfId(one.id) - timeOfId(other.id)).at(-1);
 }
 
-/** Reads what the databases know of the time that the logs should cover. The lost ones have what came after the restore point. */
-async function readKnown(url: string, lostUrls: string[], { since, span }: Given): Promise<Known> {
-  const known: Known = { last: undefined, requests: [], servers: [] };
+/**
+ * Reads what the databases know of the time that the logs should cover. The lost ones have what came after the restore point.
+ *
+ * @param last the last request of the restored database
+ */
+async function readKnown(
+  url: string,
+  last: AuditedRequest | undefined,
+  lostUrls: string[],
+  { since, span }: Given,
+): Promise<Known> {
+  const ofLost = await Promise.all(lostUrls.map((each) => findLast(each, span.until)));
+  const lasts = [last, ...ofLost].flatMap((request) => request ?? []);
+  const known: Known = { last: lastOf(lasts), requests: [], servers: [] };
   for (const each of [url, ...lostUrls]) {
     const found = await inTenantsOf(each, (ctx) =>
       ctx.read([auditedRequests(ctx, span.idsFrom, span.until)]),
     );
     known.requests.push(...found.flatMap(([, [rows]]) => rows));
-    const last = await findLast(each, span.until);
-    known.last = lastOf([known.last, last].flatMap((request) => request ?? []));
     known.servers.push(...(await knownServers(each, since, span.until)));
   }
   return known;

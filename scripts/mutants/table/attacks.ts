@@ -322,9 +322,9 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'overload: a member of the staff has one search at a time',
-    file: 'src/modules/packages/handlers.ts',
-    find: '(searchesText(body) ? bulk.limitSearch(ctx.caller, find) : find())',
-    replace: 'find()',
+    file: 'src/platform/limits/bulk-limits.ts',
+    find: 'if (!isSearch) return work();',
+    replace: 'return work();',
     tests: [
       {
         file: 'test/resilience/bulk/searches.test.ts',

@@ -63,16 +63,19 @@ export function hostsOf(
 }
 
 /** Returns one line per log, and one about the servers that they show. */
-export const describeLogs = (logs: Log[], given: Given): string[] => [
-  ...logs.map(
-    ({ path, from, to, completed, silence }) =>
-      `${path}: from ${from.toISOString()} to ${to.toISOString()}, ${countOf(completed, 'request')}.` +
-      (silence
-        ? ` The longest time without a line: ${silence.from.toISOString()} to ${silence.to.toISOString()}.`
-        : ''),
-  ),
-  `The logs show ${countOf(hostsOf(logs, given).length, 'host')} with servers: ${namesOf(hostsOf(logs, given))}.`,
-];
+export function describeLogs(logs: Log[], given: Given): string[] {
+  const hosts = hostsOf(logs, given);
+  return [
+    ...logs.map(
+      ({ path, from, to, completed, silence }) =>
+        `${path}: from ${from.toISOString()} to ${to.toISOString()}, ${countOf(completed, 'request')}.` +
+        (silence
+          ? ` The longest time without a line: ${silence.from.toISOString()} to ${silence.to.toISOString()}.`
+          : ''),
+    ),
+    `The logs show ${countOf(hosts.length, 'host')} with servers: ${namesOf(hosts)}.`,
+  ];
+}
 
 /**
  * Returns why the logs cannot show that nothing is missing, one sentence or two per reason. Empty if they can.

@@ -1,3 +1,4 @@
+import { isBeforeEntry, joinActors } from '../../platform/audit/entries.js';
 import type { DataOf, QueryOf } from '../../platform/contract/types.js';
 import { allOf, fromDay, tenantRows, untilDay } from '../../platform/db/filters.js';
 import type { AuditEntry } from '../../platform/db/models/types.js';
@@ -29,12 +30,7 @@ export function pageOfEntries(ctx: UserScope, query: AuditQuery): Sql<AuditRow> 
       order by e.at desc, e.id desc ${limitPast(query.limit)}
     ) e
     left join audit_links l on ${tenantRows(ctx, 'l')} and l.tenant_id = e.tenant_id and l.entry_id = e.id
-    left join users u on ${tenantRows(ctx, 'u')} and u.tenant_id = e.tenant_id
-      and e.actor_kind = 'user' and u.id = e.actor_id
-    left join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = e.tenant_id
-      and e.actor_kind = 'api_key' and c.id = e.actor_id
-    left join service_tokens t on ${tenantRows(ctx, 't')} and t.tenant_id = e.tenant_id
-      and e.actor_kind = 'api_key' and t.id = e.actor_id
+    ${joinActors(ctx)}
     order by e.at desc, e.id desc`;
 }
 
@@ -53,8 +49,5 @@ const matching = (ctx: UserScope, query: AuditQuery): Sql =>
     query.request_id && sql`e.request_id = ${query.request_id}`,
     query.from && fromDay(sql`e.at`, query.from),
     query.to && untilDay(sql`e.at`, query.to),
-    query.before &&
-      sql`(e.at, e.id) < ((
-        select b.at from audit_entries b where ${tenantRows(ctx, 'b')} and b.id = ${query.before}::uuid
-      ), ${query.before}::uuid)`,
+    query.before && isBeforeEntry(ctx, query.before),
   );

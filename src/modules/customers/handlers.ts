@@ -31,8 +31,9 @@ export function customerHandlers({ customerChangesPerDay, bulk }: Deps) {
         const names = await listBranches(ctx, query.courier_id);
         return reply(`${countOf(names.length, 'branch', 'branches')} found.`, names);
       }
-      const list = () => listCustomers(ctx, query);
-      const { rows, total } = await (query.search ? bulk.limitSearch(ctx.caller, list) : list());
+      const { rows, total } = await bulk.limitSearch(ctx.caller, Boolean(query.search), () =>
+        listCustomers(ctx, query),
+      );
       return { ...reply(`${countOf(total, 'customer')} found.`, rows.map(viewCustomer)), total };
     },
 

@@ -49,8 +49,7 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
         return viewQueued('listPackages', body, await queueDispatch(ctx, body));
       }
       if (body.export) return { statusCode: 200, file: await exportFile(ctx, body, body.export_format) };
-      const find = () => findPackages(ctx, body);
-      const found = await (searchesText(body) ? bulk.limitSearch(ctx.caller, find) : find());
+      const found = await bulk.limitSearch(ctx.caller, searchesText(body), () => findPackages(ctx, body));
       const data = await jsonRows(found.rows, (row) => viewPackage(ctx.caller, row));
       const counted = countOf(found.totals.totalCount, 'package');
       const message = found.isExact ? `${counted} found.` : `More than ${counted} found.`;

@@ -13,8 +13,9 @@ import { reviewPrealert } from './review.js';
 export function prealertHandlers({ bulk }: Pick<Deps, 'bulk'>) {
   return {
     async listPrealerts({ ctx, query }) {
-      const list = () => listPrealerts(ctx, query);
-      const { rows, stats } = await (query.search ? bulk.limitSearch(ctx.caller, list) : list());
+      const { rows, stats } = await bulk.limitSearch(ctx.caller, Boolean(query.search), () =>
+        listPrealerts(ctx, query),
+      );
       const message = `${countOf(stats.total, 'pre-alert')} found.`;
       const meta = { ...pageMeta(query, stats.total), stats };
       return { ...reply(message, rows.map(viewPrealert)), meta };

@@ -26,9 +26,9 @@ export type BulkLimits = {
   /**
    * Limits a list that is searched by a part of a text. It takes the database long if much matches, although its page is short. One at a
    * time for all users of a courier, who take turns, and for each member of the staff, so that the stations of a warehouse have
-   * connections and processors however much one of its users searches.
+   * connections and processors however much one of its users searches. A list without such a text is not limited.
    */
-  limitSearch<Result>(caller: UserCaller, work: () => Promise<Result>): Promise<Result>;
+  limitSearch<Result>(caller: UserCaller, isSearch: boolean, work: () => Promise<Result>): Promise<Result>;
   /**
    * Limits a step of reading a body of lines, which needs no connection: one body at a time per API key, because all loops of the process
    * share its time. Each step has a queue of its own, so that a body that is parsed is read before the next one has been parsed.
@@ -57,6 +57,9 @@ const QUEUE = { maxWaiting: 32, maxWaitMs: 30_000, retryAfterSeconds: 5 };
 /** For work that ends within a second or a part of it, and of which a courier or the stations of a warehouse may send much at once. */
 const LONG_QUEUE = { ...QUEUE, maxWaiting: 128 };
 
+/** A search of a number ends within milliseconds, and the system of a courier may send hundreds at once. */
+const MAX_SEARCHES = 1_000;
+
 /** Stations send what was scanned in some seconds. */
 const MAX_SMALL_BATCH = 10;
 
@@ -80,7 +83,7 @@ export function makeBulkLimits(
   };
   const uploads = limits.keyedLimiter('uploads', { ...shared, ...QUEUE });
   const reports = limits.keyedLimiter('reports', { ...shared, ...QUEUE });
-  const searches = limits.keyedLimiter('searches', { ...shared, ...LONG_QUEUE });
+  const searches = limits.keyedLimiter('searches', { ...shared, ...QUEUE, maxWaiting: MAX_SEARCHES });
   const lines = {
     parse: limits.keyedLimiter('parsed lines', { ...shared, ...LONG_QUEUE }),
     read: limits.keyedLimiter('read lines', { ...shared, ...LONG_QUEUE }),
@@ -96,8 +99,10 @@ export function makeBulkLimits(
       uploads.run(`${tenantId} ${courierId}`, work, { tenant: tenantId, caller: userId }),
     limitReport: ({ tenantId, courierId, userId }, work) =>
       reports.run(`${tenantId} ${courierId ?? userId}`, work, { tenant: tenantId, caller: userId }),
-    limitSearch: ({ tenantId, courierId, userId }, work) =>
-      searches.run(`${tenantId} ${courierId ?? userId}`, work, { tenant: tenantId, caller: userId }),
+    limitSearch({ tenantId, courierId, userId }, isSearch, work) {
+      if (!isSearch) return work();
+      return searches.run(`${tenantId} ${courierId ?? userId}`, work, { tenant: tenantId, caller: userId });
+    },
     limitLines: (caller, step, work) =>
       lines[step].run(`${caller.tenantId} ${holderOfLines(caller)}`, work, { tenant: caller.tenantId }),
     limitBatch({ tenantId, userId }, scans, work) {

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { DEMO } from '../../../fixtures/demo/seed.js';
+import { savedFile } from '../../support/console/saved-file.js';
 import { consoleSuite } from '../../support/console/suite.js';
 
 const { it, service } = consoleSuite();
@@ -140,14 +141,11 @@ it(
     await choose('IEX-IMP1,Ada,Byron\n,No,Code\n');
     await dialog.getByRole('button', { name: 'Check the file' }).click();
     await dialog.getByText(/^Row 3, user_code: /).waitFor();
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
+    const { name, bytes } = await savedFile(page, () =>
       dialog.getByRole('button', { name: 'Save the list of problems (CSV)' }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe('import-errors.csv');
-    const chunks: Buffer[] = [];
-    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
-    expect(Buffer.concat(chunks).toString('utf8')).toMatch(/^\uFEFFRow,Column,Problem\r\n3,user_code,/);
+    );
+    expect(name).toBe('import-errors.csv');
+    expect(bytes.toString('utf8')).toMatch(/^\uFEFFRow,Column,Problem\r\n3,user_code,/);
     await choose('IEX-IMP1,Ada,Byron\nIEX-1001,Marcia,Campbell\n');
     await dialog.getByRole('button', { name: 'Check the file' }).click();
     await dialog.getByTestId('import-result').getByText('Nothing is stored yet').waitFor();

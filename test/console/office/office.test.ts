@@ -2,6 +2,7 @@ import { describe, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { logIn, personalPause } from '../../support/console/browser.js';
+import { savedFile } from '../../support/console/saved-file.js';
 import { consoleSuite } from '../../support/console/suite.js';
 
 const { atWork, it, open, runs, service } = consoleSuite();
@@ -206,13 +207,10 @@ describe('a list', () => {
       await page.locator('.view-menu summary').click();
       await page.getByLabel('Name of this view').fill('Marcia');
       await page.getByRole('button', { name: 'Save the view' }).click();
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
+      const { bytes } = await savedFile(page, () =>
         page.getByRole('button', { name: 'Export what is shown (CSV)' }).click(),
-      ]);
-      const chunks: Buffer[] = [];
-      for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
-      const [header, line] = Buffer.concat(chunks).toString('utf8').split('\r\n');
+      );
+      const [header, line] = bytes.toString('utf8').split('\r\n');
       expect(header).toBe('\uFEFFUser code,First name,Last name,Courier,Branch,Status,Changed');
       expect(line).toMatch(/^IEX-1001,Marcia,Campbell,Island Express,"'=1\+1;'=2",Active,/);
       await goTo(page, '/console/customers');

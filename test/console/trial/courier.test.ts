@@ -1,8 +1,9 @@
 import { expect } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
+import { savedFile } from '../../support/console/saved-file.js';
 import { consoleSuite } from '../../support/console/suite.js';
-import { choose, dialogOf, rowOf, saved, task, toasts } from './trial.js';
+import { choose, dialogOf, rowOf, task, toasts } from './trial.js';
 
 // What the owner of a courier does, without another program: the tasks of the trial of the console, each with its clicks.
 
@@ -146,7 +147,7 @@ task(suite, {
   work: async (page) => {
     await choose(page, 'Bills');
     await page.getByRole('link', { name: /^INV-/ }).first().click();
-    const { bytes } = await saved(page, () => page.getByRole('button', { name: 'PDF' }).click());
+    const { bytes } = await savedFile(page, () => page.getByRole('button', { name: 'PDF' }).click());
     expect(bytes.subarray(0, 5).toString('latin1')).toBe('%PDF-');
   },
 });

@@ -3,8 +3,9 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 import { makeBilling } from '../../support/builders/billing.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { readWorkbook } from '../../support/readers/workbook.js';
+import { savedFile } from '../../support/console/saved-file.js';
 import { consoleSuite } from '../../support/console/suite.js';
-import { choose, dialogOf, rowOf, saved, task, toasts } from './trial.js';
+import { choose, dialogOf, rowOf, task, toasts } from './trial.js';
 
 // What a manager does, without another program: the tasks of the trial of the console, each with its clicks.
 
@@ -114,7 +115,7 @@ task(suite, {
     await dialogOf(page).getByRole('button', { name: 'Record a payment' }).click();
     await dialogOf(page).waitFor({ state: 'detached' });
     await page.getByText('Paid', { exact: true }).first().waitFor();
-    const { bytes } = await saved(page, () => page.getByRole('button', { name: 'PDF' }).click());
+    const { bytes } = await savedFile(page, () => page.getByRole('button', { name: 'PDF' }).click());
     expect(bytes.subarray(0, 5).toString('latin1')).toBe('%PDF-');
   },
 });
@@ -152,7 +153,7 @@ task(suite, {
     await page.getByLabel('Received until').fill(last);
     await page.waitForURL(/to=/);
     await page.getByRole('button', { name: /^Export/ }).click();
-    const { name, bytes } = await saved(page, () =>
+    const { name, bytes } = await savedFile(page, () =>
       dialogOf(page).getByRole('button', { name: 'Save the file' }).click(),
     );
     expect(name).toMatch(/\.xlsx$/);

@@ -37,14 +37,3 @@ export const choose = (page: Page, name: string) =>
 export const dialogOf = (page: Page) => page.getByRole('dialog');
 export const toasts = (page: Page) => page.getByTestId('toasts');
 export const rowOf = (page: Page, text: string) => page.locator('.grid tbody tr').filter({ hasText: text });
-
-/** Returns the bytes of the file that a click saves. */
-export async function saved(
-  page: Page,
-  click: () => Promise<void>,
-): Promise<{ name: string; bytes: Buffer }> {
-  const [download] = await Promise.all([page.waitForEvent('download'), click()]);
-  const chunks: Buffer[] = [];
-  for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
-  return { name: download.suggestedFilename(), bytes: Buffer.concat(chunks) };
-}

@@ -88,3 +88,10 @@ test('a list without a text is not limited', async () => {
   });
   expect((await Promise.all(lists)).map(({ status }) => status)).toEqual(lists.map(() => 200));
 });
+
+test('300 searches of a number by the system of a courier at once are all served', async () => {
+  const searches = Array.from({ length: 300 }, () =>
+    api.as('iex').listPackages({ trackingNumber: '1Z999AA1' }).answer(),
+  );
+  expect((await Promise.all(searches)).map(({ status }) => status)).toEqual(searches.map(() => 200));
+});

@@ -1,6 +1,7 @@
 import { describe, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { savedFile } from '../../../support/console/saved-file.js';
 import { consoleSuite } from '../../../support/console/suite.js';
 
 const { it, service } = consoleSuite();
@@ -198,13 +199,10 @@ describe('the export', () => {
     const dialog = page.getByRole('dialog', { name: 'Export all that match' });
     await dialog.getByRole('combobox', { name: 'Format' }).selectOption({ label: format });
     if (status) await dialog.getByRole('combobox', { name: /^Status/ }).selectOption({ label: status });
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
+    const { name, bytes } = await savedFile(page, () =>
       dialog.getByRole('button', { name: 'Save the file' }).click(),
-    ]);
-    const chunks: Buffer[] = [];
-    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
-    return { name: download.suggestedFilename(), content: Buffer.concat(chunks) };
+    );
+    return { name, content: bytes };
   };
 
   it(

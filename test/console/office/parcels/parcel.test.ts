@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { savedFile } from '../../../support/console/saved-file.js';
 import { consoleSuite } from '../../../support/console/suite.js';
 import { until } from '../../../support/service/processes.js';
 
@@ -109,14 +110,11 @@ it(
   'has its label as a PDF, and its owner, bill and manifest as links',
   async (page) => {
     const house = await open(page, DEMO.packages.shipped.IEX[0]);
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
+    const { name, bytes } = await savedFile(page, () =>
       page.getByRole('button', { name: 'Label as PDF' }).click(),
-    ]);
-    expect(download.suggestedFilename()).toContain('.pdf');
-    const chunks: Buffer[] = [];
-    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
-    expect(Buffer.concat(chunks).subarray(0, 5).toString('latin1')).toBe('%PDF-');
+    );
+    expect(name).toContain('.pdf');
+    expect(bytes.subarray(0, 5).toString('latin1')).toBe('%PDF-');
     expect(house).not.toBe('');
     await page.getByRole('link', { name: /^MAN-/ }).waitFor();
     await page.getByRole('link', { name: /^IEX-1/ }).click();

@@ -1,9 +1,11 @@
+import { useState } from 'preact/hooks';
 import { api } from '../../../../session/session.js';
 import { dateTime, t, textOf } from '../../../../texts/texts.js';
 import { useLoad } from '../../../../ui/load.js';
 import { Content, Table } from '../../../../ui/parts.js';
 import { officeLink } from '../../../../ui/router.js';
 
+/** The changes of a page. */
 const MOST = 50;
 
 type Fields = Record<string, unknown> | null;
@@ -17,14 +19,18 @@ type Props = {
 
 /** The changes of a parcel: who changed which field, and from what to what. */
 export function Changes({ packageId, round, hasAudit }: Props) {
+  const [before, setBefore] = useState<string>();
   const changes = useLoad(
-    async (signal) =>
-      (await api().packages.listChanges({ package_id: packageId, limit: MOST }, { signal })).data,
-    [packageId, round],
+    (signal) =>
+      api().packages.listChanges(
+        { package_id: packageId, limit: MOST, ...(before ? { before } : {}) },
+        { signal },
+      ),
+    [packageId, round, before],
   );
   return (
     <Content of={changes}>
-      {(rows) => (
+      {({ data: rows, meta }) => (
         <>
           {rows.length === 0 ? (
             <p class="muted">{t('parcel.noAudit')}</p>
@@ -49,6 +55,11 @@ export function Changes({ packageId, round, hasAudit }: Props) {
                 },
               ]}
             />
+          )}
+          {meta.next_before && (
+            <button type="button" onClick={() => setBefore(meta.next_before ?? undefined)}>
+              {t('common.older')}
+            </button>
           )}
           {hasAudit && (
             <p>
