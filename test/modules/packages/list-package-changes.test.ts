@@ -77,7 +77,7 @@ describe.each([
   ['row-level security alone', { applicationFilters: false }],
   ["the application's filters alone", { rowSecurity: false }],
 ] as const)('listPackageChanges with %s', (_name, options) => {
-  const { api } = withService(options);
+  const { api, db } = withService(options);
 
   test('returns to a tenant nothing of a package of another one', async () => {
     const package_id = await receive(api, 'two/admin', {});
@@ -85,6 +85,15 @@ describe.each([
     expect(data).not.toEqual([]);
     await api.as('admin').listPackageChanges({ package_id }).refused(404, 'package_not_found');
     const own = await receive(api);
+    // No code writes an entry of another tenant's package. The log alone keeps tenants apart then.
+    await db.query(
+      `insert into audit_entries (tenant_id, id, at, actor_kind, action, entity, entity_id, request_id)
+       select tenant_id, new_id(), now(), actor_kind, 'package.planted', entity, $2, request_id
+       from audit_entries where entity_id = $1 limit 1`,
+      [package_id, own],
+    );
+    const shown = (await api.as('admin').listPackageChanges({ package_id: own }).ok()).data;
+    expect(shown.map(({ action }) => action)).toEqual(['package.received']);
     const before = data[0]?.change_id ?? '';
     // An entry of another tenant is no place in the own log.
     expect((await api.as('admin').listPackageChanges({ package_id: own, before }).ok()).data).toEqual([]);
