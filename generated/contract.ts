@@ -2132,7 +2132,9 @@ export interface paths {
          *
          *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package` and their
          *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL of an
-         *     origin that none of the present URLs has while `api_token` is set, because each webhook contains it.
+         *     origin that none of the present URLs has while `api_token` is set, because each webhook contains it. If a service
+         *     token has set a URL of a new origin before, whoever sets `api_token` sends that URL in the same request or has sent
+         *     it before. Otherwise the response is 400 with `required` on the URL, and its message names the origin.
          *
          *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
          *     `multipart/form-data` or `application/json`. The response contains the new key. The old key stops working
@@ -2888,9 +2890,10 @@ export interface paths {
          *     exist, and storing the claim reads no package. So an answer says nothing about the parcels of others. If several
          *     couriers claim a parcel, the warehouse decides between them; the first claim does not win.
          *
-         *     A further claim of the same number replaces the customer of your open claim, returns its `claim_id`, and does not
-         *     count again. All users of a courier together have 5 claims per hour, right or wrong; then the response is 429
-         *     `quota_exceeded`. Each claim is recorded in the audit log.
+         *     A further claim of the same number replaces the customer of your open claim and returns its `claim_id`. All users
+         *     of a courier together have 5 claims per hour, right or wrong, and 20 further claims of the same numbers per day;
+         *     then the response is 429 `quota_exceeded`. A user has 30 claims per hour, also refused ones, and an address 60 of
+         *     new numbers; then the response is 429 `too_many_attempts`. Each claim is recorded in the audit log.
          *
          *     ```php
          *     $post('/api/ClaimParcel.php', ['tracking_number' => '1Z999AA10123456784', 'user_code' => 'IEX-1001']);
@@ -12194,7 +12197,7 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
-        "TooManyAttempts.QuotaExceeded.claim_attempts": {
+        "TooManyAttempts.QuotaExceeded.claim_attempts.QuotaExceeded.claim_changes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -19413,7 +19416,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttempts.QuotaExceeded.claim_attempts"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.claim_attempts.QuotaExceeded.claim_changes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
