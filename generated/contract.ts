@@ -372,14 +372,18 @@ export interface paths {
          *       7 days. The user logs in with it and must then set a password with `ChangePassword.php`. Until then no other
          *       operation works.
          *     - `update` changes the display name, the e-mail address, or both. Your own e-mail address receives the mail that
-         *       resets your password, so a change of it also needs your `current_password`. Wrong passwords here and at `login`
-         *       are counted together.
+         *       resets your password, so a change of it always needs your `current_password`.
          *     - `change_role` changes the role. The role `courier` requires a `courier_id`. Every other role has none.
          *     - `disable` and `enable` block the user's login and allow it again.
          *     - `reset_password` replaces the password with a new one-time password, and removes a lock caused by wrong
          *       passwords. The second factor stays on.
          *     - `reset_two_factor` turns the second factor off and deletes the backup codes. Use it for a user who has lost
          *       both.
+         *
+         *     What gives somebody access needs your `current_password` if you logged in more than 15 minutes ago: all actions
+         *     except `disable`, and `update` if it changes an e-mail address. Without it the response is 400 with `required` on
+         *     `current_password`. So a stolen session cannot make itself a login that lasts. Wrong passwords here and at `login` are
+         *     counted together.
          *
          *     All actions except `update` revoke the user's access tokens: its next call returns 401, on every server of the
          *     instance. If the user is already in the requested state, nothing changes and no token is revoked.
@@ -3939,6 +3943,11 @@ export interface components {
          * @description The courier account. Required for the role `courier`, and rejected for all other roles.
          */
         CourierOfRole: string;
+        /**
+         * Format: password
+         * @description Your own password. Required if you logged in more than 15 minutes ago.
+         */
+        ConfirmingPassword: string;
         /** @description Creates a user with a one-time password. */
         CreateUserAction: {
             /**
@@ -3952,6 +3961,7 @@ export interface components {
             email?: components["schemas"]["UserEmail"];
             role: components["schemas"]["UserRole"];
             courier_id?: components["schemas"]["CourierOfRole"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Changes the display name or the e-mail address. Send at least one of them. */
         UpdateUserAction: {
@@ -3966,7 +3976,7 @@ export interface components {
             email?: string | null;
             /**
              * Format: password
-             * @description Your own password, to confirm a change of your own e-mail address. It is ignored for other users and other changes.
+             * @description Your own password, to confirm a change of an e-mail address: always of your own, and of another user's if you logged in more than 15 minutes ago. It is ignored if the address does not change.
              */
             current_password?: string;
         };
@@ -3980,6 +3990,7 @@ export interface components {
             user_id: components["schemas"]["Uuid"];
             role: components["schemas"]["UserRole"];
             courier_id?: components["schemas"]["CourierOfRole"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Blocks the user's login, and revokes its tokens. */
         DisableUserAction: {
@@ -3998,6 +4009,7 @@ export interface components {
              */
             action: "enable";
             user_id: components["schemas"]["Uuid"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Replaces the user's password with a one-time password. */
         ResetUserPasswordAction: {
@@ -4007,6 +4019,7 @@ export interface components {
              */
             action: "reset_password";
             user_id: components["schemas"]["Uuid"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Turns off the second factor of a user who has lost it. */
         ResetUserTwoFactorAction: {
@@ -4016,6 +4029,7 @@ export interface components {
              */
             action: "reset_two_factor";
             user_id: components["schemas"]["Uuid"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description An action on a user. */
         UserAction: components["schemas"]["CreateUserAction"] | components["schemas"]["UpdateUserAction"] | components["schemas"]["ChangeUserRoleAction"] | components["schemas"]["DisableUserAction"] | components["schemas"]["EnableUserAction"] | components["schemas"]["ResetUserPasswordAction"] | components["schemas"]["ResetUserTwoFactorAction"];

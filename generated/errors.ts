@@ -777,6 +777,10 @@ export const fieldCatalogue = {
     "code": "required",
     "message": "{field} is required to change your own e-mail address."
   },
+  "required_for_old_login": {
+    "code": "required",
+    "message": "{field} is required, because you logged in more than {minutes} minutes ago. Send your own password, or log in again."
+  },
   "required_to_widen": {
     "code": "required",
     "message": "{field} is required to add scopes or addresses, or to extend the token."
@@ -1634,6 +1638,7 @@ export type FieldProblem =
     | 'logo_svg_empty'
     | 'logo_blank'
     | 'logo_too_complex']
+  | [problem: 'required_for_old_login', args: { minutes: number }]
   | [problem: 'type', args: { type: string }]
   | [problem: 'minimum', args: { limit: number }]
   | [problem: 'maximum', args: { limit: number }]
