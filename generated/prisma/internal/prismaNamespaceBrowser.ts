@@ -322,6 +322,7 @@ export const CourierScalarFieldEnum = {
   addPackageFormat: 'addPackageFormat',
   updatePackageFormat: 'updatePackageFormat',
   apiTokenCipher: 'apiTokenCipher',
+  urlsOfTokens: 'urlsOfTokens',
   webhookSecretCipher: 'webhookSecretCipher',
   webhookPreviousSecretCipher: 'webhookPreviousSecretCipher',
   webhookSecretRotatedAt: 'webhookSecretRotatedAt',
