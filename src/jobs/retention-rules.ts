@@ -64,6 +64,8 @@ export const RETENTION_RULES: RetentionRule[] = [
   // A few rows per courier, so it needs no index on the time.
   { table: sql`courier_quotas`, time: sql`old.period_start`, keep: sql`interval '7 days'` },
   { table: sql`principal_quotas`, time: sql`old.period_start`, keep: sql`interval '7 days'` },
+  // It has been full again for days.
+  { table: sql`write_allowances`, time: sql`old.settled_at`, keep: sql`interval '7 days'` },
   {
     table: sql`login_throttles`,
     time: sql`old.updated_at`,
