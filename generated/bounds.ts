@@ -90,8 +90,21 @@ export const QUOTAS = {
     "policy": "stored-responses",
     "unit": "bytes",
     "reason": "each response is stored for 24 hours"
+  },
+  "written_bytes": {
+    "what": "Bytes that requests write, estimated: 4 KiB per request, 3 KiB per item of a batch, and 3 times the bytes of the body",
+    "limit": 2147483648,
+    "period": "refilled",
+    "per": "caller",
+    "policy": "written-bytes",
+    "unit": "bytes",
+    "setting": "WRITTEN_MIB_PER_DAY",
+    "reason": "records, audit entries and events are kept, some of them for ever"
   }
 } as const;
+
+/** Writing operations that do not count against written_bytes. */
+export const UNMETERED: readonly string[] = ["manageSessions"];
 
 export const BOUND_KINDS = {
   "read": {

@@ -139,6 +139,11 @@ export type CourierQuota = Prisma.CourierQuotaModel
  */
 export type PrincipalQuota = Prisma.PrincipalQuotaModel
 /**
+ * Model WriteAllowance
+ * 
+ */
+export type WriteAllowance = Prisma.WriteAllowanceModel
+/**
  * Model Carrier
  * A carrier that delivers parcels to the warehouse.
  */

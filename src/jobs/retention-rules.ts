@@ -64,6 +64,8 @@ export const RETENTION_RULES: RetentionRule[] = [
   // A few rows per courier, so it needs no index on the time.
   { table: sql`courier_quotas`, time: sql`old.period_start`, keep: sql`interval '7 days'` },
   { table: sql`principal_quotas`, time: sql`old.period_start`, keep: sql`interval '7 days'` },
+  // A row per courier and user, which has been refilled for days. An index on the time would be rewritten with each settlement.
+  { table: sql`write_allowances`, time: sql`old.settled_at`, keep: sql`interval '7 days'` },
   {
     table: sql`login_throttles`,
     time: sql`old.updated_at`,

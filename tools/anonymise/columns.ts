@@ -107,6 +107,10 @@ const INVENTORY: Record<string, Table> = {
     keep: 'tenant_id principal_id courier_id period_start used',
     code: 'principal_kind kind',
   },
+  'public.write_allowances': {
+    keep: 'tenant_id principal_id courier_id used settled_at',
+    code: 'principal_kind',
+  },
   'public.carriers': { keep: 'tenant_id id', knownName: 'name' },
   'public.airlines': { keep: 'tenant_id', code: 'prefix', knownName: 'name' },
   'public.warehouses': {

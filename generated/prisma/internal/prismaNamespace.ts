@@ -416,6 +416,7 @@ export const ModelName = {
   CustomerTerm: 'CustomerTerm',
   CourierQuota: 'CourierQuota',
   PrincipalQuota: 'PrincipalQuota',
+  WriteAllowance: 'WriteAllowance',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -467,7 +468,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1874,6 +1875,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PrincipalQuotaCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PrincipalQuotaCountAggregateOutputType> | number
+        }
+      }
+    }
+    WriteAllowance: {
+      payload: Prisma.$WriteAllowancePayload<ExtArgs>
+      fields: Prisma.WriteAllowanceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WriteAllowanceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WriteAllowanceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        findFirst: {
+          args: Prisma.WriteAllowanceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WriteAllowanceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        findMany: {
+          args: Prisma.WriteAllowanceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>[]
+        }
+        create: {
+          args: Prisma.WriteAllowanceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        createMany: {
+          args: Prisma.WriteAllowanceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WriteAllowanceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>[]
+        }
+        delete: {
+          args: Prisma.WriteAllowanceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        update: {
+          args: Prisma.WriteAllowanceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        deleteMany: {
+          args: Prisma.WriteAllowanceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WriteAllowanceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WriteAllowanceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>[]
+        }
+        upsert: {
+          args: Prisma.WriteAllowanceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        aggregate: {
+          args: Prisma.WriteAllowanceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWriteAllowance>
+        }
+        groupBy: {
+          args: Prisma.WriteAllowanceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WriteAllowanceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WriteAllowanceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WriteAllowanceCountAggregateOutputType> | number
         }
       }
     }
@@ -4867,6 +4942,18 @@ export const PrincipalQuotaScalarFieldEnum = {
 export type PrincipalQuotaScalarFieldEnum = (typeof PrincipalQuotaScalarFieldEnum)[keyof typeof PrincipalQuotaScalarFieldEnum]
 
 
+export const WriteAllowanceScalarFieldEnum = {
+  tenantId: 'tenantId',
+  principalKind: 'principalKind',
+  principalId: 'principalId',
+  courierId: 'courierId',
+  used: 'used',
+  settledAt: 'settledAt'
+} as const
+
+export type WriteAllowanceScalarFieldEnum = (typeof WriteAllowanceScalarFieldEnum)[keyof typeof WriteAllowanceScalarFieldEnum]
+
+
 export const CarrierScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -5772,6 +5859,7 @@ export type GlobalOmitConfig = {
   customerTerm?: Prisma.CustomerTermOmit
   courierQuota?: Prisma.CourierQuotaOmit
   principalQuota?: Prisma.PrincipalQuotaOmit
+  writeAllowance?: Prisma.WriteAllowanceOmit
   carrier?: Prisma.CarrierOmit
   airline?: Prisma.AirlineOmit
   warehouse?: Prisma.WarehouseOmit

@@ -70,6 +70,7 @@ export const ModelName = {
   CustomerTerm: 'CustomerTerm',
   CourierQuota: 'CourierQuota',
   PrincipalQuota: 'PrincipalQuota',
+  WriteAllowance: 'WriteAllowance',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -409,6 +410,18 @@ export const PrincipalQuotaScalarFieldEnum = {
 } as const
 
 export type PrincipalQuotaScalarFieldEnum = (typeof PrincipalQuotaScalarFieldEnum)[keyof typeof PrincipalQuotaScalarFieldEnum]
+
+
+export const WriteAllowanceScalarFieldEnum = {
+  tenantId: 'tenantId',
+  principalKind: 'principalKind',
+  principalId: 'principalId',
+  courierId: 'courierId',
+  used: 'used',
+  settledAt: 'settledAt'
+} as const
+
+export type WriteAllowanceScalarFieldEnum = (typeof WriteAllowanceScalarFieldEnum)[keyof typeof WriteAllowanceScalarFieldEnum]
 
 
 export const CarrierScalarFieldEnum = {

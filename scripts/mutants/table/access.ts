@@ -5,6 +5,45 @@ const TOKEN_URLS = 'test/modules/service-tokens/token-urls.test.ts';
 /** Guards of permissions, tenant and courier isolation, stored secrets, and the audit log. */
 export const ACCESS: readonly SourceMutant[] = [
   {
+    name: 'writes: what a caller may write has a limit',
+    file: 'src/platform/limits/written/write-allowance.ts',
+    find: 'if (excess > 0) return refuse(account, excess);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/bounds/written-allowance.test.ts',
+        titles: [
+          'an API key in a loop is stopped',
+          'a session of the staff in a loop of audited changes is stopped',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'writes: a process grants a slice at most before the database knows it',
+    file: 'src/platform/limits/written/write-allowance.ts',
+    find: 'while (account.sent + account.pending >= slice) await settleOnce(account);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/resilience/processes/write-allowance.test.ts',
+        titles: ['requests that wait for a settlement that fails fail together'],
+      },
+    ],
+  },
+  {
+    name: 'writes: what is not written is given back',
+    file: 'src/platform/http/within-allowance.ts',
+    find: 'if (!context.hasWritten) taken?.giveBack();',
+    replace: 'if (!context.hasWritten) void taken;',
+    tests: [
+      {
+        file: 'test/security/bounds/written-allowance.test.ts',
+        titles: ['a request that writes nothing is free'],
+      },
+    ],
+  },
+  {
     name: 'manifests: couriers do not see which packages others claim',
     file: 'src/modules/manifests/detail/detail.ts',
     find: 'disputed && !isForCourier',
