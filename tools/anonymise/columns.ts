@@ -218,8 +218,9 @@ const INVENTORY: Record<string, Table> = {
     text: 'response_start error',
   },
   'public.webhook_endpoints': {
-    keep: 'tenant_id courier_id failing_since failures last_success_at last_failure_at paused_at',
-    code: 'endpoint',
+    keep: 'tenant_id courier_id failing_since failures last_success_at last_failure_at last_failure_status paused_at',
+    code: 'endpoint last_failure_outcome',
+    text: 'last_failure_error',
   },
   'public.dispatches': { keep: 'tenant_id id courier_id requested_by selected queued requested_at' },
   'public.manifest_mails': {

@@ -877,6 +877,9 @@ export const WebhookEndpointScalarFieldEnum = {
   failures: 'failures',
   lastSuccessAt: 'lastSuccessAt',
   lastFailureAt: 'lastFailureAt',
+  lastFailureOutcome: 'lastFailureOutcome',
+  lastFailureStatus: 'lastFailureStatus',
+  lastFailureError: 'lastFailureError',
   pausedAt: 'pausedAt'
 } as const
 

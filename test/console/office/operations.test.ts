@@ -34,6 +34,7 @@ const FOR_PROGRAMS = {
 
 /** Needed by a person, and without a page still. Each line is work that is open. */
 const WITHOUT_PAGE = {
+  listWebhookHealth: 'Webhooks: the URLs of all couriers',
   listDispatches: 'Webhooks: the batches that were sent again',
 };
 

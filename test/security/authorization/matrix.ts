@@ -322,6 +322,9 @@ export const MATRIX = {
   listEvents: {
     'listEvents':                        ['200 200 404 404 400', S403,                  ALL],
   },
+  listWebhookHealth: {
+    'listWebhookHealth of a courier':    [ALL,                   S403,                  ALL],
+  },
   listDispatches: {
     'listDispatches':                    [ALL,                   ALL,                   ALL],
   },
