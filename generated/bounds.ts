@@ -473,6 +473,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "listEvents": {
     "query": "read"
   },
+  "getWebhookDelivery": {
+    "query": "read"
+  },
   "listWebhookHealth": {
     "query": "read"
   },

@@ -2625,6 +2625,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/WebhookDelivery.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one webhook delivery
+         * @description For administrators and managers, and for couriers, for their own deliveries. Returns one delivery of the log with `exchanges`: what was sent and what
+         *     was answered. Of attempts that the courier's system did not accept, and of tests, all exchanges are kept. Of attempts that it accepted, the last
+         *     one of those that were recorded together is kept: with few webhooks that is every one, under load a sample. They are deleted after 30 days, or
+         *     earlier if the operator has chosen that.
+         *
+         *     The courier's token, signatures, cookies and all other headers that can contain a secret are replaced by `***`, and so are the
+         *     values of the URL's query. Of each body, the first 16 KiB are kept.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/WebhookHealth.php": {
         parameters: {
             query?: never;
@@ -8024,6 +8050,41 @@ export interface components {
             /** @description Whether `after` is above `last_sequence`. Then it is not a number of this feed, for example one of another instance, or from before a restored backup. Start again with 0, and ignore events that you know by `event_id`. */
             is_ahead: boolean;
         };
+        /** @description At most 50 headers, by their names in lower case. */
+        KeptHeaders: {
+            [key: string]: string;
+        };
+        /** @description A request to the courier's URL. Secrets are replaced by `***`. */
+        SentRequest: {
+            /** @description The URL. The values of its query are replaced. */
+            url: string;
+            headers: components["schemas"]["KeptHeaders"];
+            /** @description The body, at most its first 16 KiB. */
+            body: string;
+            /** @description Size of the whole body in bytes. */
+            body_bytes: number;
+        };
+        /** @description The response of the courier's system. Secrets are replaced by `***`. */
+        ReceivedResponse: {
+            headers: components["schemas"]["KeptHeaders"];
+            /** @description The body as text, at most its first 16 KiB. */
+            body: string;
+            /** @description Whether the body was longer, or the connection broke. */
+            is_cut: boolean;
+        };
+        /** @description What was sent and answered in one attempt. */
+        WebhookExchange: {
+            /** @description Number of the attempt, as in `attempts`, which has its time, duration and HTTP status. */
+            number: number;
+            request: components["schemas"]["SentRequest"];
+            /** @description The response; null if there was none. */
+            response: components["schemas"]["ReceivedResponse"] | null;
+        };
+        /** @description A delivery with what was sent and answered. */
+        WebhookDeliveryDetail: components["schemas"]["WebhookDelivery"] & {
+            /** @description Those of the attempts for which they were kept, oldest first. */
+            exchanges: components["schemas"]["WebhookExchange"][];
+        };
         /**
          * @description Which of the courier's URLs, `api_url_add_package`, `api_url_update_package` or `api_url_get_customers`.
          * @enum {string}
@@ -9063,6 +9124,9 @@ export interface components {
             data: components["schemas"]["CourierEvent"][];
             meta: components["schemas"]["EventPageMeta"];
         };
+        GetWebhookDeliveryResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["WebhookDeliveryDetail"];
+        };
         ListWebhookHealthResult: components["schemas"]["Success"] & {
             /** @description The URLs that need somebody first, unless `sort_by` is given. */
             data: components["schemas"]["CourierEndpointHealth"][];
@@ -9640,6 +9704,18 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description The delivery does not exist, or belongs to another courier. */
+        DeliveryNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `malformed_request`: The request is not well-formed HTTP.
@@ -10081,6 +10157,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "GetPaymentTerms.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetWebhookDelivery.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -18776,6 +18868,101 @@ export interface operations {
             401: components["responses"]["ScopedTokenRejected"];
             403: components["responses"]["ScopeMissing.packages.read.or.webhooks.manage.PermissionDenied.webhook.view"];
             404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query: {
+                /**
+                 * @description The delivery, `delivery_id` of the log.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001
+                 */
+                delivery_id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Delivery found.",
+                     *       "data": {
+                     *         "delivery_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001",
+                     *         "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e91",
+                     *         "type": "package.created",
+                     *         "sequence": 1841,
+                     *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *         "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *         "courier_name": "Island Express",
+                     *         "endpoint": "add_package",
+                     *         "origin": "event",
+                     *         "status": "failed",
+                     *         "attempt_count": 1,
+                     *         "next_attempt_at": null,
+                     *         "last_http_status": 422,
+                     *         "created_at": "2026-11-21 15:04:09",
+                     *         "settled_at": "2026-11-21 15:04:15",
+                     *         "attempts": [
+                     *           {
+                     *             "number": 1,
+                     *             "started_at": "2026-11-21 15:04:10",
+                     *             "duration_ms": 120,
+                     *             "outcome": "rejected",
+                     *             "http_status": 422,
+                     *             "response_start": "{\"error\":\"unknown type\"}",
+                     *             "error": null
+                     *           }
+                     *         ],
+                     *         "exchanges": [
+                     *           {
+                     *             "number": 1,
+                     *             "request": {
+                     *               "url": "https://partner.example/hooks",
+                     *               "headers": {
+                     *                 "content-type": "application/json; charset=utf-8",
+                     *                 "authorization": "***"
+                     *               },
+                     *               "body": "{\"type\":\"package.created\"}",
+                     *               "body_bytes": 26
+                     *             },
+                     *             "response": {
+                     *               "headers": {
+                     *                 "content-type": "application/json"
+                     *               },
+                     *               "body": "{\"error\":\"unknown type\"}",
+                     *               "is_cut": false
+                     *             }
+                     *           }
+                     *         ]
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetWebhookDeliveryResult"];
+                };
+            };
+            400: components["responses"]["GetWebhookDelivery.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.webhook.view"];
+            404: components["responses"]["DeliveryNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];

@@ -100,6 +100,7 @@ export const ModelName = {
   Event: 'Event',
   WebhookDelivery: 'WebhookDelivery',
   WebhookAttempt: 'WebhookAttempt',
+  WebhookExchange: 'WebhookExchange',
   WebhookEndpoint: 'WebhookEndpoint',
   ParcelClaim: 'ParcelClaim',
   Dispatch: 'Dispatch',
@@ -867,6 +868,24 @@ export const WebhookAttemptScalarFieldEnum = {
 } as const
 
 export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnum)[keyof typeof WebhookAttemptScalarFieldEnum]
+
+
+export const WebhookExchangeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  deliveryId: 'deliveryId',
+  number: 'number',
+  courierId: 'courierId',
+  url: 'url',
+  requestHeaders: 'requestHeaders',
+  requestBody: 'requestBody',
+  requestBytes: 'requestBytes',
+  responseHeaders: 'responseHeaders',
+  responseBody: 'responseBody',
+  responseIsCut: 'responseIsCut',
+  expiresAt: 'expiresAt'
+} as const
+
+export type WebhookExchangeScalarFieldEnum = (typeof WebhookExchangeScalarFieldEnum)[keyof typeof WebhookExchangeScalarFieldEnum]
 
 
 export const WebhookEndpointScalarFieldEnum = {

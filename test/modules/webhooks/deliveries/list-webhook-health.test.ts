@@ -17,7 +17,9 @@ const readerOf =
     ).data;
 
 const emptyLog = ({ db }: Fixture) =>
-  db.query('truncate events, webhook_deliveries, webhook_attempts, event_counters, webhook_endpoints');
+  db.query(
+    'truncate events, webhook_deliveries, webhook_attempts, webhook_exchanges, event_counters, webhook_endpoints',
+  );
 
 /** Plants a delivery of the courier, by default a failed one. */
 async function plant({ service }: Fixture, event: Planted, delivery: object = { status: 'failed' }) {
