@@ -2564,7 +2564,8 @@ export interface paths {
          *     system accepted. `to`, `endpoint`, `type`, `status` and `package_id` narrow the selection: `status: failed` selects
          *     what failed. Each event is sent once per URL, in the order of the events. Pending deliveries are sent now. Tests are
          *     never selected. If more than 100,000 events match, the response is 400 and nothing is sent. They count against the
-         *     same 300,000 webhooks per UTC day as those of `recover_since`. `since` of the response is `from`.
+         *     same 300,000 webhooks per UTC day as those of `recover_since`. `since` of the response is `from`. With `dry_run` set to `true`, nothing is sent or counted
+         *     against the limit: `selected` says how many events would be sent.
          *
          *     **Tests.** `send_test` also works while the URL is paused. A successful test resumes deliveries, and what
          *     is pending is sent now. A new URL does the same. A test is
@@ -7881,6 +7882,11 @@ export interface components {
              */
             package_id?: string;
             /**
+             * @description Whether only to count what would be sent. Then `queued` and `pending` of the response are 0.
+             * @default false
+             */
+            dry_run: boolean;
+            /**
              * Format: uuid
              * @description The courier. Required for staff. Ignored if the caller is a courier.
              */
@@ -7910,7 +7916,7 @@ export interface components {
             created: boolean;
         };
         RecoveredEndpoint: {
-            /** @description Number of events since that time for this URL. */
+            /** @description Number of events since that time for this URL. With `dry_run`, those that would be sent if `skipped` is null. */
             selected: number;
             /** @description Number of missed events that are sent again, in new deliveries. */
             queued: number;

@@ -37,6 +37,7 @@ function manage(ctx: UserContext, body: BodyOf<'manageWebhookDeliveries'>): Prom
       return viewResent(`A test was queued for ${test.endpoint}.`, test);
     },
     recover_since: async (input) => viewRecovery(await recoverSince(ctx, input)),
-    redeliver_matching: async (input) => viewRecovery(await redeliverMatchingDeliveries(ctx, input)),
+    redeliver_matching: async (input) =>
+      viewRecovery(await redeliverMatchingDeliveries(ctx, input), input.dry_run),
   });
 }
