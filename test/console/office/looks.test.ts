@@ -26,6 +26,8 @@ const PAGES = [
   'couriers',
   'couriers/new',
   'rates',
+  'webhooks',
+  'webhooks/IEX',
   'team',
   'team/iex',
   'team?new=user',

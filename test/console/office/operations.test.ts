@@ -34,8 +34,6 @@ const FOR_PROGRAMS = {
 
 /** Needed by a person, and without a page still. Each line is work that is open. */
 const WITHOUT_PAGE = {
-  getWebhookDelivery: 'Webhooks: one delivery with request and response',
-  listWebhookHealth: 'Webhooks: the URLs of all couriers',
   listDispatches: 'Webhooks: the batches that were sent again',
 };
 
