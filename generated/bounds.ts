@@ -495,6 +495,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "listEvents": {
     "query": "read"
   },
+  "getWebhookDelivery": {
+    "query": "read"
+  },
+  "listWebhookHealth": {
+    "query": "read"
+  },
   "queueDispatch": {
     "application/json": "dispatch"
   },

@@ -299,6 +299,11 @@ export type WebhookDelivery = Prisma.WebhookDeliveryModel
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel
 /**
+ * Model WebhookExchange
+ * What was sent and answered in an attempt, without secrets: of failures and tests, and of the last success that was recorded together.
+ */
+export type WebhookExchange = Prisma.WebhookExchangeModel
+/**
  * Model WebhookEndpoint
  * The health of a courier's URL. No row before the first request.
  */

@@ -252,6 +252,8 @@ function toConfig(settings: Settings) {
     passwordResetUrl: settings.PASSWORD_RESET_URL,
     outbound: toOutbound(settings),
     webhookRetrySeconds: list(settings.WEBHOOK_RETRY_SECONDS).map(Number),
+    /** How long requests and responses of webhooks are kept. 0 keeps none. */
+    webhookExchangeDays: settings.WEBHOOK_EXCHANGE_DAYS,
     worker: {
       /** Whether the server process also runs jobs. */
       inProcess: settings.RUN_WORKER,

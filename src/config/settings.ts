@@ -136,6 +136,7 @@ const SETTINGS = {
     /^[0-9]+(,[0-9]+)*$/,
     'must be whole seconds joined by commas',
   )({ default: '5,300,1800,7200,18000,36000,36000' }),
+  WEBHOOK_EXCHANGE_DAYS: wholeNumber(0, 30)({ default: 30 }),
 };
 
 /** The names of the settings of servers and workers. */

@@ -19,6 +19,8 @@ export const RETENTION_RULES: RetentionRule[] = [
     keep: sql`interval '30 days'`,
     onlyIf: sql`old.status <> 'pending'`,
   },
+  // Deleted with their deliveries, or earlier if the operator wants that.
+  { table: sql`webhook_exchanges`, time: sql`old.expires_at`, keep: sql`interval '0'` },
   {
     // Events with deliveries stay: settled deliveries are deleted after 30 days, pending ones are needed.
     table: sql`events`,

@@ -221,9 +221,15 @@ const INVENTORY: Record<string, Table> = {
     code: 'outcome',
     text: 'response_start error',
   },
+  'public.webhook_exchanges': {
+    keep: 'tenant_id delivery_id number courier_id request_bytes response_is_cut expires_at',
+    json: 'request_headers response_headers',
+    text: 'url request_body response_body',
+  },
   'public.webhook_endpoints': {
-    keep: 'tenant_id courier_id failing_since failures last_success_at last_failure_at paused_at',
-    code: 'endpoint',
+    keep: 'tenant_id courier_id failing_since failures last_success_at last_failure_at last_failure_status paused_at',
+    code: 'endpoint last_failure_outcome',
+    text: 'last_failure_error',
   },
   'public.dispatches': { keep: 'tenant_id id courier_id requested_by selected queued requested_at' },
   'public.manifest_mails': {

@@ -447,6 +447,7 @@ export const ModelName = {
   Event: 'Event',
   WebhookDelivery: 'WebhookDelivery',
   WebhookAttempt: 'WebhookAttempt',
+  WebhookExchange: 'WebhookExchange',
   WebhookEndpoint: 'WebhookEndpoint',
   ParcelClaim: 'ParcelClaim',
   Dispatch: 'Dispatch',
@@ -468,7 +469,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4172,6 +4173,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    WebhookExchange: {
+      payload: Prisma.$WebhookExchangePayload<ExtArgs>
+      fields: Prisma.WebhookExchangeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WebhookExchangeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WebhookExchangeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        findFirst: {
+          args: Prisma.WebhookExchangeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WebhookExchangeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        findMany: {
+          args: Prisma.WebhookExchangeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>[]
+        }
+        create: {
+          args: Prisma.WebhookExchangeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        createMany: {
+          args: Prisma.WebhookExchangeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WebhookExchangeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>[]
+        }
+        delete: {
+          args: Prisma.WebhookExchangeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        update: {
+          args: Prisma.WebhookExchangeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        deleteMany: {
+          args: Prisma.WebhookExchangeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WebhookExchangeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WebhookExchangeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>[]
+        }
+        upsert: {
+          args: Prisma.WebhookExchangeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        aggregate: {
+          args: Prisma.WebhookExchangeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookExchange>
+        }
+        groupBy: {
+          args: Prisma.WebhookExchangeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookExchangeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WebhookExchangeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookExchangeCountAggregateOutputType> | number
+        }
+      }
+    }
     WebhookEndpoint: {
       payload: Prisma.$WebhookEndpointPayload<ExtArgs>
       fields: Prisma.WebhookEndpointFieldRefs
@@ -5413,6 +5488,24 @@ export const WebhookAttemptScalarFieldEnum = {
 export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnum)[keyof typeof WebhookAttemptScalarFieldEnum]
 
 
+export const WebhookExchangeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  deliveryId: 'deliveryId',
+  number: 'number',
+  courierId: 'courierId',
+  url: 'url',
+  requestHeaders: 'requestHeaders',
+  requestBody: 'requestBody',
+  requestBytes: 'requestBytes',
+  responseHeaders: 'responseHeaders',
+  responseBody: 'responseBody',
+  responseIsCut: 'responseIsCut',
+  expiresAt: 'expiresAt'
+} as const
+
+export type WebhookExchangeScalarFieldEnum = (typeof WebhookExchangeScalarFieldEnum)[keyof typeof WebhookExchangeScalarFieldEnum]
+
+
 export const WebhookEndpointScalarFieldEnum = {
   tenantId: 'tenantId',
   courierId: 'courierId',
@@ -5421,6 +5514,9 @@ export const WebhookEndpointScalarFieldEnum = {
   failures: 'failures',
   lastSuccessAt: 'lastSuccessAt',
   lastFailureAt: 'lastFailureAt',
+  lastFailureOutcome: 'lastFailureOutcome',
+  lastFailureStatus: 'lastFailureStatus',
+  lastFailureError: 'lastFailureError',
   pausedAt: 'pausedAt'
 } as const
 
@@ -5890,6 +5986,7 @@ export type GlobalOmitConfig = {
   event?: Prisma.EventOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit
   webhookAttempt?: Prisma.WebhookAttemptOmit
+  webhookExchange?: Prisma.WebhookExchangeOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit
   parcelClaim?: Prisma.ParcelClaimOmit
   dispatch?: Prisma.DispatchOmit

@@ -101,6 +101,7 @@ export const ModelName = {
   Event: 'Event',
   WebhookDelivery: 'WebhookDelivery',
   WebhookAttempt: 'WebhookAttempt',
+  WebhookExchange: 'WebhookExchange',
   WebhookEndpoint: 'WebhookEndpoint',
   ParcelClaim: 'ParcelClaim',
   Dispatch: 'Dispatch',
@@ -883,6 +884,24 @@ export const WebhookAttemptScalarFieldEnum = {
 export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnum)[keyof typeof WebhookAttemptScalarFieldEnum]
 
 
+export const WebhookExchangeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  deliveryId: 'deliveryId',
+  number: 'number',
+  courierId: 'courierId',
+  url: 'url',
+  requestHeaders: 'requestHeaders',
+  requestBody: 'requestBody',
+  requestBytes: 'requestBytes',
+  responseHeaders: 'responseHeaders',
+  responseBody: 'responseBody',
+  responseIsCut: 'responseIsCut',
+  expiresAt: 'expiresAt'
+} as const
+
+export type WebhookExchangeScalarFieldEnum = (typeof WebhookExchangeScalarFieldEnum)[keyof typeof WebhookExchangeScalarFieldEnum]
+
+
 export const WebhookEndpointScalarFieldEnum = {
   tenantId: 'tenantId',
   courierId: 'courierId',
@@ -891,6 +910,9 @@ export const WebhookEndpointScalarFieldEnum = {
   failures: 'failures',
   lastSuccessAt: 'lastSuccessAt',
   lastFailureAt: 'lastFailureAt',
+  lastFailureOutcome: 'lastFailureOutcome',
+  lastFailureStatus: 'lastFailureStatus',
+  lastFailureError: 'lastFailureError',
   pausedAt: 'pausedAt'
 } as const
 

@@ -89,6 +89,7 @@ export const en = {
   'list.selectAll': 'Select all rows of this page',
   'list.pages': 'Pages of the list',
   'list.total': 'Records: {count}',
+  'reports.title': 'Reports',
   'home.title': 'Home',
   'home.soFar': 'Same day last week, until this hour: {count}',
   'home.wholeDay': 'Same day last week: {value}',

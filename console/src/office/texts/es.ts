@@ -91,6 +91,7 @@ export const es: Record<OfficeKey, string> = {
   'list.selectAll': 'Seleccionar todas las filas de esta página',
   'list.pages': 'Páginas de la lista',
   'list.total': 'Registros: {count}',
+  'reports.title': 'Informes',
   'home.title': 'Inicio',
   'home.soFar': 'Mismo día de la semana pasada, hasta esta hora: {count}',
   'home.wholeDay': 'Mismo día de la semana pasada: {value}',
