@@ -1,6 +1,6 @@
 import { describe, expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { guideAddress, GUIDE, LOGIN_GUIDE, OFFICE_GUIDE } from '../../../console/src/guide.js';
+import { guideAddress, GUIDE, LOGIN_GUIDE, OFFICE_GUIDE } from '../../../console/src/guide/sections.js';
 import { officePagesOf } from '../../../console/src/office/pages.js';
 import { pagesOf } from '../../../console/src/pages.js';
 import { findingsOf } from '../../support/console/browser.js';

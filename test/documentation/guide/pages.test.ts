@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { GUIDE, guideAddress, LOGIN_GUIDE, OFFICE_GUIDE } from '../../../console/src/guide.js';
+import { GUIDE, guideAddress, LOGIN_GUIDE, OFFICE_GUIDE } from '../../../console/src/guide/sections.js';
 import { OFFICE_PAGES } from '../../../console/src/office/pages.js';
 import { PAGES } from '../../../console/src/pages.js';
 import { startService, type Service } from '../../support/service/service.js';

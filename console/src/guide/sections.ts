@@ -1,5 +1,5 @@
-import type { OfficePageId } from './office/pages.js';
-import type { PageId } from './pages.js';
+import type { OfficePageId } from '../office/pages.js';
+import type { PageId } from '../pages.js';
 
 /** Where the user guide explains each page of the station and of couriers: a path below the start of the guide, and a section. */
 export const GUIDE = {

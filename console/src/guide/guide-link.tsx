@@ -1,5 +1,5 @@
 import { settings } from '../device/settings.js';
-import { guideAddress } from '../guide.js';
+import { guideAddress } from './sections.js';
 import { t } from '../texts/texts.js';
 
 /** Leads to a section of the user guide, in a new tab, so that a parcel on this page stays. */
