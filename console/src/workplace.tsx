@@ -19,6 +19,7 @@ import { ForgottenLabels } from './station/label-list.js';
 import { report } from './station/report.js';
 import { saveInterrupted } from './station/receiving.js';
 import { hasParcelInWork, work } from './station/work.js';
+import { GUIDE } from './guide/sections.js';
 import { FindPage } from './find/find.js';
 import { scanToFind } from './find/query.js';
 import { FlaggedPage } from './staff/flagged.js';
@@ -28,6 +29,7 @@ import { ReceivePage } from './staff/receive.js';
 import { TodayPage } from './staff/today.js';
 import { t } from './texts/texts.js';
 import { HelpDialog } from './ui/help.js';
+import { GuideLink } from './guide/guide-link.js';
 import { Icon } from './ui/icons.js';
 import { fieldForKeys, keepFocus } from './ui/focus.js';
 import { giveReading } from './ui/keys.js';
@@ -119,6 +121,7 @@ export function Workplace({ session: current }: { session: Session }) {
             </a>
           )}
           {isStaff && <QueueIndicator />}
+          {page && <GuideLink section={GUIDE[page.id]} />}
           <AccountMenu user={current.user} onHelp={() => (isHelpOpen.value = true)} />
         </div>
       </header>

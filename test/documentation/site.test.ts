@@ -29,11 +29,18 @@ const contract = JSON.parse(readFileSync(join(projectRoot, 'generated/openapi.js
 const webhooks: { post: { operationId: string } }[] = Object.values(contract.webhooks);
 const sentIds = webhooks.map(({ post }) => post.operationId);
 const operationPaths = [...operationIds, ...sentIds].map((id) => `/docs/reference/${id}`);
-const guidePaths = names.map((name) => (name === 'index' ? '/docs' : `/docs/${name}`));
-const paths = ['/docs/reference', ...guidePaths, ...operationPaths];
-const markdownPaths = [...['reference', ...names].map((name) => `/docs/${name}`), ...operationPaths].map(
-  (path) => `${path}.md`,
+/** The user guide, which has samples for nobody. */
+const userNames = ['', 'es/'].flatMap((language) =>
+  readdirSync(join(projectRoot, 'docs/site/guide/en')).map((file) =>
+    `${language}guide/${file.replace(/\.md$/, '')}`.replace(/\/index$/, ''),
+  ),
 );
+const guidePaths = [...names, ...userNames].map((name) => (name === 'index' ? '/docs' : `/docs/${name}`));
+const paths = ['/docs/reference', ...guidePaths, ...operationPaths];
+const markdownPaths = [
+  ...['reference', ...names, ...userNames].map((name) => `/docs/${name}`),
+  ...operationPaths,
+].map((path) => `${path}.md`);
 
 const textOf = async (path: string): Promise<string> => {
   const { status, bytes } = await service.request('GET', path);

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { endLoading } from '../device/loading.js';
 import { settings } from '../device/settings.js';
 import { scanToFind } from '../find/query.js';
+import { OFFICE_GUIDE } from '../guide/sections.js';
 import { startSender } from '../queue/sender.js';
 import { listenForKeys } from '../scanner/listen.js';
 import { ExpiredDialog } from '../session/login.js';
@@ -12,6 +13,7 @@ import { addFailures } from '../texts/failures.js';
 import { addTextsOnUse, t } from '../texts/texts.js';
 import { AccountMenu } from '../ui/account-menu.js';
 import { keepFocus } from '../ui/focus.js';
+import { GuideLink } from '../guide/guide-link.js';
 import { part } from '../ui/part.js';
 import { Empty } from '../ui/parts.js';
 import { linkTo, officeAddress, officeLink, openAddress } from '../ui/router.js';
@@ -106,6 +108,7 @@ export function Office({ session: current }: { session: Session }) {
             <a class="button" href={`/console${linkTo('receive')}`}>
               {t('office.station')}
             </a>
+            {page && <GuideLink section={OFFICE_GUIDE[page.id]} />}
             <AccountMenu user={current.user} onHelp={() => (isHelpOpen.value = true)} />
           </div>
         </div>

@@ -3,7 +3,9 @@ import { ApiError } from '../../../sdk/typescript/src/index.js';
 import { change, settings, type Language } from '../device/settings.js';
 import { countQueue } from '../queue/scans.js';
 import { corrections, queue, refresh } from '../queue/store.js';
+import { LOGIN_GUIDE } from '../guide/sections.js';
 import { t, textOf } from '../texts/texts.js';
+import { GuideLink } from '../guide/guide-link.js';
 import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
 import { loadParts, part } from '../ui/part.js';
@@ -31,6 +33,7 @@ export function LoginPage() {
           {t('forgotten.title')}
         </button>
         <LanguageChoice />
+        <GuideLink section={LOGIN_GUIDE} />
         {isForgotten && <ForgottenDialog username="" onClose={() => setIsForgotten(false)} />}
       </div>
     </main>

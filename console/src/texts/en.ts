@@ -31,6 +31,7 @@ export const en = {
   'part.replaced':
     'The console was upgraded, so this page is out of date. Load it again. Scans that wait to be sent are kept.',
   'menu.account': 'Account and settings',
+  'menu.guide': 'Guide to this page',
   'menu.logout': 'Log out',
   'menu.noPages': 'The console has no pages for your role.',
   'menu.notices': 'Notices',

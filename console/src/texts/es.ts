@@ -32,6 +32,7 @@ export const es: Texts = {
   'part.replaced':
     'La consola se actualizó, así que esta página es antigua. Vuelva a cargarla. Los escaneos pendientes de envío se conservan.',
   'menu.account': 'Cuenta y ajustes',
+  'menu.guide': 'Guía de esta página',
   'menu.logout': 'Cerrar sesión',
   'menu.noPages': 'La consola no tiene páginas para su rol.',
   'menu.notices': 'Avisos',

@@ -2,21 +2,59 @@
 import MiniSearch from '/docs/static/minisearch.js';
 
 const MAX_RESULTS = 12;
-/** scripts/contract/site/search.ts has the same fields. */
-const OPTIONS = { fields: ['section', 'title', 'text'], storeFields: ['title', 'section', 'excerpt'] };
-const SEARCH = { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { section: 4, title: 2 } };
+/** scripts/contract/site/search.ts has the same fields, and reads words in the same way. */
+const OPTIONS = {
+  fields: ['section', 'title', 'text'],
+  storeFields: ['title', 'section', 'excerpt'],
+  processTerm: (word) =>
+    word
+      .normalize('NFD')
+      .replace(/\p{Mark}/gu, '')
+      .toLowerCase(),
+};
+const language = document.documentElement.lang;
+const languageOf = (path) => (path.startsWith('/docs/es/') ? 'es' : 'en');
+const isGuide = (path) => /^\/docs\/(es\/)?guide\b/.test(path);
+const isLike = (one, other) => languageOf(one) === languageOf(other) && isGuide(one) === isGuide(other);
+const SEARCH = {
+  prefix: true,
+  fuzzy: 0.2,
+  combineWith: 'AND',
+  boost: { section: 4, title: 2 },
+  // What is like the open page comes first: its language, and whether it is for users or for developers.
+  boostDocument: (path) => (isLike(path, location.pathname) ? 1 : 0.1),
+};
+
+const WORDS = {
+  en: {
+    label: 'Search the documentation',
+    field: 'Search',
+    hint: 'Type a word, a field or a code.',
+    nothing: (text) => `Nothing found for “${text}”.`,
+    count: (shown, all) => `${shown} of ${all} results`,
+    failed: 'The search could not be loaded. Try again.',
+  },
+  es: {
+    label: 'Buscar en la documentación',
+    field: 'Buscar',
+    hint: 'Escriba una palabra, un campo o un código.',
+    nothing: (text) => `No se encontró nada con «${text}».`,
+    count: (shown, all) => `${shown} de ${all} resultados`,
+    failed: 'No se pudo cargar la búsqueda. Inténtelo de nuevo.',
+  },
+}[language];
 
 const button = document.querySelector('.search-button');
 const dialog = document.createElement('dialog');
 dialog.className = 'search';
-dialog.setAttribute('aria-label', 'Search the documentation');
+dialog.setAttribute('aria-label', WORDS.label);
 const input = element('input', {
   type: 'search',
-  placeholder: 'Search',
+  placeholder: WORDS.field,
   autocomplete: 'off',
   spellcheck: 'false',
 });
-input.setAttribute('aria-label', 'Search the documentation');
+input.setAttribute('aria-label', WORDS.label);
 input.setAttribute('aria-describedby', 'search-status');
 const status = element('p', { id: 'search-status' });
 status.setAttribute('role', 'status');
@@ -47,18 +85,15 @@ function open() {
 
 async function show() {
   const text = input.value.trim();
-  if (text === '') return fill([], 'Type a word, a field or a code.');
+  if (text === '') return fill([], WORDS.hint);
   try {
     const found = (await loadIndex()).search(text, SEARCH);
     // The text may have changed while the index was loaded.
     if (text !== input.value.trim()) return;
     const shown = found.slice(0, MAX_RESULTS);
-    fill(
-      shown,
-      found.length === 0 ? `Nothing found for “${text}”.` : `${shown.length} of ${found.length} results`,
-    );
+    fill(shown, found.length === 0 ? WORDS.nothing(text) : WORDS.count(shown.length, found.length));
   } catch {
-    fill([], 'The search could not be loaded. Try again.');
+    fill([], WORDS.failed);
   }
 }
 
@@ -67,7 +102,7 @@ function fill(results, message) {
   status.textContent = message;
   list.replaceChildren(
     ...results.map(({ id, title, section, excerpt }) => {
-      const link = element('a', { href: id });
+      const link = element('a', { href: id, lang: languageOf(id) });
       link.append(element('strong', { textContent: section }));
       if (section !== title) link.append(element('span', { textContent: title }));
       link.append(element('small', { textContent: excerpt }));

@@ -1,5 +1,9 @@
 // Colours, menu, copy buttons and language tabs. Every page is complete without this script.
 const root = document.documentElement;
+const THEMES = {
+  en: { light: ['Light', 'Use light colours'], dark: ['Dark', 'Use dark colours'] },
+  es: { light: ['Claro', 'Tema claro'], dark: ['Oscuro', 'Tema oscuro'] },
+}[root.lang];
 const PLACEHOLDER = 'https://demo.crossdock.example';
 
 root.classList.add('scripted');
@@ -7,6 +11,7 @@ applyTheme();
 document.addEventListener('DOMContentLoaded', () => {
   setUpTheme();
   setUpMenu();
+  keepSection();
   showThisHost();
   for (const block of document.querySelectorAll('article pre')) addCopyButton(block);
   groupTabs();
@@ -34,8 +39,9 @@ function setUpTheme() {
   const isDark = () =>
     root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
   const label = () => {
-    button.textContent = isDark() ? 'Light' : 'Dark';
-    button.setAttribute('aria-label', `Use ${isDark() ? 'light' : 'dark'} colours`);
+    const [name, description] = THEMES[isDark() ? 'light' : 'dark'];
+    button.textContent = name;
+    button.setAttribute('aria-label', description);
   };
   button.hidden = false;
   label();
@@ -64,6 +70,12 @@ function setUpMenu() {
     setOpen(false);
     button.focus();
   });
+}
+
+/** The same page in another language opens at the same section. */
+function keepSection() {
+  for (const link of document.querySelectorAll('.languages a'))
+    link.addEventListener('click', () => (link.hash = location.hash));
 }
 
 /** Replaces the example host by the host of this page, so that samples can be pasted. */

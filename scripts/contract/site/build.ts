@@ -9,6 +9,7 @@ import type { Contract, Operation } from '../document/openapi.js';
 import { codeSamples, courierSamples, toCodeSamples, type Samples } from '../samples/code-samples.js';
 import { buildPostmanCollection } from '../samples/postman/collection.js';
 import { changelogFeed } from './feed.js';
+import { userGuides } from './guide.js';
 import { fillIncludes, includeSources, withoutFileLinks } from './includes.js';
 import { pageHtml, referenceHtml, urlOf, type Group, type Page, type Site } from './layout.js';
 import { publishedMarkdown, renderPage } from './markdown.js';
@@ -47,10 +48,12 @@ export async function buildSite({ root, out, bundle, errors, bounds }: Input): P
   const reference = referencePage(bundle, operations);
   const site = siteOf(await readYaml<Navigation>(root, 'docs/site/navigation.yaml'), pages);
   const index = withCards(site, pages.get('index'));
+  const forUsers = await userGuides(root);
 
   const target = join(out, 'site');
   await rm(target, { recursive: true, force: true });
-  await mkdir(join(target, 'reference'), { recursive: true });
+  for (const folder of ['reference', 'guide', 'es/guide'])
+    await mkdir(join(target, folder), { recursive: true });
   const write = (name: string, text: string) => writeFile(join(target, name), text);
   const guides = [index, ...site.groups.flatMap((group) => group.pages)];
   const listed = operations.flatMap((group) => group.pages);
@@ -63,6 +66,8 @@ export async function buildSite({ root, out, bundle, errors, bounds }: Input): P
     ...writePages(site, guides),
     // The navigation of an operation has the operations of its group.
     ...operations.flatMap((group) => writePages({ groups: [group] }, group.pages)),
+    // The user guide has its own navigation in each language.
+    ...forUsers.flatMap((group) => writePages({ groups: [group] }, group.pages)),
     write('reference.html', referenceHtml(reference)),
     write('reference.md', reference.text),
     write('postman.json', `${JSON.stringify(buildPostmanCollection(bundle), null, 1)}\n`),
@@ -70,10 +75,16 @@ export async function buildSite({ root, out, bundle, errors, bounds }: Input): P
       join(out, 'reference.json'),
       `${JSON.stringify(referenceDocument(bundle, samples), null, 1)}\n`,
     ),
-    write('llms.txt', llmsText(bundle, { ...site, operations }, index, reference, samples)),
-    write('search.json', searchIndex(guides.slice(1), listed)),
+    write(
+      'llms.txt',
+      llmsText(bundle, { groups: [...site.groups, ...forUsers], operations }, index, reference, samples),
+    ),
+    write(
+      'search.json',
+      searchIndex([...guides.slice(1), ...forUsers.flatMap((group) => group.pages)], listed),
+    ),
     write('changelog.atom', changelogFeed(withoutFileLinks(changelog))),
-    write('llms-full.txt', llmsFullText(site, index, reference)),
+    write('llms-full.txt', llmsFullText({ groups: [...site.groups, ...forUsers] }, index, reference)),
   ]);
 }
 

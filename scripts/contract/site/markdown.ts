@@ -20,6 +20,19 @@ const markdown = new MarkdownIt({ html: false, linkify: false, typographer: fals
   slugify: slugOf,
   permalink: anchor.permalink.headerLink({ safariReaderFix: true }),
 });
+
+/** `## A title {#id}` names its id, so that a section has the same address in every language. */
+const NAMED = / \{#([a-z-]+)\}$/;
+
+markdown.core.ruler.before('anchor', 'named_heading', ({ tokens }) => {
+  for (const [index, token] of tokens.entries()) {
+    const last = token.type === 'heading_open' ? tokens[index + 1]?.children?.at(-1) : undefined;
+    const [, id] = NAMED.exec(last?.content ?? '') ?? [];
+    if (!last || id === undefined) continue;
+    token.attrSet('id', id);
+    last.content = last.content.replace(NAMED, '');
+  }
+});
 const escape = markdown.utils.escapeHtml;
 
 // Wide tables and code scroll inside their own box. A scrollable box must be reachable with the keyboard.
@@ -74,8 +87,8 @@ const plainText = (token: Token | undefined): string =>
     .join('')
     .trim();
 
-/** Returns the Markdown as it is published: the label of a tab becomes a line above its code. */
+/** Returns the Markdown as it is published: the label of a tab becomes a line above its code, and headings have no ids. */
 export const publishedMarkdown = (text: string): string =>
-  text.replace(/^```(\w*) tab=(.+)$/gm, '$2:\n\n```$1');
+  text.replace(/^```(\w*) tab=(.+)$/gm, '$2:\n\n```$1').replace(/^(#+ .+) \{#[a-z-]+\}$/gm, '$1');
 
 export { escape };

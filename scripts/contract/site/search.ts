@@ -3,8 +3,19 @@ import MiniSearch from 'minisearch';
 import { urlOf, type Page } from './layout.js';
 import type { OperationPage } from './reference/reference.js';
 
-/** docs/site/assets/search.js has the same fields. */
-const OPTIONS = { fields: ['section', 'title', 'text'], storeFields: ['title', 'section', 'excerpt'] };
+/** Accents do not count, because people leave them out of a search. */
+const withoutAccents = (word: string) =>
+  word
+    .normalize('NFD')
+    .replace(/\p{Mark}/gu, '')
+    .toLowerCase();
+
+/** docs/site/assets/search.js has the same fields, and reads words in the same way. */
+const OPTIONS = {
+  fields: ['section', 'title', 'text'],
+  storeFields: ['title', 'section', 'excerpt'],
+  processTerm: withoutAccents,
+};
 const EXCERPT_CHARACTERS = 120;
 
 type Entry = { id: string; title: string; section: string; text: string; excerpt: string };

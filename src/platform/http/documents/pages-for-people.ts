@@ -27,9 +27,10 @@ const NOT_FOUND = `<!doctype html>
       <p>This address does not exist. Check it, or go on with one of these pages:</p>
       <ul>
         <li><a href="/console">Console</a>, for the warehouse and for couriers</li>
+        <li><a href="/docs/guide">User guide</a>, for people who work with the console</li>
         <li><a href="/docs">Documentation</a>, for developers</li>
       </ul>
-      <p lang="es">Esta página no existe. <a href="/console">Ir a la consola</a>.</p>
+      <p lang="es">Esta página no existe. <a href="/console">Ir a la consola</a> o a la <a href="/docs/es/guide">guía de uso</a>.</p>
     </main>
   </body>
 </html>

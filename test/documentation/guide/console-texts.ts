@@ -1,0 +1,24 @@
+import { en as courierEn } from '../../../console/src/courier/texts/en.js';
+import { es as courierEs } from '../../../console/src/courier/texts/es.js';
+import { en as officeEn } from '../../../console/src/office/texts/en.js';
+import { es as officeEs } from '../../../console/src/office/texts/es.js';
+import { en as stationEn } from '../../../console/src/texts/en.js';
+import { es as stationEs } from '../../../console/src/texts/es.js';
+
+export const LANGUAGES = ['en', 'es'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** Every text of the console, by its key. */
+const TEXTS: Record<Language, Record<string, string>> = {
+  en: { ...stationEn, ...officeEn, ...courierEn },
+  es: { ...stationEs, ...officeEs, ...courierEs },
+};
+
+/** How the guide quotes a text: `Publish {amount} USD` is **Publish … USD**. */
+const asQuoted = (text: string) => text.replaceAll(/\{\w+\}/g, '…');
+
+/** Returns the keys of the texts that a quotation can be. The same word is often several texts, such as Customers. */
+export const keysOf = (language: Language, quotation: string): string[] =>
+  Object.entries(TEXTS[language])
+    .filter(([, text]) => asQuoted(text) === quotation)
+    .map(([key]) => key);
