@@ -88,7 +88,9 @@ export function idsFor({ ids }: Pools, field: string, operationId: string): stri
   const tables = [...ids.keys()].sort((a, b) => b.length - a.length);
   const tableNamedIn = (text: string) => {
     const words = text.toLowerCase().replaceAll('_', '');
-    return tables.find((table) => words.includes(table.replaceAll('_', '').replace(/s$/, '')));
+    return tables.find((table) =>
+      words.includes(table.replaceAll('_', '').replace(/ies$/, 'y').replace(/s$/, '')),
+    );
   };
   // Only flagged pre-alerts can be reviewed.
   const isReview = operationId === 'reviewPrealert' && ids.has('flagged prealerts');
