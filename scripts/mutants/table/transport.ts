@@ -356,8 +356,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: "webhooks: a courier's token is masked in stored responses",
     file: 'src/modules/webhooks/delivery/outcome.ts',
-    find: 'if (token === null) return text;',
-    replace: 'if (token !== undefined) return text;',
+    find: 'token === null ? [] : [token]',
+    replace: '[]',
     tests: [
       {
         file: 'test/modules/webhooks/flat-package-responses.test.ts',

@@ -8,7 +8,7 @@ export const reportsEs: Record<ReportsKey, string> = {
   'reports.ownDays': 'los días de abajo',
   'reports.by': 'Por',
   'reports.tooLong':
-    'Un informe abarca {days} días como máximo. Elige un primer día posterior o un último día anterior.',
+    'Un informe abarca {days} días como máximo. Elija un primer día posterior o un último día anterior.',
   'reports.reversed': 'El último día es anterior al primero.',
   'reports.received': 'Recibidos',
   'reports.before': 'Una semana antes',
