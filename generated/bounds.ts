@@ -46,6 +46,15 @@ export const QUOTAS = {
     "unit": "claims",
     "reason": "tracking numbers must not be found by trying"
   },
+  "claim_changes": {
+    "what": "Further claims of numbers that a courier claims already",
+    "limit": 20,
+    "period": "day",
+    "per": "courier",
+    "policy": "claim-changes",
+    "unit": "claims",
+    "reason": "each leaves an entry in the audit log"
+  },
   "service_tokens": {
     "what": "New service tokens",
     "limit": 100,
@@ -81,8 +90,21 @@ export const QUOTAS = {
     "policy": "stored-responses",
     "unit": "bytes",
     "reason": "each response is stored for 24 hours"
+  },
+  "written_bytes": {
+    "what": "Bytes that requests write, estimated: 4 KiB per request, 3 KiB per item of a batch, and 3 times the bytes of the body",
+    "limit": 2147483648,
+    "period": "refilled",
+    "per": "caller",
+    "policy": "written-bytes",
+    "unit": "bytes",
+    "setting": "WRITTEN_MIB_PER_DAY",
+    "reason": "records, audit entries and events are kept, some of them for ever"
   }
 } as const;
+
+/** Writing operations that do not count against written_bytes. */
+export const UNMETERED: readonly string[] = ["manageSessions"];
 
 export const BOUND_KINDS = {
   "read": {
@@ -471,6 +493,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "application/json": "recovery"
   },
   "listEvents": {
+    "query": "read"
+  },
+  "getWebhookDelivery": {
+    "query": "read"
+  },
+  "listWebhookHealth": {
     "query": "read"
   },
   "queueDispatch": {

@@ -372,14 +372,18 @@ export interface paths {
          *       7 days. The user logs in with it and must then set a password with `ChangePassword.php`. Until then no other
          *       operation works.
          *     - `update` changes the display name, the e-mail address, or both. Your own e-mail address receives the mail that
-         *       resets your password, so a change of it also needs your `current_password`. Wrong passwords here and at `login`
-         *       are counted together.
+         *       resets your password, so a change of it always needs your `current_password`.
          *     - `change_role` changes the role. The role `courier` requires a `courier_id`. Every other role has none.
          *     - `disable` and `enable` block the user's login and allow it again.
          *     - `reset_password` replaces the password with a new one-time password, and removes a lock caused by wrong
          *       passwords. The second factor stays on.
          *     - `reset_two_factor` turns the second factor off and deletes the backup codes. Use it for a user who has lost
          *       both.
+         *
+         *     What gives somebody access needs your `current_password` if you logged in more than 15 minutes ago: all actions
+         *     except `disable`, and `update` if it changes an e-mail address. Without it the response is 400 with `required` on
+         *     `current_password`. So a stolen session cannot make itself a login that lasts. Wrong passwords here and at `login` are
+         *     counted together.
          *
          *     All actions except `update` revoke the user's access tokens: its next call returns 401, on every server of the
          *     instance. If the user is already in the requested state, nothing changes and no token is revoked.
@@ -2132,7 +2136,9 @@ export interface paths {
          *
          *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package` and their
          *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL of an
-         *     origin that none of the present URLs has while `api_token` is set, because each webhook contains it.
+         *     origin that none of the present URLs has while `api_token` is set, because each webhook contains it. If a service
+         *     token has set a URL of a new origin before, whoever sets `api_token` sends that URL in the same request or has sent
+         *     it before. Otherwise the response is 400 with `required` on the URL, and its message names the origin.
          *
          *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
          *     `multipart/form-data` or `application/json`. The response contains the new key. The old key stops working
@@ -2564,7 +2570,8 @@ export interface paths {
          *     system accepted. `to`, `endpoint`, `type`, `status` and `package_id` narrow the selection: `status: failed` selects
          *     what failed. Each event is sent once per URL, in the order of the events. Pending deliveries are sent now. Tests are
          *     never selected. If more than 100,000 events match, the response is 400 and nothing is sent. They count against the
-         *     same 300,000 webhooks per UTC day as those of `recover_since`. `since` of the response is `from`.
+         *     same 300,000 webhooks per UTC day as those of `recover_since`. `since` of the response is `from`. With `dry_run` set to `true`, nothing is sent or counted
+         *     against the limit: `selected` says how many events would be sent.
          *
          *     **Tests.** `send_test` also works while the URL is paused. A successful test resumes deliveries, and what
          *     is pending is sent now. A new URL does the same. A test is
@@ -2617,6 +2624,61 @@ export interface paths {
          *     ```
          */
         get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/WebhookDelivery.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one webhook delivery
+         * @description For administrators and managers, and for couriers, for their own deliveries. Returns one delivery of the log with `exchanges`: what was sent and what
+         *     was answered. Of attempts that the courier's system did not accept, and of tests, all exchanges are kept. Of attempts that it accepted, the last
+         *     one of those that were recorded together is kept: with few webhooks that is every one, under load a sample. They are deleted after 30 days, or
+         *     earlier if the operator has chosen that.
+         *
+         *     The courier's token, signatures, cookies and all other headers that can contain a secret are replaced by `***`, and so are the
+         *     values of the URL's query. Of each body, the first 16 KiB are kept.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/WebhookHealth.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the health of all webhook URLs
+         * @description For administrators and managers, for all active couriers, and for couriers, for their own URLs. Returns one record per courier and URL: the two
+         *     webhook URLs, and `get_customers`, from which customers are synchronised. URLs that need somebody come first: paused ones, then those that have been failing
+         *     longest, then those with most webhooks waiting.
+         *
+         *     `sent_24h` counts the webhooks of the last 24 hours that were tried or given up, and `failed_24h` those of them that the courier's system has not
+         *     accepted so far. For `get_customers` they count synchronisations. `last_failure` says what went wrong. To send
+         *     again what failed, use `manageWebhookDeliveries` with `redeliver_matching`.
+         *
+         *     The operation is a report: when many reports are requested at once, they wait in a queue. If the wait gets too long, the
+         *     response is 503 `overloaded`.
+         */
+        get: operations["listWebhookHealth"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2888,9 +2950,10 @@ export interface paths {
          *     exist, and storing the claim reads no package. So an answer says nothing about the parcels of others. If several
          *     couriers claim a parcel, the warehouse decides between them; the first claim does not win.
          *
-         *     A further claim of the same number replaces the customer of your open claim, returns its `claim_id`, and does not
-         *     count again. All users of a courier together have 5 claims per hour, right or wrong; then the response is 429
-         *     `quota_exceeded`. Each claim is recorded in the audit log.
+         *     A further claim of the same number replaces the customer of your open claim and returns its `claim_id`. All users
+         *     of a courier together have 5 claims per hour, right or wrong, and 20 further claims of the same numbers per day;
+         *     then the response is 429 `quota_exceeded`. A user has 30 claims per hour, also refused ones, and an address 60 of
+         *     new numbers; then the response is 429 `too_many_attempts`. Each claim is recorded in the audit log.
          *
          *     ```php
          *     $post('/api/ClaimParcel.php', ['tracking_number' => '1Z999AA10123456784', 'user_code' => 'IEX-1001']);
@@ -3936,6 +3999,11 @@ export interface components {
          * @description The courier account. Required for the role `courier`, and rejected for all other roles.
          */
         CourierOfRole: string;
+        /**
+         * Format: password
+         * @description Your own password. Required if you logged in more than 15 minutes ago.
+         */
+        ConfirmingPassword: string;
         /** @description Creates a user with a one-time password. */
         CreateUserAction: {
             /**
@@ -3949,6 +4017,7 @@ export interface components {
             email?: components["schemas"]["UserEmail"];
             role: components["schemas"]["UserRole"];
             courier_id?: components["schemas"]["CourierOfRole"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Changes the display name or the e-mail address. Send at least one of them. */
         UpdateUserAction: {
@@ -3963,7 +4032,7 @@ export interface components {
             email?: string | null;
             /**
              * Format: password
-             * @description Your own password, to confirm a change of your own e-mail address. It is ignored for other users and other changes.
+             * @description Your own password, to confirm a change of an e-mail address: always of your own, and of another user's if you logged in more than 15 minutes ago. It is ignored if the address does not change.
              */
             current_password?: string;
         };
@@ -3977,6 +4046,7 @@ export interface components {
             user_id: components["schemas"]["Uuid"];
             role: components["schemas"]["UserRole"];
             courier_id?: components["schemas"]["CourierOfRole"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Blocks the user's login, and revokes its tokens. */
         DisableUserAction: {
@@ -3995,6 +4065,7 @@ export interface components {
              */
             action: "enable";
             user_id: components["schemas"]["Uuid"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Replaces the user's password with a one-time password. */
         ResetUserPasswordAction: {
@@ -4004,6 +4075,7 @@ export interface components {
              */
             action: "reset_password";
             user_id: components["schemas"]["Uuid"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Turns off the second factor of a user who has lost it. */
         ResetUserTwoFactorAction: {
@@ -4013,6 +4085,7 @@ export interface components {
              */
             action: "reset_two_factor";
             user_id: components["schemas"]["Uuid"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description An action on a user. */
         UserAction: components["schemas"]["CreateUserAction"] | components["schemas"]["UpdateUserAction"] | components["schemas"]["ChangeUserRoleAction"] | components["schemas"]["DisableUserAction"] | components["schemas"]["EnableUserAction"] | components["schemas"]["ResetUserPasswordAction"] | components["schemas"]["ResetUserTwoFactorAction"];
@@ -7826,6 +7899,11 @@ export interface components {
              */
             package_id?: string;
             /**
+             * @description Whether only to count what would be sent. Then `queued` and `pending` of the response are 0.
+             * @default false
+             */
+            dry_run: boolean;
+            /**
              * Format: uuid
              * @description The courier. Required for staff. Ignored if the caller is a courier.
              */
@@ -7855,7 +7933,7 @@ export interface components {
             created: boolean;
         };
         RecoveredEndpoint: {
-            /** @description Number of events since that time for this URL. */
+            /** @description Number of events since that time for this URL. With `dry_run`, those that would be sent if `skipped` is null. */
             selected: number;
             /** @description Number of missed events that are sent again, in new deliveries. */
             queued: number;
@@ -7994,6 +8072,96 @@ export interface components {
             last_sequence: number;
             /** @description Whether `after` is above `last_sequence`. Then it is not a number of this feed, for example one of another instance, or from before a restored backup. Start again with 0, and ignore events that you know by `event_id`. */
             is_ahead: boolean;
+        };
+        /** @description At most 50 headers, by their names in lower case. */
+        KeptHeaders: {
+            [key: string]: string;
+        };
+        /** @description A request to the courier's URL. Secrets are replaced by `***`. */
+        SentRequest: {
+            /** @description The URL. The values of its query are replaced. */
+            url: string;
+            headers: components["schemas"]["KeptHeaders"];
+            /** @description The body, at most its first 16 KiB. */
+            body: string;
+            /** @description Size of the whole body in bytes. */
+            body_bytes: number;
+        };
+        /** @description The response of the courier's system. Secrets are replaced by `***`. */
+        ReceivedResponse: {
+            headers: components["schemas"]["KeptHeaders"];
+            /** @description The body as text, at most its first 16 KiB. */
+            body: string;
+            /** @description Whether the body was longer, or the connection broke. */
+            is_cut: boolean;
+        };
+        /** @description What was sent and answered in one attempt. */
+        WebhookExchange: {
+            /** @description Number of the attempt, as in `attempts`, which has its time, duration and HTTP status. */
+            number: number;
+            request: components["schemas"]["SentRequest"];
+            /** @description The response; null if there was none. */
+            response: components["schemas"]["ReceivedResponse"] | null;
+        };
+        /** @description A delivery with what was sent and answered. */
+        WebhookDeliveryDetail: components["schemas"]["WebhookDelivery"] & {
+            /** @description Those of the attempts for which they were kept, oldest first. */
+            exchanges: components["schemas"]["WebhookExchange"][];
+        };
+        /**
+         * @description Which of the courier's URLs, `api_url_add_package`, `api_url_update_package` or `api_url_get_customers`.
+         * @enum {string}
+         */
+        CourierEndpoint: "add_package" | "update_package" | "get_customers";
+        /**
+         * @description `none`: no URL is set. `active`: the last request succeeded, or none was made yet. `failing`: all requests since `failing_since` failed. `paused`: only tests are sent.
+         * @enum {string}
+         */
+        EndpointState: "none" | "active" | "failing" | "paused";
+        /** @description Why a request failed. */
+        EndpointFailure: {
+            /** @description When it failed, in UTC. */
+            at: components["schemas"]["UtcDateTime"];
+            /**
+             * @description As in the attempts of the delivery log. Null for `get_customers`, and for failures that an earlier release recorded.
+             * @enum {string|null}
+             */
+            outcome: "rejected" | "timeout" | "unreachable" | "unsafe_target" | null;
+            /** @description HTTP status of the response; null if there was none. */
+            http_status: number | null;
+            /** @description The problem, as text for people. */
+            error: string | null;
+        };
+        /** @description How requests to one URL of a courier go. */
+        CourierEndpointHealth: {
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Code of the courier. */
+            courier_code: string;
+            /** @description Display name of the courier. */
+            courier_name: string;
+            endpoint: components["schemas"]["CourierEndpoint"];
+            state: components["schemas"]["EndpointState"];
+            /** @description Start of the current series of failed requests. */
+            failing_since: components["schemas"]["NullableUtcDateTime"];
+            /** @description When deliveries were paused. */
+            paused_at: components["schemas"]["NullableUtcDateTime"];
+            /** @description When a request last succeeded. */
+            last_success_at: components["schemas"]["NullableUtcDateTime"];
+            /** @description The last failed request; null if none is known. */
+            last_failure: components["schemas"]["EndpointFailure"] | null;
+            /** @description Number of webhooks that wait to be sent or repeated. For `get_customers`, synchronisations that wait or run. */
+            waiting: number;
+            /** @description When the oldest of them was created. */
+            oldest_waiting_at: components["schemas"]["NullableUtcDateTime"];
+            /** @description Number of webhooks of the last 24 hours that were tried or given up, or of finished synchronisations. */
+            sent_24h: number;
+            /** @description Number of those that have not succeeded so far. */
+            failed_24h: number;
+            /**
+             * Format: double
+             * @description `failed_24h` divided by `sent_24h`, rounded to thousandths; null if nothing was sent.
+             */
+            failed_share_24h: number | null;
         };
         /** @description The packages to queue, by their ids or by filters. Filters are combined with AND. */
         PackageSelection: {
@@ -8979,6 +9147,14 @@ export interface components {
             data: components["schemas"]["CourierEvent"][];
             meta: components["schemas"]["EventPageMeta"];
         };
+        GetWebhookDeliveryResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["WebhookDeliveryDetail"];
+        };
+        ListWebhookHealthResult: components["schemas"]["Success"] & {
+            /** @description The URLs that need somebody first, unless `sort_by` is given. */
+            data: components["schemas"]["CourierEndpointHealth"][];
+            meta: components["schemas"]["PageMeta"];
+        };
         QueueDispatchResult: components["schemas"]["Success"] & {
             data: components["schemas"]["QueuedDispatch"];
         };
@@ -9551,6 +9727,18 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /** @description The delivery does not exist, or belongs to another courier. */
+        DeliveryNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `malformed_request`: The request is not well-formed HTTP.
@@ -9992,6 +10180,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "GetPaymentTerms.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetWebhookDelivery.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -10473,6 +10677,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ListWebhookDeliveries.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListWebhookHealth.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12194,7 +12414,7 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
-        "TooManyAttempts.QuotaExceeded.claim_attempts": {
+        "TooManyAttempts.QuotaExceeded.claim_attempts.QuotaExceeded.claim_changes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -13502,7 +13722,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttempts"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13608,7 +13828,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttempts"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14083,7 +14303,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttempts"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14153,7 +14373,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttempts"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16995,7 +17215,7 @@ export interface operations {
             404: components["responses"]["BillNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["TooManyAttempts"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -18679,6 +18899,205 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getWebhookDelivery: {
+        parameters: {
+            query: {
+                /**
+                 * @description The delivery, `delivery_id` of the log.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001
+                 */
+                delivery_id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Delivery found.",
+                     *       "data": {
+                     *         "delivery_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001",
+                     *         "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e91",
+                     *         "type": "package.created",
+                     *         "sequence": 1841,
+                     *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *         "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *         "courier_name": "Island Express",
+                     *         "endpoint": "add_package",
+                     *         "origin": "event",
+                     *         "status": "failed",
+                     *         "attempt_count": 1,
+                     *         "next_attempt_at": null,
+                     *         "last_http_status": 422,
+                     *         "created_at": "2026-11-21 15:04:09",
+                     *         "settled_at": "2026-11-21 15:04:15",
+                     *         "attempts": [
+                     *           {
+                     *             "number": 1,
+                     *             "started_at": "2026-11-21 15:04:10",
+                     *             "duration_ms": 120,
+                     *             "outcome": "rejected",
+                     *             "http_status": 422,
+                     *             "response_start": "{\"error\":\"unknown type\"}",
+                     *             "error": null
+                     *           }
+                     *         ],
+                     *         "exchanges": [
+                     *           {
+                     *             "number": 1,
+                     *             "request": {
+                     *               "url": "https://partner.example/hooks",
+                     *               "headers": {
+                     *                 "content-type": "application/json; charset=utf-8",
+                     *                 "authorization": "***"
+                     *               },
+                     *               "body": "{\"type\":\"package.created\"}",
+                     *               "body_bytes": 26
+                     *             },
+                     *             "response": {
+                     *               "headers": {
+                     *                 "content-type": "application/json"
+                     *               },
+                     *               "body": "{\"error\":\"unknown type\"}",
+                     *               "is_cut": false
+                     *             }
+                     *           }
+                     *         ]
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetWebhookDeliveryResult"];
+                };
+            };
+            400: components["responses"]["GetWebhookDelivery.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.webhook.view"];
+            404: components["responses"]["DeliveryNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookHealth: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Only this URL of each courier.
+                 * @example add_package
+                 */
+                endpoint?: components["schemas"]["CourierEndpoint"];
+                /**
+                 * @description Only URLs in this state.
+                 * @example failing
+                 */
+                state?: components["schemas"]["EndpointState"];
+                /**
+                 * @description Field to sort by. If omitted, URLs that need somebody come first.
+                 * @example waiting
+                 */
+                sort_by?: "courier_name" | "failing_since" | "waiting" | "failed_share_24h";
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first. Without `sort_by`, `DESC` puts URLs that need nobody first.
+                 * @example DESC
+                 */
+                sort_dir?: "ASC" | "DESC";
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description URLs per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The URLs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 URL found.",
+                     *       "data": [
+                     *         {
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_code": "IEX",
+                     *           "courier_name": "Island Express",
+                     *           "endpoint": "add_package",
+                     *           "state": "failing",
+                     *           "failing_since": "2026-11-21 09:12:44",
+                     *           "paused_at": null,
+                     *           "last_success_at": "2026-11-21 09:10:02",
+                     *           "last_failure": {
+                     *             "at": "2026-11-21 15:04:20",
+                     *             "outcome": "timeout",
+                     *             "http_status": null,
+                     *             "error": "no response within 10 s"
+                     *           },
+                     *           "waiting": 12,
+                     *           "oldest_waiting_at": "2026-11-21 09:12:40",
+                     *           "sent_24h": 120,
+                     *           "failed_24h": 12,
+                     *           "failed_share_24h": 0.1
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 50,
+                     *         "total_records": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListWebhookHealthResult"];
+                };
+            };
+            400: components["responses"]["ListWebhookHealth.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.webhook.view"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     queueDispatch: {
         parameters: {
             query?: never;
@@ -19317,7 +19736,7 @@ export interface operations {
             403: components["responses"]["PermissionDenied.audit.view"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            429: components["responses"]["TooManyAttempts"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -19355,7 +19774,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttempts"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -19413,7 +19832,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttempts.QuotaExceeded.claim_attempts"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.claim_attempts.QuotaExceeded.claim_changes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

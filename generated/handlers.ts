@@ -164,6 +164,10 @@ export type Handlers = {
   manageWebhookDeliveries: Handler<'manageWebhookDeliveries'>;
   /** Read a courier's events */
   listEvents: Handler<'listEvents'>;
+  /** Read one webhook delivery */
+  getWebhookDelivery: Handler<'getWebhookDelivery'>;
+  /** List the health of all webhook URLs */
+  listWebhookHealth: Handler<'listWebhookHealth'>;
   /** Queue packages for synchronisation */
   queueDispatch: Handler<'queueDispatch'>;
   /** List dispatches */

@@ -24,6 +24,8 @@ import { sendRateLimits } from './platform/limits/headers/rate-limits.js';
 import { makeFailureHandler } from './platform/http/replies/error-handler.js';
 import { registerDocumentation } from './platform/http/documents/documentation.js';
 import { registerConsole } from './platform/http/documents/console.js';
+import { makeSettle } from './platform/limits/written/settle.js';
+import { makeWriteAllowance } from './platform/limits/written/write-allowance.js';
 import { makeKeyFailureLimit, makeRequestLimit } from './platform/limits/request-rate.js';
 import { registerRoutes } from './platform/http/routes.js';
 import type { Timeouts } from './platform/http/connections/listener.js';
@@ -95,6 +97,16 @@ export async function createApp({
   reportActivity(server, { user: lastSeen.record, token: tokenUse.record });
   server.addHook('onClose', lastSeen.stop);
   server.addHook('onClose', tokenUse.stop);
+  const allowance = makeWriteAllowance({
+    bytesPerDay: config.writtenBytesPerDay,
+    settle: makeSettle(config.writtenBytesPerDay),
+    onRefused(owner, isFirst) {
+      metrics?.writesRefused();
+      if (isFirst) server.log.warn({ event: 'writes.refused', ...owner }, 'write allowance used up');
+    },
+    onError: (error) => server.log.warn({ err: error }, 'cannot settle a write allowance'),
+  });
+  server.addHook('onClose', allowance.stop);
   const pressure = watchPressure(db.connectionShares);
   server.addHook('onClose', async () => pressure.stop());
   const guard = watchLoop(metrics?.loopRefused);
@@ -138,6 +150,7 @@ export async function createApp({
       tokens,
       secrets,
       limit: makeRequestLimit(config.rateLimitPerMinute, limits),
+      written: { allowance, bytesPerDay: config.writtenBytesPerDay },
       guard,
     },
     documents,

@@ -37,6 +37,7 @@ import { sessionHandlers } from './modules/sessions/handlers.js';
 import { userHandlers } from './modules/users/handlers.js';
 import { warehouseHandlers } from './modules/warehouses/handlers.js';
 import { webhookHandlers } from './modules/webhooks/log/handlers.js';
+import { webhookHealthHandlers } from './modules/webhooks/health/handlers.js';
 import { attentionHandlers } from './modules/attention/handlers.js';
 
 /** Returns the handler of every operation of the contract. A missing handler fails the type check and the start. */
@@ -77,6 +78,7 @@ export function makeHandlers(deps: Deps) {
     ...carrierHandlers(),
     ...claimHandlers(deps),
     ...webhookHandlers(),
+    ...webhookHealthHandlers(deps),
     ...auditLogHandlers(deps),
     ...attentionHandlers(deps),
   } satisfies Handlers;

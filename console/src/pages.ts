@@ -53,7 +53,7 @@ export const PAGES: PageInfo[] = [
   { id: 'month', title: 'courierPage.month', under: 'bills', roles: COURIER, operations: ['previewCourierInvoice'] },
   { id: 'statement', title: 'courierPage.statement', under: 'bills', roles: COURIER, operations: ['getCourierStatement'] },
   { id: 'developers', title: 'courierPage.developers', roles: COURIER, operations: ['getCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret'] },
-  { id: 'webhooks', title: 'webhooks.title', under: 'developers', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'listWebhookDeliveries', 'manageWebhookDeliveries'] },
+  { id: 'webhooks', title: 'webhooks.title', under: 'developers', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'listWebhookDeliveries', 'getWebhookDelivery', 'manageWebhookDeliveries'] },
   { id: 'tokens', title: 'tokens.title', under: 'developers', roles: COURIER, operations: ['listServiceTokens', 'manageServiceTokens'] },
   { id: 'profile', title: 'courierPage.profile', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'uploadLogo', 'deleteLogo'] },
 ];

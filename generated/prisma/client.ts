@@ -139,6 +139,11 @@ export type CourierQuota = Prisma.CourierQuotaModel
  */
 export type PrincipalQuota = Prisma.PrincipalQuotaModel
 /**
+ * Model WriteAllowance
+ * 
+ */
+export type WriteAllowance = Prisma.WriteAllowanceModel
+/**
  * Model Carrier
  * A carrier that delivers parcels to the warehouse.
  */
@@ -293,6 +298,11 @@ export type WebhookDelivery = Prisma.WebhookDeliveryModel
  * One request to a courier's URL, and its outcome.
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel
+/**
+ * Model WebhookExchange
+ * What was sent and answered in an attempt, without secrets: of failures and tests, and of the last success that was recorded together.
+ */
+export type WebhookExchange = Prisma.WebhookExchangeModel
 /**
  * Model WebhookEndpoint
  * The health of a courier's URL. No row before the first request.

@@ -6,7 +6,7 @@ import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import { stringify } from 'yaml';
 import { inputsHash } from '../generated-inputs.mjs';
 import { addBodyLimits } from './additions/body-limits.js';
-import { addBounds, boundsModule, limitsPage, type Bounds } from './additions/bounds.js';
+import { addBounds, boundsModule, isMetered, limitsPage, type Bounds } from './additions/bounds.js';
 import { addDeprecationHeaders } from './additions/deprecations.js';
 import { failureCodeSchema, readErrors, type Errors } from './additions/errors.js';
 import { addFailures } from './additions/failures.js';
@@ -67,7 +67,8 @@ async function completeContract(root: string, errors: Errors, bounds: Bounds): P
   bundle.info.description = await fillIncludes(bundle.info.description, await includeSources(root));
   bundle.components.schemas['FailureCode'] = failureCodeSchema(errors);
   addIdempotencyKeys(addBodyLimits(bundle), await readYaml(root, 'openapi/common/idempotency.yaml'));
-  addRateLimitHeaders(addFailures(bundle, errors), await readYaml(root, 'openapi/common/rate-limits.yaml'));
+  const failing = addFailures(bundle, errors, (id) => isMetered(bounds, id));
+  addRateLimitHeaders(failing, await readYaml(root, 'openapi/common/rate-limits.yaml'));
   addDeprecationHeaders(bundle, await readYaml(root, 'openapi/common/deprecations.yaml'));
   return nameSchemas(addBounds(bundle, bounds));
 }

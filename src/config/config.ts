@@ -242,6 +242,8 @@ function toConfig(settings: Settings) {
     ),
     /** Per courier, for all operations that change customers together. */
     customerChangesPerDay: settings.CUSTOMER_CHANGES_PER_DAY,
+    /** Per courier, and per user of the staff, in all that their requests write. */
+    writtenBytesPerDay: settings.WRITTEN_MIB_PER_DAY * 1024 * 1024,
     mail: toMail(settings),
     /**
      * The page that a password reset mail links to. It contains {token} and may contain {tenant}. If undefined, the mail
@@ -250,6 +252,8 @@ function toConfig(settings: Settings) {
     passwordResetUrl: settings.PASSWORD_RESET_URL,
     outbound: toOutbound(settings),
     webhookRetrySeconds: list(settings.WEBHOOK_RETRY_SECONDS).map(Number),
+    /** How long requests and responses of webhooks are kept. 0 keeps none. */
+    webhookExchangeDays: settings.WEBHOOK_EXCHANGE_DAYS,
     worker: {
       /** Whether the server process also runs jobs. */
       inProcess: settings.RUN_WORKER,

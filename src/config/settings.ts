@@ -99,6 +99,7 @@ const SETTINGS = {
   SECURITY_CONTACT: securityContact(UNSET),
   RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000)(UNSET),
   CUSTOMER_CHANGES_PER_DAY: wholeNumber(1, 100_000_000)({ default: 300_000 }),
+  WRITTEN_MIB_PER_DAY: wholeNumber(1, 1_000_000)({ default: 2_048 }),
   MAIL_OUTBOX: text(UNSET),
   MAIL_FROM: mailAddress(UNSET),
   STAGING_MAIL_TO: mailAddress(UNSET),
@@ -135,6 +136,7 @@ const SETTINGS = {
     /^[0-9]+(,[0-9]+)*$/,
     'must be whole seconds joined by commas',
   )({ default: '5,300,1800,7200,18000,36000,36000' }),
+  WEBHOOK_EXCHANGE_DAYS: wholeNumber(0, 30)({ default: 30 }),
 };
 
 /** The names of the settings of servers and workers. */

@@ -19,6 +19,8 @@ export const RETENTION_RULES: RetentionRule[] = [
     keep: sql`interval '30 days'`,
     onlyIf: sql`old.status <> 'pending'`,
   },
+  // Deleted with their deliveries, or earlier if the operator wants that.
+  { table: sql`webhook_exchanges`, time: sql`old.expires_at`, keep: sql`interval '0'` },
   {
     // Events with deliveries stay: settled deliveries are deleted after 30 days, pending ones are needed.
     table: sql`events`,
@@ -64,6 +66,8 @@ export const RETENTION_RULES: RetentionRule[] = [
   // A few rows per courier, so it needs no index on the time.
   { table: sql`courier_quotas`, time: sql`old.period_start`, keep: sql`interval '7 days'` },
   { table: sql`principal_quotas`, time: sql`old.period_start`, keep: sql`interval '7 days'` },
+  // A row per courier and user, which has been refilled for days. An index on the time would be rewritten with each settlement.
+  { table: sql`write_allowances`, time: sql`old.settled_at`, keep: sql`interval '7 days'` },
   {
     table: sql`login_throttles`,
     time: sql`old.updated_at`,

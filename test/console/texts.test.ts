@@ -12,6 +12,10 @@ import { OFFICE_PAGES } from '../../console/src/office/pages.js';
 import { en as officeEn } from '../../console/src/office/texts/en.js';
 import { es as officeEs } from '../../console/src/office/texts/es.js';
 import { officeFailuresEs } from '../../console/src/office/texts/failures-es.js';
+import { hooksEn } from '../../console/src/texts/on-use/hooks-en.js';
+import { hooksEs } from '../../console/src/texts/on-use/hooks-es.js';
+import { reportsEn } from '../../console/src/texts/on-use/reports-en.js';
+import { reportsEs } from '../../console/src/texts/on-use/reports-es.js';
 import { en as stationEn } from '../../console/src/texts/en.js';
 import { es as stationEs } from '../../console/src/texts/es.js';
 import { failuresEs as stationFailuresEs } from '../../console/src/texts/failures-es.js';
@@ -22,8 +26,8 @@ import { hasPermission, type Permission } from '../../src/platform/access/permis
 import { bundle, codesOf, operationOf } from '../support/service/contract.js';
 
 // The texts of the office load with it, and those of couriers with their pages.
-const en: Record<string, string> = { ...stationEn, ...officeEn, ...courierEn };
-const es: Record<string, string> = { ...stationEs, ...officeEs, ...courierEs };
+const en: Record<string, string> = { ...stationEn, ...officeEn, ...courierEn, ...hooksEn, ...reportsEn };
+const es: Record<string, string> = { ...stationEs, ...officeEs, ...courierEs, ...hooksEs, ...reportsEs };
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,
   ...officeFailuresEs,
@@ -57,6 +61,8 @@ describe('the texts', () => {
     expect([
       ...shared(officeEn, stationEn),
       ...shared(courierEn, { ...stationEn, ...officeEn }),
+      ...shared(reportsEn, { ...stationEn, ...officeEn, ...courierEn, ...hooksEn }),
+      ...shared(hooksEn, { ...stationEn, ...officeEn, ...courierEn }),
       ...shared(officeFailuresEs, stationFailuresEs),
       ...shared(courierFailuresEs, { ...stationFailuresEs, ...officeFailuresEs }),
     ]).toEqual([]);

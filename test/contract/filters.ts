@@ -199,6 +199,16 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { value: day, matches: (record) => String(record['created_at']).slice(0, 10) <= day };
   },
 
+  'listWebhookHealth courier_id': () => equals('courier_id', DEMO.couriers.HRB),
+  'listWebhookHealth endpoint': () => equals('endpoint', 'get_customers'),
+  'listWebhookHealth state': async (_all, owner) => {
+    await owner.query('update couriers set api_url_add_package = $1 where id = $2', [
+      'https://health.example/hooks',
+      DEMO.couriers.HRB,
+    ]);
+    return equals('state', 'active');
+  },
+
   'listCouriers search': () => contains('harb', 'courier_code', 'courier_name', 'company_name'),
   'listCouriers is_active': async (_all, owner) => {
     await insertCouriers(owner);

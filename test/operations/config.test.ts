@@ -68,6 +68,7 @@ describe('reading the settings', () => {
       worker: { inProcess: true, concurrency: 50, heartbeatSeconds: 15 },
       metrics: undefined,
       webhookRetrySeconds: [5, 300, 1800, 7200, 18000, 36000, 36000],
+      webhookExchangeDays: 30,
       tokens: { deployment: 'development', keys: [{ id: 'dev' }] },
     });
   });
@@ -111,6 +112,7 @@ describe('reading the settings', () => {
       TRUST_PROXY: '10.0.0.0/8, ::1',
       DATA_DIR: '/srv/crossdock',
       WEBHOOK_RETRY_SECONDS: '1,2',
+      WEBHOOK_EXCHANGE_DAYS: '7',
       MAIL_FROM: 'gateway@example.com',
       SES_REGION: 'us-east-1',
       RUN_WORKER: 'false',
@@ -133,6 +135,7 @@ describe('reading the settings', () => {
       worker: { inProcess: false, concurrency: 200, heartbeatSeconds: 5 },
       metrics: { host: '10.0.0.5', port: 9464 },
       webhookRetrySeconds: [1, 2],
+      webhookExchangeDays: 7,
       rateLimitPerMinute: 600,
       embeddedPostgres: false,
       tokens: {

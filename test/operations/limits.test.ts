@@ -26,6 +26,7 @@ test.each(limits)('$limit: the quoted source text exists', ({ value, source }) =
   expect(quotes.filter(({ file, text }) => !read(file).includes(text))).toEqual([]);
 });
 
-test('the quota that the operator may set has the default of the table', () => {
+test('the quotas that the operator may set have the defaults of the table', () => {
+  expect(readConfig({ APP_ENV: 'development' }).writtenBytesPerDay).toBe(QUOTAS.written_bytes.limit);
   expect(readConfig({ APP_ENV: 'development' }).customerChangesPerDay).toBe(QUOTAS.customer_changes.limit);
 });

@@ -350,14 +350,18 @@ describe.each(LAYERS)('with %s', (name, options) => {
     const log = (query: Record<string, string>) => get('listWebhookDeliveries', { limit: 500, ...query });
     replies.push(await log({}), await log({ status: 'failed' }), await log({ endpoint: 'update_package' }));
     replies.push(await log({ type: 'package.updated', from: '2020-01-01', to: '2100-01-01' }));
+    const health = (query: Record<string, string> = {}) => get('listWebhookHealth', { limit: 500, ...query });
+    replies.push(await health(), await health({ sort_by: 'waiting' }));
     for (const { eventId, packageId, courierId } of named()) {
       replies.push(await log({ event_id: eventId }), await log({ package_id: packageId }));
       replies.push(await log({ courier_id: courierId }));
+      replies.push(await health({ courier_id: courierId }));
     }
     const { code, courierId } = couriers[ownCourierOf(principal)];
     const feed = await get('listEvents', { courier_id: courierId, limit: 1000 });
     expect(canariesIn(feed.body)).toEqual([code]);
     expect(canariesIn((await log({})).body)).toContain(code);
+    expect(canariesIn((await health()).body)).toContain(code);
     return [...replies, feed];
   }
 

@@ -83,7 +83,7 @@ const INVENTORY: Record<string, Table> = {
     lowerText: 'subject',
   },
   'public.couriers': {
-    keep: 'tenant_id id is_active webhook_secret_rotated_at air_freight_rate created_at updated_at',
+    keep: 'tenant_id id is_active webhook_secret_rotated_at air_freight_rate urls_of_tokens created_at updated_at',
     code: 'add_package_format update_package_format house_color',
     text: 'code name company_name phone_number1 phone_number2 address1 address2 city_town parish_province',
     email: 'email',
@@ -106,6 +106,10 @@ const INVENTORY: Record<string, Table> = {
   'public.principal_quotas': {
     keep: 'tenant_id principal_id courier_id period_start used',
     code: 'principal_kind kind',
+  },
+  'public.write_allowances': {
+    keep: 'tenant_id principal_id courier_id used settled_at',
+    code: 'principal_kind',
   },
   'public.carriers': { keep: 'tenant_id id', knownName: 'name' },
   'public.airlines': { keep: 'tenant_id', code: 'prefix', knownName: 'name' },
@@ -217,9 +221,15 @@ const INVENTORY: Record<string, Table> = {
     code: 'outcome',
     text: 'response_start error',
   },
+  'public.webhook_exchanges': {
+    keep: 'tenant_id delivery_id number courier_id request_bytes response_is_cut expires_at',
+    json: 'request_headers response_headers',
+    text: 'url request_body response_body',
+  },
   'public.webhook_endpoints': {
-    keep: 'tenant_id courier_id failing_since failures last_success_at last_failure_at paused_at',
-    code: 'endpoint',
+    keep: 'tenant_id courier_id failing_since failures last_success_at last_failure_at last_failure_status paused_at',
+    code: 'endpoint last_failure_outcome',
+    text: 'last_failure_error',
   },
   'public.dispatches': { keep: 'tenant_id id courier_id requested_by selected queued requested_at' },
   'public.manifest_mails': {

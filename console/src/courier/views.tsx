@@ -29,7 +29,7 @@ const VIEWS: Record<CourierPageId, FunctionComponent> = {
   month: part(async () => (await import('./bills/month.js')).MonthPage, ON_USE),
   statement: part(async () => (await import('./bills/statement.js')).StatementPage, ON_USE),
   developers: part(async () => (await import('./developers/developers.js')).DevelopersPage, ON_USE),
-  webhooks: part(async () => (await import('./webhooks.js')).WebhooksPage, ON_USE),
+  webhooks: part(async () => (await import('./webhooks.js')).loadWebhooksPage(), ON_USE),
   tokens: part(async () => (await import('./tokens.js')).TokensPage, ON_USE),
   profile: part(async () => (await import('./profile.js')).ProfilePage, ON_USE),
 };

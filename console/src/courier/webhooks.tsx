@@ -1,10 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery, WebhookHealth } from '../../../sdk/typescript/src/index.js';
 import { api, session } from '../session/session.js';
+import { toast } from '../office/ui/toasts.js';
+import { loadHooksTexts } from '../texts/on-use/hooks.js';
 import { dateTime, t, textOf } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Content, Dialog, Empty, Field, Heading, Problem, Tag } from '../ui/parts.js';
+import { DeliveryDialog } from '../ui/data/delivery-dialog.js';
 import { DeliveryTable } from '../ui/data/delivery-table.js';
+import { ResendDialog } from '../ui/data/resend-dialog.js';
 import { linkTo } from '../ui/router.js';
 import { PageTabs } from './ui/page-tabs.js';
 
@@ -12,7 +16,16 @@ const ENDPOINTS = ['add_package', 'update_package'] as const;
 type Endpoint = (typeof ENDPOINTS)[number];
 const PER_PAGE = 50;
 
-export function WebhooksPage() {
+/** The page with its texts. */
+export async function loadWebhooksPage() {
+  await loadHooksTexts();
+  return WebhooksPage;
+}
+
+function WebhooksPage() {
+  const [shown, setShown] = useState<{ id: string; type: string }>();
+  const [isResending, setIsResending] = useState(false);
+  const { courier_id: courierId } = session.value?.user ?? {};
   const settings = useLoad(async (signal) => (await api().couriers.settings({}, { signal })).data, []);
   const [before, setBefore] = useState<string>();
   const deliveries = useLoad(
@@ -22,6 +35,9 @@ export function WebhooksPage() {
   return (
     <>
       <Heading title={t('webhooks.title')}>
+        <button type="button" onClick={() => setIsResending(true)}>
+          {t('hooks.resend')}
+        </button>
         <button type="button" onClick={deliveries.reload}>
           {t('today.refresh')}
         </button>
@@ -56,7 +72,12 @@ export function WebhooksPage() {
               <Empty title={t('webhooks.none')}>{t('webhooks.noneHint')}</Empty>
             ) : (
               <>
-                <DeliveryTable caption={t('webhooks.deliveries')} rows={data} onSent={deliveries.reload} />
+                <DeliveryTable
+                  caption={t('webhooks.deliveries')}
+                  rows={data}
+                  onSent={deliveries.reload}
+                  onShow={(id, type) => setShown({ id, type })}
+                />
                 {meta.next_before && (
                   <div class="actions">
                     <button type="button" onClick={() => setBefore(meta.next_before ?? undefined)}>
@@ -69,6 +90,21 @@ export function WebhooksPage() {
           }
         </Content>
       </section>
+      {shown && (
+        <DeliveryDialog deliveryId={shown.id} type={shown.type} onClose={() => setShown(undefined)} />
+      )}
+      {isResending && courierId && (
+        <ResendDialog
+          courierId={courierId}
+          courierName={settings.data?.courier_name ?? ''}
+          onClose={() => setIsResending(false)}
+          onSent={(count) => {
+            setIsResending(false);
+            toast(t('hooks.sent', { count }));
+            deliveries.reload();
+          }}
+        />
+      )}
     </>
   );
 }

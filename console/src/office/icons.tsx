@@ -10,6 +10,8 @@ const PATHS: Record<OfficePageId, string> = {
   announcements: 'M4 10v4h3l8 4V6l-8 4zM18 9.5a4 4 0 0 1 0 5M8 15v4h3',
   bills: 'M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6',
   rates: 'M4 20h16M6 16l4-5 4 3 4-8M4 4v16',
+  webhooks: 'M9 8a4 4 0 1 1 5 3.9L17 17M7 17a4 4 0 1 0 4 4M11 11l-4 6m4 3h6a3 3 0 1 0-1-5',
+  reports: 'M4 20h16M7 16v-5m5 5V5m5 11V9',
   team: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zm-8 9a8 8 0 0 1 16 0',
   settings:
     'M4 7h9m4 0h3M4 17h3m4 0h9M15 9.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM9 19.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z',

@@ -10,6 +10,8 @@ export type OfficePageId =
   | 'announcements'
   | 'bills'
   | 'rates'
+  | 'webhooks'
+  | 'reports'
   | 'team'
   | 'settings'
   | 'audit'
@@ -43,6 +45,8 @@ export const OFFICE_PAGES: OfficePage[] = [
   { id: 'announcements', title: 'announcements.title', roles: OFFICE, operations: ['listPrealerts', 'createPrealert', 'replacePrealert', 'deletePrealert', 'uploadPrealerts', 'reviewPrealert', 'resolveScan', 'updatePackage', 'searchCustomers', 'listCouriers'] },
   { id: 'bills', title: 'bills.title', roles: OFFICE, operations: ['listCourierBills', 'getCourierBill', 'manageCourierBills', 'downloadCourierBill', 'previewCourierInvoice', 'getBillingReconciliation', 'listBillingRun', 'manageBillingRun', 'listCourierStatements', 'listCouriers'] },
   { id: 'rates', title: 'rates.title', roles: OFFICE, operations: ['getCourierRates', 'manageCourierRates'] },
+  { id: 'webhooks', title: 'webhooks.title', roles: OFFICE, operations: ['listWebhookHealth', 'listWebhookDeliveries', 'getWebhookDelivery', 'manageWebhookDeliveries', 'listCouriers'] },
+  { id: 'reports', title: 'reports.title', roles: OFFICE, operations: ['getPackageStatistics', 'listCouriers'] },
   { id: 'team', title: 'team.title', roles: ADMIN, operations: ['listUsers', 'manageUsers', 'listSessions', 'manageSessions', 'listCouriers'] },
   { id: 'settings', title: 'settings.title', roles: OFFICE, operations: ['listWarehouses', 'manageWarehouses', 'listCarriers', 'manageCarriers', 'getPaymentTerms', 'updatePaymentTerms'], adminOperations: ['getSecuritySettings', 'updateSecuritySettings'] },
   { id: 'audit', title: 'audit.title', roles: ADMIN, operations: ['listAuditEntries', 'verifyAuditLog'] },

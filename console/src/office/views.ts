@@ -17,6 +17,8 @@ export const VIEWS: Record<OfficePageId, FunctionComponent> = {
   ),
   bills: part(async () => (await import('./pages/bills/bills.js')).BillsPage, ON_USE),
   rates: part(async () => (await import('./pages/rates/rates.js')).RatesPage, ON_USE),
+  webhooks: part(async () => (await import('./pages/webhooks/webhooks.js')).loadWebhooksPage(), ON_USE),
+  reports: part(async () => (await import('./pages/reports/reports.js')).loadReportsPage(), ON_USE),
   team: part(async () => (await import('./pages/team/team.js')).TeamPage, ON_USE),
   settings: part(async () => (await import('./pages/settings/settings.js')).SettingsPage, ON_USE),
   audit: part(async () => (await import('./pages/audit.js')).AuditPage, ON_USE),

@@ -3,9 +3,11 @@ import { settings, type Language } from '../device/settings.js';
 import type { CourierKey } from '../courier/texts/en.js';
 import type { OfficeKey } from '../office/texts/en.js';
 import { en, type TextKey } from './en.js';
+import type { HooksKey } from './on-use/hooks-en.js';
+import type { ReportsKey } from './on-use/reports-en.js';
 import { es } from './es.js';
 
-export type AnyKey = TextKey | OfficeKey | CourierKey;
+export type AnyKey = TextKey | OfficeKey | CourierKey | HooksKey | ReportsKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 

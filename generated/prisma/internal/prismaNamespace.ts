@@ -416,6 +416,7 @@ export const ModelName = {
   CustomerTerm: 'CustomerTerm',
   CourierQuota: 'CourierQuota',
   PrincipalQuota: 'PrincipalQuota',
+  WriteAllowance: 'WriteAllowance',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -446,6 +447,7 @@ export const ModelName = {
   Event: 'Event',
   WebhookDelivery: 'WebhookDelivery',
   WebhookAttempt: 'WebhookAttempt',
+  WebhookExchange: 'WebhookExchange',
   WebhookEndpoint: 'WebhookEndpoint',
   ParcelClaim: 'ParcelClaim',
   Dispatch: 'Dispatch',
@@ -467,7 +469,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1874,6 +1876,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.PrincipalQuotaCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.PrincipalQuotaCountAggregateOutputType> | number
+        }
+      }
+    }
+    WriteAllowance: {
+      payload: Prisma.$WriteAllowancePayload<ExtArgs>
+      fields: Prisma.WriteAllowanceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WriteAllowanceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WriteAllowanceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        findFirst: {
+          args: Prisma.WriteAllowanceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WriteAllowanceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        findMany: {
+          args: Prisma.WriteAllowanceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>[]
+        }
+        create: {
+          args: Prisma.WriteAllowanceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        createMany: {
+          args: Prisma.WriteAllowanceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WriteAllowanceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>[]
+        }
+        delete: {
+          args: Prisma.WriteAllowanceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        update: {
+          args: Prisma.WriteAllowanceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        deleteMany: {
+          args: Prisma.WriteAllowanceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WriteAllowanceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WriteAllowanceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>[]
+        }
+        upsert: {
+          args: Prisma.WriteAllowanceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WriteAllowancePayload>
+        }
+        aggregate: {
+          args: Prisma.WriteAllowanceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWriteAllowance>
+        }
+        groupBy: {
+          args: Prisma.WriteAllowanceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WriteAllowanceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WriteAllowanceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WriteAllowanceCountAggregateOutputType> | number
         }
       }
     }
@@ -4097,6 +4173,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    WebhookExchange: {
+      payload: Prisma.$WebhookExchangePayload<ExtArgs>
+      fields: Prisma.WebhookExchangeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WebhookExchangeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WebhookExchangeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        findFirst: {
+          args: Prisma.WebhookExchangeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WebhookExchangeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        findMany: {
+          args: Prisma.WebhookExchangeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>[]
+        }
+        create: {
+          args: Prisma.WebhookExchangeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        createMany: {
+          args: Prisma.WebhookExchangeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WebhookExchangeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>[]
+        }
+        delete: {
+          args: Prisma.WebhookExchangeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        update: {
+          args: Prisma.WebhookExchangeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        deleteMany: {
+          args: Prisma.WebhookExchangeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WebhookExchangeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WebhookExchangeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>[]
+        }
+        upsert: {
+          args: Prisma.WebhookExchangeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookExchangePayload>
+        }
+        aggregate: {
+          args: Prisma.WebhookExchangeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookExchange>
+        }
+        groupBy: {
+          args: Prisma.WebhookExchangeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookExchangeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WebhookExchangeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookExchangeCountAggregateOutputType> | number
+        }
+      }
+    }
     WebhookEndpoint: {
       payload: Prisma.$WebhookEndpointPayload<ExtArgs>
       fields: Prisma.WebhookEndpointFieldRefs
@@ -4778,6 +4928,7 @@ export const CourierScalarFieldEnum = {
   addPackageFormat: 'addPackageFormat',
   updatePackageFormat: 'updatePackageFormat',
   apiTokenCipher: 'apiTokenCipher',
+  urlsOfTokens: 'urlsOfTokens',
   webhookSecretCipher: 'webhookSecretCipher',
   webhookPreviousSecretCipher: 'webhookPreviousSecretCipher',
   webhookSecretRotatedAt: 'webhookSecretRotatedAt',
@@ -4864,6 +5015,18 @@ export const PrincipalQuotaScalarFieldEnum = {
 } as const
 
 export type PrincipalQuotaScalarFieldEnum = (typeof PrincipalQuotaScalarFieldEnum)[keyof typeof PrincipalQuotaScalarFieldEnum]
+
+
+export const WriteAllowanceScalarFieldEnum = {
+  tenantId: 'tenantId',
+  principalKind: 'principalKind',
+  principalId: 'principalId',
+  courierId: 'courierId',
+  used: 'used',
+  settledAt: 'settledAt'
+} as const
+
+export type WriteAllowanceScalarFieldEnum = (typeof WriteAllowanceScalarFieldEnum)[keyof typeof WriteAllowanceScalarFieldEnum]
 
 
 export const CarrierScalarFieldEnum = {
@@ -5325,6 +5488,24 @@ export const WebhookAttemptScalarFieldEnum = {
 export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnum)[keyof typeof WebhookAttemptScalarFieldEnum]
 
 
+export const WebhookExchangeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  deliveryId: 'deliveryId',
+  number: 'number',
+  courierId: 'courierId',
+  url: 'url',
+  requestHeaders: 'requestHeaders',
+  requestBody: 'requestBody',
+  requestBytes: 'requestBytes',
+  responseHeaders: 'responseHeaders',
+  responseBody: 'responseBody',
+  responseIsCut: 'responseIsCut',
+  expiresAt: 'expiresAt'
+} as const
+
+export type WebhookExchangeScalarFieldEnum = (typeof WebhookExchangeScalarFieldEnum)[keyof typeof WebhookExchangeScalarFieldEnum]
+
+
 export const WebhookEndpointScalarFieldEnum = {
   tenantId: 'tenantId',
   courierId: 'courierId',
@@ -5333,6 +5514,9 @@ export const WebhookEndpointScalarFieldEnum = {
   failures: 'failures',
   lastSuccessAt: 'lastSuccessAt',
   lastFailureAt: 'lastFailureAt',
+  lastFailureOutcome: 'lastFailureOutcome',
+  lastFailureStatus: 'lastFailureStatus',
+  lastFailureError: 'lastFailureError',
   pausedAt: 'pausedAt'
 } as const
 
@@ -5771,6 +5955,7 @@ export type GlobalOmitConfig = {
   customerTerm?: Prisma.CustomerTermOmit
   courierQuota?: Prisma.CourierQuotaOmit
   principalQuota?: Prisma.PrincipalQuotaOmit
+  writeAllowance?: Prisma.WriteAllowanceOmit
   carrier?: Prisma.CarrierOmit
   airline?: Prisma.AirlineOmit
   warehouse?: Prisma.WarehouseOmit
@@ -5801,6 +5986,7 @@ export type GlobalOmitConfig = {
   event?: Prisma.EventOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit
   webhookAttempt?: Prisma.WebhookAttemptOmit
+  webhookExchange?: Prisma.WebhookExchangeOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit
   parcelClaim?: Prisma.ParcelClaimOmit
   dispatch?: Prisma.DispatchOmit

@@ -70,6 +70,7 @@ export const ModelName = {
   CustomerTerm: 'CustomerTerm',
   CourierQuota: 'CourierQuota',
   PrincipalQuota: 'PrincipalQuota',
+  WriteAllowance: 'WriteAllowance',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -100,6 +101,7 @@ export const ModelName = {
   Event: 'Event',
   WebhookDelivery: 'WebhookDelivery',
   WebhookAttempt: 'WebhookAttempt',
+  WebhookExchange: 'WebhookExchange',
   WebhookEndpoint: 'WebhookEndpoint',
   ParcelClaim: 'ParcelClaim',
   Dispatch: 'Dispatch',
@@ -322,6 +324,7 @@ export const CourierScalarFieldEnum = {
   addPackageFormat: 'addPackageFormat',
   updatePackageFormat: 'updatePackageFormat',
   apiTokenCipher: 'apiTokenCipher',
+  urlsOfTokens: 'urlsOfTokens',
   webhookSecretCipher: 'webhookSecretCipher',
   webhookPreviousSecretCipher: 'webhookPreviousSecretCipher',
   webhookSecretRotatedAt: 'webhookSecretRotatedAt',
@@ -408,6 +411,18 @@ export const PrincipalQuotaScalarFieldEnum = {
 } as const
 
 export type PrincipalQuotaScalarFieldEnum = (typeof PrincipalQuotaScalarFieldEnum)[keyof typeof PrincipalQuotaScalarFieldEnum]
+
+
+export const WriteAllowanceScalarFieldEnum = {
+  tenantId: 'tenantId',
+  principalKind: 'principalKind',
+  principalId: 'principalId',
+  courierId: 'courierId',
+  used: 'used',
+  settledAt: 'settledAt'
+} as const
+
+export type WriteAllowanceScalarFieldEnum = (typeof WriteAllowanceScalarFieldEnum)[keyof typeof WriteAllowanceScalarFieldEnum]
 
 
 export const CarrierScalarFieldEnum = {
@@ -869,6 +884,24 @@ export const WebhookAttemptScalarFieldEnum = {
 export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnum)[keyof typeof WebhookAttemptScalarFieldEnum]
 
 
+export const WebhookExchangeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  deliveryId: 'deliveryId',
+  number: 'number',
+  courierId: 'courierId',
+  url: 'url',
+  requestHeaders: 'requestHeaders',
+  requestBody: 'requestBody',
+  requestBytes: 'requestBytes',
+  responseHeaders: 'responseHeaders',
+  responseBody: 'responseBody',
+  responseIsCut: 'responseIsCut',
+  expiresAt: 'expiresAt'
+} as const
+
+export type WebhookExchangeScalarFieldEnum = (typeof WebhookExchangeScalarFieldEnum)[keyof typeof WebhookExchangeScalarFieldEnum]
+
+
 export const WebhookEndpointScalarFieldEnum = {
   tenantId: 'tenantId',
   courierId: 'courierId',
@@ -877,6 +910,9 @@ export const WebhookEndpointScalarFieldEnum = {
   failures: 'failures',
   lastSuccessAt: 'lastSuccessAt',
   lastFailureAt: 'lastFailureAt',
+  lastFailureOutcome: 'lastFailureOutcome',
+  lastFailureStatus: 'lastFailureStatus',
+  lastFailureError: 'lastFailureError',
   pausedAt: 'pausedAt'
 } as const
 

@@ -302,6 +302,7 @@ export type WebhookDeliveryWhereInput = {
   settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   event?: Prisma.XOR<Prisma.EventScalarRelationFilter, Prisma.EventWhereInput>
   attempts?: Prisma.WebhookAttemptListRelationFilter
+  exchanges?: Prisma.WebhookExchangeListRelationFilter
 }
 
 export type WebhookDeliveryOrderByWithRelationInput = {
@@ -322,6 +323,7 @@ export type WebhookDeliveryOrderByWithRelationInput = {
   settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   event?: Prisma.EventOrderByWithRelationInput
   attempts?: Prisma.WebhookAttemptOrderByRelationAggregateInput
+  exchanges?: Prisma.WebhookExchangeOrderByRelationAggregateInput
 }
 
 export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
@@ -346,6 +348,7 @@ export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
   settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   event?: Prisma.XOR<Prisma.EventScalarRelationFilter, Prisma.EventWhereInput>
   attempts?: Prisma.WebhookAttemptListRelationFilter
+  exchanges?: Prisma.WebhookExchangeListRelationFilter
 }, "tenantId_id">
 
 export type WebhookDeliveryOrderByWithAggregationInput = {
@@ -408,6 +411,7 @@ export type WebhookDeliveryCreateInput = {
   settledAt?: Date | string | null
   event: Prisma.EventCreateNestedOneWithoutDeliveriesInput
   attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
+  exchanges?: Prisma.WebhookExchangeCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUncheckedCreateInput = {
@@ -427,6 +431,7 @@ export type WebhookDeliveryUncheckedCreateInput = {
   createdAt?: Date | string
   settledAt?: Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
+  exchanges?: Prisma.WebhookExchangeUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUpdateInput = {
@@ -445,6 +450,7 @@ export type WebhookDeliveryUpdateInput = {
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   event?: Prisma.EventUpdateOneRequiredWithoutDeliveriesNestedInput
   attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
+  exchanges?: Prisma.WebhookExchangeUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateInput = {
@@ -464,6 +470,7 @@ export type WebhookDeliveryUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
+  exchanges?: Prisma.WebhookExchangeUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryCreateManyInput = {
@@ -658,6 +665,20 @@ export type WebhookDeliveryUpdateOneRequiredWithoutAttemptsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WebhookDeliveryUpdateToOneWithWhereWithoutAttemptsInput, Prisma.WebhookDeliveryUpdateWithoutAttemptsInput>, Prisma.WebhookDeliveryUncheckedUpdateWithoutAttemptsInput>
 }
 
+export type WebhookDeliveryCreateNestedOneWithoutExchangesInput = {
+  create?: Prisma.XOR<Prisma.WebhookDeliveryCreateWithoutExchangesInput, Prisma.WebhookDeliveryUncheckedCreateWithoutExchangesInput>
+  connectOrCreate?: Prisma.WebhookDeliveryCreateOrConnectWithoutExchangesInput
+  connect?: Prisma.WebhookDeliveryWhereUniqueInput
+}
+
+export type WebhookDeliveryUpdateOneRequiredWithoutExchangesNestedInput = {
+  create?: Prisma.XOR<Prisma.WebhookDeliveryCreateWithoutExchangesInput, Prisma.WebhookDeliveryUncheckedCreateWithoutExchangesInput>
+  connectOrCreate?: Prisma.WebhookDeliveryCreateOrConnectWithoutExchangesInput
+  upsert?: Prisma.WebhookDeliveryUpsertWithoutExchangesInput
+  connect?: Prisma.WebhookDeliveryWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WebhookDeliveryUpdateToOneWithWhereWithoutExchangesInput, Prisma.WebhookDeliveryUpdateWithoutExchangesInput>, Prisma.WebhookDeliveryUncheckedUpdateWithoutExchangesInput>
+}
+
 export type WebhookDeliveryCreateWithoutEventInput = {
   id: string
   courierId: string
@@ -673,6 +694,7 @@ export type WebhookDeliveryCreateWithoutEventInput = {
   createdAt?: Date | string
   settledAt?: Date | string | null
   attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
+  exchanges?: Prisma.WebhookExchangeCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUncheckedCreateWithoutEventInput = {
@@ -690,6 +712,7 @@ export type WebhookDeliveryUncheckedCreateWithoutEventInput = {
   createdAt?: Date | string
   settledAt?: Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
+  exchanges?: Prisma.WebhookExchangeUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryCreateOrConnectWithoutEventInput = {
@@ -754,6 +777,7 @@ export type WebhookDeliveryCreateWithoutAttemptsInput = {
   createdAt?: Date | string
   settledAt?: Date | string | null
   event: Prisma.EventCreateNestedOneWithoutDeliveriesInput
+  exchanges?: Prisma.WebhookExchangeCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryUncheckedCreateWithoutAttemptsInput = {
@@ -772,6 +796,7 @@ export type WebhookDeliveryUncheckedCreateWithoutAttemptsInput = {
   traceparent?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
+  exchanges?: Prisma.WebhookExchangeUncheckedCreateNestedManyWithoutDeliveryInput
 }
 
 export type WebhookDeliveryCreateOrConnectWithoutAttemptsInput = {
@@ -805,6 +830,7 @@ export type WebhookDeliveryUpdateWithoutAttemptsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   event?: Prisma.EventUpdateOneRequiredWithoutDeliveriesNestedInput
+  exchanges?: Prisma.WebhookExchangeUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateWithoutAttemptsInput = {
@@ -823,6 +849,97 @@ export type WebhookDeliveryUncheckedUpdateWithoutAttemptsInput = {
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  exchanges?: Prisma.WebhookExchangeUncheckedUpdateManyWithoutDeliveryNestedInput
+}
+
+export type WebhookDeliveryCreateWithoutExchangesInput = {
+  id: string
+  courierId: string
+  endpoint: string
+  origin?: string
+  status?: string
+  attemptCount?: number
+  nextAttemptAt?: Date | string | null
+  claimedUntil?: Date | string | null
+  lastHttpStatus?: number | null
+  syncJobId?: string | null
+  traceparent?: string | null
+  createdAt?: Date | string
+  settledAt?: Date | string | null
+  event: Prisma.EventCreateNestedOneWithoutDeliveriesInput
+  attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
+}
+
+export type WebhookDeliveryUncheckedCreateWithoutExchangesInput = {
+  tenantId: string
+  id: string
+  eventId: string
+  courierId: string
+  endpoint: string
+  origin?: string
+  status?: string
+  attemptCount?: number
+  nextAttemptAt?: Date | string | null
+  claimedUntil?: Date | string | null
+  lastHttpStatus?: number | null
+  syncJobId?: string | null
+  traceparent?: string | null
+  createdAt?: Date | string
+  settledAt?: Date | string | null
+  attempts?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
+}
+
+export type WebhookDeliveryCreateOrConnectWithoutExchangesInput = {
+  where: Prisma.WebhookDeliveryWhereUniqueInput
+  create: Prisma.XOR<Prisma.WebhookDeliveryCreateWithoutExchangesInput, Prisma.WebhookDeliveryUncheckedCreateWithoutExchangesInput>
+}
+
+export type WebhookDeliveryUpsertWithoutExchangesInput = {
+  update: Prisma.XOR<Prisma.WebhookDeliveryUpdateWithoutExchangesInput, Prisma.WebhookDeliveryUncheckedUpdateWithoutExchangesInput>
+  create: Prisma.XOR<Prisma.WebhookDeliveryCreateWithoutExchangesInput, Prisma.WebhookDeliveryUncheckedCreateWithoutExchangesInput>
+  where?: Prisma.WebhookDeliveryWhereInput
+}
+
+export type WebhookDeliveryUpdateToOneWithWhereWithoutExchangesInput = {
+  where?: Prisma.WebhookDeliveryWhereInput
+  data: Prisma.XOR<Prisma.WebhookDeliveryUpdateWithoutExchangesInput, Prisma.WebhookDeliveryUncheckedUpdateWithoutExchangesInput>
+}
+
+export type WebhookDeliveryUpdateWithoutExchangesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.StringFieldUpdateOperationsInput | string
+  endpoint?: Prisma.StringFieldUpdateOperationsInput | string
+  origin?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  attemptCount?: Prisma.IntFieldUpdateOperationsInput | number
+  nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastHttpStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  syncJobId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  event?: Prisma.EventUpdateOneRequiredWithoutDeliveriesNestedInput
+  attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
+}
+
+export type WebhookDeliveryUncheckedUpdateWithoutExchangesInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  eventId?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.StringFieldUpdateOperationsInput | string
+  endpoint?: Prisma.StringFieldUpdateOperationsInput | string
+  origin?: Prisma.StringFieldUpdateOperationsInput | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  attemptCount?: Prisma.IntFieldUpdateOperationsInput | number
+  nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  claimedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastHttpStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  syncJobId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  attempts?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryCreateManyEventInput = {
@@ -856,6 +973,7 @@ export type WebhookDeliveryUpdateWithoutEventInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
+  exchanges?: Prisma.WebhookExchangeUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateWithoutEventInput = {
@@ -873,6 +991,7 @@ export type WebhookDeliveryUncheckedUpdateWithoutEventInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
+  exchanges?: Prisma.WebhookExchangeUncheckedUpdateManyWithoutDeliveryNestedInput
 }
 
 export type WebhookDeliveryUncheckedUpdateManyWithoutEventInput = {
@@ -898,10 +1017,12 @@ export type WebhookDeliveryUncheckedUpdateManyWithoutEventInput = {
 
 export type WebhookDeliveryCountOutputType = {
   attempts: number
+  exchanges: number
 }
 
 export type WebhookDeliveryCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   attempts?: boolean | WebhookDeliveryCountOutputTypeCountAttemptsArgs
+  exchanges?: boolean | WebhookDeliveryCountOutputTypeCountExchangesArgs
 }
 
 /**
@@ -919,6 +1040,13 @@ export type WebhookDeliveryCountOutputTypeDefaultArgs<ExtArgs extends runtime.Ty
  */
 export type WebhookDeliveryCountOutputTypeCountAttemptsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.WebhookAttemptWhereInput
+}
+
+/**
+ * WebhookDeliveryCountOutputType without action
+ */
+export type WebhookDeliveryCountOutputTypeCountExchangesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WebhookExchangeWhereInput
 }
 
 
@@ -940,6 +1068,7 @@ export type WebhookDeliverySelect<ExtArgs extends runtime.Types.Extensions.Inter
   settledAt?: boolean
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
   attempts?: boolean | Prisma.WebhookDelivery$attemptsArgs<ExtArgs>
+  exchanges?: boolean | Prisma.WebhookDelivery$exchangesArgs<ExtArgs>
   _count?: boolean | Prisma.WebhookDeliveryCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookDelivery"]>
 
@@ -1003,6 +1132,7 @@ export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.Interna
 export type WebhookDeliveryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
   attempts?: boolean | Prisma.WebhookDelivery$attemptsArgs<ExtArgs>
+  exchanges?: boolean | Prisma.WebhookDelivery$exchangesArgs<ExtArgs>
   _count?: boolean | Prisma.WebhookDeliveryCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type WebhookDeliveryIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1017,6 +1147,7 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
   objects: {
     event: Prisma.$EventPayload<ExtArgs>
     attempts: Prisma.$WebhookAttemptPayload<ExtArgs>[]
+    exchanges: Prisma.$WebhookExchangePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -1451,6 +1582,7 @@ export interface Prisma__WebhookDeliveryClient<T, Null = never, ExtArgs extends 
   readonly [Symbol.toStringTag]: "PrismaPromise"
   event<T extends Prisma.EventDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.EventDefaultArgs<ExtArgs>>): Prisma.Prisma__EventClient<runtime.Types.Result.GetResult<Prisma.$EventPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   attempts<T extends Prisma.WebhookDelivery$attemptsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookDelivery$attemptsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookAttemptPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  exchanges<T extends Prisma.WebhookDelivery$exchangesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WebhookDelivery$exchangesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookExchangePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1917,6 +2049,30 @@ export type WebhookDelivery$attemptsArgs<ExtArgs extends runtime.Types.Extension
   take?: number
   skip?: number
   distinct?: Prisma.WebhookAttemptScalarFieldEnum | Prisma.WebhookAttemptScalarFieldEnum[]
+}
+
+/**
+ * WebhookDelivery.exchanges
+ */
+export type WebhookDelivery$exchangesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WebhookExchange
+   */
+  select?: Prisma.WebhookExchangeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WebhookExchange
+   */
+  omit?: Prisma.WebhookExchangeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WebhookExchangeInclude<ExtArgs> | null
+  where?: Prisma.WebhookExchangeWhereInput
+  orderBy?: Prisma.WebhookExchangeOrderByWithRelationInput | Prisma.WebhookExchangeOrderByWithRelationInput[]
+  cursor?: Prisma.WebhookExchangeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.WebhookExchangeScalarFieldEnum | Prisma.WebhookExchangeScalarFieldEnum[]
 }
 
 /**

@@ -28,10 +28,12 @@ export type AggregateWebhookEndpoint = {
 
 export type WebhookEndpointAvgAggregateOutputType = {
   failures: number | null
+  lastFailureStatus: number | null
 }
 
 export type WebhookEndpointSumAggregateOutputType = {
   failures: number | null
+  lastFailureStatus: number | null
 }
 
 export type WebhookEndpointMinAggregateOutputType = {
@@ -42,6 +44,9 @@ export type WebhookEndpointMinAggregateOutputType = {
   failures: number | null
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
+  lastFailureOutcome: string | null
+  lastFailureStatus: number | null
+  lastFailureError: string | null
   pausedAt: Date | null
 }
 
@@ -53,6 +58,9 @@ export type WebhookEndpointMaxAggregateOutputType = {
   failures: number | null
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
+  lastFailureOutcome: string | null
+  lastFailureStatus: number | null
+  lastFailureError: string | null
   pausedAt: Date | null
 }
 
@@ -64,6 +72,9 @@ export type WebhookEndpointCountAggregateOutputType = {
   failures: number
   lastSuccessAt: number
   lastFailureAt: number
+  lastFailureOutcome: number
+  lastFailureStatus: number
+  lastFailureError: number
   pausedAt: number
   _all: number
 }
@@ -71,10 +82,12 @@ export type WebhookEndpointCountAggregateOutputType = {
 
 export type WebhookEndpointAvgAggregateInputType = {
   failures?: true
+  lastFailureStatus?: true
 }
 
 export type WebhookEndpointSumAggregateInputType = {
   failures?: true
+  lastFailureStatus?: true
 }
 
 export type WebhookEndpointMinAggregateInputType = {
@@ -85,6 +98,9 @@ export type WebhookEndpointMinAggregateInputType = {
   failures?: true
   lastSuccessAt?: true
   lastFailureAt?: true
+  lastFailureOutcome?: true
+  lastFailureStatus?: true
+  lastFailureError?: true
   pausedAt?: true
 }
 
@@ -96,6 +112,9 @@ export type WebhookEndpointMaxAggregateInputType = {
   failures?: true
   lastSuccessAt?: true
   lastFailureAt?: true
+  lastFailureOutcome?: true
+  lastFailureStatus?: true
+  lastFailureError?: true
   pausedAt?: true
 }
 
@@ -107,6 +126,9 @@ export type WebhookEndpointCountAggregateInputType = {
   failures?: true
   lastSuccessAt?: true
   lastFailureAt?: true
+  lastFailureOutcome?: true
+  lastFailureStatus?: true
+  lastFailureError?: true
   pausedAt?: true
   _all?: true
 }
@@ -205,6 +227,9 @@ export type WebhookEndpointGroupByOutputType = {
   failures: number
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
+  lastFailureOutcome: string | null
+  lastFailureStatus: number | null
+  lastFailureError: string | null
   pausedAt: Date | null
   _count: WebhookEndpointCountAggregateOutputType | null
   _avg: WebhookEndpointAvgAggregateOutputType | null
@@ -239,6 +264,9 @@ export type WebhookEndpointWhereInput = {
   failures?: Prisma.IntFilter<"WebhookEndpoint"> | number
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   lastFailureAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  lastFailureOutcome?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
+  lastFailureStatus?: Prisma.IntNullableFilter<"WebhookEndpoint"> | number | null
+  lastFailureError?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }
@@ -251,6 +279,9 @@ export type WebhookEndpointOrderByWithRelationInput = {
   failures?: Prisma.SortOrder
   lastSuccessAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastFailureAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastFailureOutcome?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastFailureStatus?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastFailureError?: Prisma.SortOrderInput | Prisma.SortOrder
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
 }
@@ -267,6 +298,9 @@ export type WebhookEndpointWhereUniqueInput = Prisma.AtLeast<{
   failures?: Prisma.IntFilter<"WebhookEndpoint"> | number
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   lastFailureAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  lastFailureOutcome?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
+  lastFailureStatus?: Prisma.IntNullableFilter<"WebhookEndpoint"> | number | null
+  lastFailureError?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }, "tenantId_courierId_endpoint">
@@ -279,6 +313,9 @@ export type WebhookEndpointOrderByWithAggregationInput = {
   failures?: Prisma.SortOrder
   lastSuccessAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastFailureAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastFailureOutcome?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastFailureStatus?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastFailureError?: Prisma.SortOrderInput | Prisma.SortOrder
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.WebhookEndpointCountOrderByAggregateInput
   _avg?: Prisma.WebhookEndpointAvgOrderByAggregateInput
@@ -298,6 +335,9 @@ export type WebhookEndpointScalarWhereWithAggregatesInput = {
   failures?: Prisma.IntWithAggregatesFilter<"WebhookEndpoint"> | number
   lastSuccessAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
   lastFailureAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
+  lastFailureOutcome?: Prisma.StringNullableWithAggregatesFilter<"WebhookEndpoint"> | string | null
+  lastFailureStatus?: Prisma.IntNullableWithAggregatesFilter<"WebhookEndpoint"> | number | null
+  lastFailureError?: Prisma.StringNullableWithAggregatesFilter<"WebhookEndpoint"> | string | null
   pausedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
 }
 
@@ -307,6 +347,9 @@ export type WebhookEndpointCreateInput = {
   failures?: number
   lastSuccessAt?: Date | string | null
   lastFailureAt?: Date | string | null
+  lastFailureOutcome?: string | null
+  lastFailureStatus?: number | null
+  lastFailureError?: string | null
   pausedAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutEndpointsInput
 }
@@ -319,6 +362,9 @@ export type WebhookEndpointUncheckedCreateInput = {
   failures?: number
   lastSuccessAt?: Date | string | null
   lastFailureAt?: Date | string | null
+  lastFailureOutcome?: string | null
+  lastFailureStatus?: number | null
+  lastFailureError?: string | null
   pausedAt?: Date | string | null
 }
 
@@ -328,6 +374,9 @@ export type WebhookEndpointUpdateInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastFailureOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutEndpointsNestedInput
 }
@@ -340,6 +389,9 @@ export type WebhookEndpointUncheckedUpdateInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastFailureOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -351,6 +403,9 @@ export type WebhookEndpointCreateManyInput = {
   failures?: number
   lastSuccessAt?: Date | string | null
   lastFailureAt?: Date | string | null
+  lastFailureOutcome?: string | null
+  lastFailureStatus?: number | null
+  lastFailureError?: string | null
   pausedAt?: Date | string | null
 }
 
@@ -360,6 +415,9 @@ export type WebhookEndpointUpdateManyMutationInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastFailureOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -371,6 +429,9 @@ export type WebhookEndpointUncheckedUpdateManyInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastFailureOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -398,11 +459,15 @@ export type WebhookEndpointCountOrderByAggregateInput = {
   failures?: Prisma.SortOrder
   lastSuccessAt?: Prisma.SortOrder
   lastFailureAt?: Prisma.SortOrder
+  lastFailureOutcome?: Prisma.SortOrder
+  lastFailureStatus?: Prisma.SortOrder
+  lastFailureError?: Prisma.SortOrder
   pausedAt?: Prisma.SortOrder
 }
 
 export type WebhookEndpointAvgOrderByAggregateInput = {
   failures?: Prisma.SortOrder
+  lastFailureStatus?: Prisma.SortOrder
 }
 
 export type WebhookEndpointMaxOrderByAggregateInput = {
@@ -413,6 +478,9 @@ export type WebhookEndpointMaxOrderByAggregateInput = {
   failures?: Prisma.SortOrder
   lastSuccessAt?: Prisma.SortOrder
   lastFailureAt?: Prisma.SortOrder
+  lastFailureOutcome?: Prisma.SortOrder
+  lastFailureStatus?: Prisma.SortOrder
+  lastFailureError?: Prisma.SortOrder
   pausedAt?: Prisma.SortOrder
 }
 
@@ -424,11 +492,15 @@ export type WebhookEndpointMinOrderByAggregateInput = {
   failures?: Prisma.SortOrder
   lastSuccessAt?: Prisma.SortOrder
   lastFailureAt?: Prisma.SortOrder
+  lastFailureOutcome?: Prisma.SortOrder
+  lastFailureStatus?: Prisma.SortOrder
+  lastFailureError?: Prisma.SortOrder
   pausedAt?: Prisma.SortOrder
 }
 
 export type WebhookEndpointSumOrderByAggregateInput = {
   failures?: Prisma.SortOrder
+  lastFailureStatus?: Prisma.SortOrder
 }
 
 export type WebhookEndpointCreateNestedManyWithoutCourierInput = {
@@ -479,6 +551,9 @@ export type WebhookEndpointCreateWithoutCourierInput = {
   failures?: number
   lastSuccessAt?: Date | string | null
   lastFailureAt?: Date | string | null
+  lastFailureOutcome?: string | null
+  lastFailureStatus?: number | null
+  lastFailureError?: string | null
   pausedAt?: Date | string | null
 }
 
@@ -488,6 +563,9 @@ export type WebhookEndpointUncheckedCreateWithoutCourierInput = {
   failures?: number
   lastSuccessAt?: Date | string | null
   lastFailureAt?: Date | string | null
+  lastFailureOutcome?: string | null
+  lastFailureStatus?: number | null
+  lastFailureError?: string | null
   pausedAt?: Date | string | null
 }
 
@@ -528,6 +606,9 @@ export type WebhookEndpointScalarWhereInput = {
   failures?: Prisma.IntFilter<"WebhookEndpoint"> | number
   lastSuccessAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   lastFailureAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  lastFailureOutcome?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
+  lastFailureStatus?: Prisma.IntNullableFilter<"WebhookEndpoint"> | number | null
+  lastFailureError?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
 }
 
@@ -537,6 +618,9 @@ export type WebhookEndpointCreateManyCourierInput = {
   failures?: number
   lastSuccessAt?: Date | string | null
   lastFailureAt?: Date | string | null
+  lastFailureOutcome?: string | null
+  lastFailureStatus?: number | null
+  lastFailureError?: string | null
   pausedAt?: Date | string | null
 }
 
@@ -546,6 +630,9 @@ export type WebhookEndpointUpdateWithoutCourierInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastFailureOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -555,6 +642,9 @@ export type WebhookEndpointUncheckedUpdateWithoutCourierInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastFailureOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -564,6 +654,9 @@ export type WebhookEndpointUncheckedUpdateManyWithoutCourierInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   lastSuccessAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastFailureAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastFailureOutcome?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
@@ -577,6 +670,9 @@ export type WebhookEndpointSelect<ExtArgs extends runtime.Types.Extensions.Inter
   failures?: boolean
   lastSuccessAt?: boolean
   lastFailureAt?: boolean
+  lastFailureOutcome?: boolean
+  lastFailureStatus?: boolean
+  lastFailureError?: boolean
   pausedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookEndpoint"]>
@@ -589,6 +685,9 @@ export type WebhookEndpointSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   failures?: boolean
   lastSuccessAt?: boolean
   lastFailureAt?: boolean
+  lastFailureOutcome?: boolean
+  lastFailureStatus?: boolean
+  lastFailureError?: boolean
   pausedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookEndpoint"]>
@@ -601,6 +700,9 @@ export type WebhookEndpointSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   failures?: boolean
   lastSuccessAt?: boolean
   lastFailureAt?: boolean
+  lastFailureOutcome?: boolean
+  lastFailureStatus?: boolean
+  lastFailureError?: boolean
   pausedAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookEndpoint"]>
@@ -613,10 +715,13 @@ export type WebhookEndpointSelectScalar = {
   failures?: boolean
   lastSuccessAt?: boolean
   lastFailureAt?: boolean
+  lastFailureOutcome?: boolean
+  lastFailureStatus?: boolean
+  lastFailureError?: boolean
   pausedAt?: boolean
 }
 
-export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "courierId" | "endpoint" | "failingSince" | "failures" | "lastSuccessAt" | "lastFailureAt" | "pausedAt", ExtArgs["result"]["webhookEndpoint"]>
+export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "courierId" | "endpoint" | "failingSince" | "failures" | "lastSuccessAt" | "lastFailureAt" | "lastFailureOutcome" | "lastFailureStatus" | "lastFailureError" | "pausedAt", ExtArgs["result"]["webhookEndpoint"]>
 export type WebhookEndpointInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }
@@ -643,6 +748,12 @@ export type $WebhookEndpointPayload<ExtArgs extends runtime.Types.Extensions.Int
     failures: number
     lastSuccessAt: Date | null
     lastFailureAt: Date | null
+    /**
+     * How the last failed request ended, as in `webhook_attempts`.
+     */
+    lastFailureOutcome: string | null
+    lastFailureStatus: number | null
+    lastFailureError: string | null
     /**
      * While paused, only tests are sent. A success or a new URL ends the pause.
      */
@@ -1078,6 +1189,9 @@ export interface WebhookEndpointFieldRefs {
   readonly failures: Prisma.FieldRef<"WebhookEndpoint", 'Int'>
   readonly lastSuccessAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
   readonly lastFailureAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
+  readonly lastFailureOutcome: Prisma.FieldRef<"WebhookEndpoint", 'String'>
+  readonly lastFailureStatus: Prisma.FieldRef<"WebhookEndpoint", 'Int'>
+  readonly lastFailureError: Prisma.FieldRef<"WebhookEndpoint", 'String'>
   readonly pausedAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
 }
     

@@ -4,6 +4,7 @@ import { operationsOf, type Contract, type Operation } from '../document/openapi
 /** openapi/bounds.yaml. */
 export type Bounds = {
   quotas: Record<string, Quota>;
+  unmetered: string[];
   kinds: Record<string, BoundKind>;
   operations: Record<string, Record<string, string>>;
   held_ms: number;
@@ -13,7 +14,7 @@ export type Bounds = {
 type Quota = {
   what: string;
   limit: number;
-  period: 'day' | 'hour';
+  period: 'day' | 'hour' | 'refilled';
   per: 'courier' | 'caller';
   reason: string;
   setting?: string;
@@ -83,17 +84,25 @@ function publishedBound(
 }
 
 /** Returns the module that the service and the tests read. */
-export const boundsModule = ({ quotas, kinds, operations, held_ms: heldMs }: Bounds): string =>
+export const boundsModule = ({ quotas, unmetered, kinds, operations, held_ms: heldMs }: Bounds): string =>
   `export const QUOTAS = ${JSON.stringify(quotas, null, 2)} as const;\n\n` +
+  `/** Writing operations that do not count against written_bytes. */\n` +
+  `export const UNMETERED: readonly string[] = ${JSON.stringify(unmetered)};\n\n` +
   `export const BOUND_KINDS = ${JSON.stringify(kinds, null, 2)} as const;\n\n` +
   `/** The kind of each operation's bound, by media type. */\n` +
   `export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>> = ${JSON.stringify(operations, null, 2)};\n\n` +
   `export const HELD_MS = ${heldMs};\n`;
 
+/** Returns whether an operation writes and counts against `written_bytes`, if it takes a credential. */
+export const isMetered = ({ unmetered, operations }: Bounds, id: string): boolean =>
+  !unmetered.includes(id) && Object.values(operations[id] ?? {}).some((kind) => kind !== 'read');
+
 const number = (value: number) => value.toLocaleString('en-US');
 
 const table = (head: string[], rows: (string | undefined)[][]) =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const PERIODS = { day: 'per UTC day', hour: 'per hour', refilled: 'per 24 hours, refilled evenly' };
 
 /** Returns the table of quotas. */
 export const quotaTable = ({ quotas }: Bounds): string =>
@@ -101,7 +110,7 @@ export const quotaTable = ({ quotas }: Bounds): string =>
     ['What', 'Limit', 'Counted per', 'Reason'],
     Object.values(quotas).map(({ what, limit, period, per, setting, reason }) => [
       what,
-      `${number(limit)} per ${period === 'day' ? 'UTC day' : 'hour'}${setting ? `, or what the operator sets (\`${setting}\`)` : ''}`,
+      `${number(limit)} ${PERIODS[period]}${setting ? `, or what the operator sets (\`${setting}\`)` : ''}`,
       per === 'courier' ? 'courier' : 'courier, or user of the staff',
       reason,
     ]),

@@ -13,7 +13,8 @@ import {
 } from '../document/openapi.js';
 import type { Errors, Failure } from './errors.js';
 
-export type Parts = { bundle: Contract; source: Errors };
+/** `isMetered` says of which operations the written bytes are counted. */
+export type Parts = { bundle: Contract; source: Errors; isMetered: (operationId: string) => boolean };
 /** An operation, and the methods of its path. */
 export type WithMethods = Operation & { methods: string[] };
 /** Whether the operation lists the failure itself. */
@@ -42,7 +43,7 @@ function readSpec(given: GivenError): Exclude<GivenError, string | unknown[]> {
 }
 
 /** Returns the failures that every operation of this kind has. */
-function commonFailures({ bundle, source: { common } }: Parts, operation: WithMethods): Listed[] {
+function commonFailures({ bundle, source: { common }, isMetered }: Parts, operation: WithMethods): Listed[] {
   const { requestBody, security = bundle.security, methods, 'x-errors': listed = [] } = operation;
   const types = Object.keys(requestBody?.content ?? {});
   const credential = credentialOf(security);
@@ -57,11 +58,12 @@ function commonFailures({ bundle, source: { common } }: Parts, operation: WithMe
     json: types.includes('application/json'),
     form: types.includes('multipart/form-data'),
     idempotency: takesIdempotencyKey(bundle, operation),
+    writing: credential !== 'none' && isMetered(operation.operationId),
   };
   const exempt = new Set(operation['x-errors-exempt']);
   const own = new Set(listed.map((item) => (typeof item === 'string' ? item : Object.keys(item)[0])));
-  const codes = Object.entries(common).flatMap(([kind, each]) => (kinds[kind] ? each : []));
-  return codes
+  const codes = new Set(Object.entries(common).flatMap(([kind, each]) => (kinds[kind] ? each : [])));
+  return [...codes]
     .filter((code) => !exempt.has(code) && (!own.has(code) || code === 'validation_failed'))
     .flatMap((code) => specify(code, { bundle, operation, types, methods, isListed: own.has(code) }));
 }
@@ -92,7 +94,10 @@ function specify(code: string, { bundle, operation, types, methods, isListed }: 
     case 'scope_missing':
       return [{ code, args: { scopes: (operation['x-scopes'] ?? []).join(' or ') }, isListed: true }];
     case 'quota_exceeded':
-      return [{ code, variant: 'stored_bytes' }];
+      return [
+        { code, variant: 'stored_bytes' },
+        { code, variant: 'written_bytes' },
+      ];
     case 'body_too_large':
       return tooLarge(operation.requestBody, types, bundle);
     default:

@@ -17,8 +17,8 @@ import { failuresOf, type Listed, type Parts, type WithMethods } from './failure
  * Adds the failure responses to every operation of a bundled contract: those that the operation lists under `x-errors`, and
  * those that errors.yaml lists for its kind of operation. Each response is a reference to a shared component.
  */
-export function addFailures(bundle: Contract, source: Errors): Contract {
-  const parts = { bundle, source };
+export function addFailures(bundle: Contract, source: Errors, isMetered: Parts['isMetered']): Contract {
+  const parts = { bundle, source, isMetered };
   bundle.components.responses = {};
   bundle.components.examples = {};
   for (const { path, operation } of operationsOf(bundle.paths)) {

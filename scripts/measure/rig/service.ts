@@ -49,6 +49,7 @@ export const environmentOf = (databaseUrl: string, ownerUrl: string): NodeJS.Pro
   OUTBOUND_ALLOW_LOOPBACK: 'true',
   // Runs change more customers than the quota of a day allows.
   CUSTOMER_CHANGES_PER_DAY: '100000000',
+  WRITTEN_MIB_PER_DAY: '1000000',
 });
 
 type Started = { child: ChildProcess; exited: Promise<void>; stop(): Promise<void> };

@@ -1,7 +1,48 @@
 import type { SourceMutant } from '../mutant.js';
 
+const TOKEN_URLS = 'test/modules/service-tokens/token-urls.test.ts';
+
 /** Guards of permissions, tenant and courier isolation, stored secrets, and the audit log. */
 export const ACCESS: readonly SourceMutant[] = [
+  {
+    name: 'writes: what a caller may write has a limit',
+    file: 'src/platform/limits/written/write-allowance.ts',
+    find: 'if (excess > 0) return refuse(account, excess);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/bounds/written-allowance.test.ts',
+        titles: [
+          'an API key in a loop is stopped',
+          'a session of the staff in a loop of audited changes is stopped',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'writes: a process grants a slice at most before the database knows it',
+    file: 'src/platform/limits/written/write-allowance.ts',
+    find: 'while (account.sent + account.pending >= slice) await settleOnce(account);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/resilience/processes/write-allowance.test.ts',
+        titles: ['requests that wait for a settlement that fails fail together'],
+      },
+    ],
+  },
+  {
+    name: 'writes: what is not written is given back',
+    file: 'src/platform/http/within-allowance.ts',
+    find: 'if (!context.hasWritten) taken?.giveBack();',
+    replace: 'if (!context.hasWritten) void taken;',
+    tests: [
+      {
+        file: 'test/security/bounds/written-allowance.test.ts',
+        titles: ['a request that writes nothing is free'],
+      },
+    ],
+  },
   {
     name: 'manifests: couriers do not see which packages others claim',
     file: 'src/modules/manifests/detail/detail.ts',
@@ -399,14 +440,42 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'service tokens: the api_token goes to no origin that a token names',
     file: 'src/modules/couriers/settings/update-settings.ts',
-    find: "if (tx.caller.kind === 'token') assertKnownTargets(before, after);",
-    replace: '',
+    find: 'if (isToken) assertKnownTargets(change);',
+    replace: 'void assertKnownTargets;',
     tests: [
       {
         file: 'test/modules/service-tokens/use-service-tokens.test.ts',
         titles: ['a token sends the api_token of the courier to no origin'],
       },
     ],
+  },
+  {
+    name: 'service tokens: a user states the URLs of tokens before api_token is sent to them',
+    file: 'src/modules/couriers/settings/update-settings.ts',
+    find: 'assertConfirmed(change, ofTokens);',
+    replace: 'void assertConfirmed;',
+    tests: [{ file: TOKEN_URLS, titles: ['only together with the URLs'] }],
+  },
+  {
+    name: 'service tokens: a token confirms no URL of a token',
+    file: 'src/modules/couriers/settings/url-origins.ts',
+    find: 'return isToken && !chosen.has(originOf(after[name]));',
+    replace: 'return isToken && !chosen.has(originOf(after[name])) && !isOfToken(name);',
+    tests: [{ file: TOKEN_URLS, titles: ['a service token confirms none'] }],
+  },
+  {
+    name: 'service tokens: an origin that only a token has named is not chosen',
+    file: 'src/modules/couriers/settings/url-origins.ts',
+    find: 'URLS.filter((name) => !isOfToken(name)).map(',
+    replace: 'URLS.map(',
+    tests: [{ file: TOKEN_URLS, titles: ['a service token confirms none'] }],
+  },
+  {
+    name: 'service tokens: an api_token that cannot be decrypted counts as set',
+    file: 'src/modules/couriers/settings/url-origins.ts',
+    find: 'if (change.row.apiTokenCipher !== null &&',
+    replace: 'if (change.before.api_token !== null &&',
+    tests: [{ file: TOKEN_URLS, titles: ['cannot be decrypted'] }],
   },
   {
     name: 'service tokens: no token reads the API key',

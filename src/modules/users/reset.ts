@@ -1,11 +1,18 @@
 import { auditLater } from '../../platform/audit/audit.js';
-import { ONE_TIME_PASSWORD_DAYS, codeThrottle, passwordThrottle, resetFailures } from '../auth/public.js';
+import {
+  ONE_TIME_PASSWORD_DAYS,
+  codeThrottle,
+  passwordThrottle,
+  resetFailures,
+  type Settle,
+} from '../auth/public.js';
 import type { PersonContext } from '../../platform/context/request-context.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { queueAccountMail } from '../mail/public.js';
 import { changeUser, countOpenTokens, deletePreauthTokens, REVOKE_TOKENS, type Changed } from './change.js';
 import { issuePassword, type IssuedCredential, type PasswordDeps } from './user.js';
-import { userExists } from './queries.js';
+import type { PersonTx } from '../../platform/db/scope.js';
+import { userExists, type LockedUser } from './queries.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -17,12 +24,13 @@ export async function resetPassword(
   ctx: PersonContext,
   deps: PasswordDeps,
   userId: string,
+  settle?: Settle,
 ): Promise<IssuedCredential & { openTokens: number }> {
   assertAnother(ctx, userId);
   await assertUserExists(ctx, userId);
-  const { password, passwordHash } = await issuePassword(ctx.caller, deps);
+  const { password, passwordHash } = await issuePassword(ctx.caller, deps, settle);
   let openTokens = 0;
-  const { user } = await changeUser(ctx, userId, async (tx, { username, now }) => {
+  const reset = async (tx: PersonTx, { username, now }: LockedUser) => {
     const passwordExpiresAt = new Date(now.getTime() + ONE_TIME_PASSWORD_DAYS * DAY_MS);
     const data = { passwordHash, mustChangePassword: true, passwordExpiresAt, ...REVOKE_TOKENS };
     await tx.models.user.updateMany({ where: { id: userId }, data: { ...data, updatedAt: now } });
@@ -33,7 +41,8 @@ export async function resetPassword(
     await queueAccountMail(tx, { userId, kind: 'password_reset_by_admin' });
     openTokens = await countOpenTokens(tx, userId);
     return true;
-  });
+  };
+  const { user } = await changeUser(ctx, userId, reset, settle);
   const { username, passwordExpiresAt: expiresAt } = user;
   if (!expiresAt) throw new Error('The one-time password does not expire.');
   return { userId, username, password, expiresAt, openTokens };
@@ -51,7 +60,7 @@ const NO_SECOND_FACTOR = {
  * Turns off a user's second factor.
  * @throws ApiError own_account, user_not_found
  */
-export function resetTwoFactor(ctx: PersonContext, userId: string): Promise<Changed> {
+export function resetTwoFactor(ctx: PersonContext, userId: string, settle?: Settle): Promise<Changed> {
   assertAnother(ctx, userId);
   return changeUser(
     ctx,
@@ -69,7 +78,10 @@ export function resetTwoFactor(ctx: PersonContext, userId: string): Promise<Chan
       return true;
     },
     // Earlier wrong codes must not lock a new factor. Done first, in the lock order of verify_2fa.
-    (tx) => tx.count(resetFailures(ctx, codeThrottle(userId))),
+    async (tx) => {
+      await settle?.(tx);
+      await tx.count(resetFailures(ctx, codeThrottle(userId)));
+    },
   );
 }
 

@@ -46,6 +46,8 @@ type Read<Who extends Caller> = {
 export type RequestContext<Who extends Caller = Caller> = Scope<Who> & {
   /** Whether the database has admitted the caller during this request. */
   readonly isAdmitted: boolean;
+  /** Whether a transaction of the request has written. */
+  readonly hasWritten: boolean;
   /** The limits that the request was counted against. The response describes them. */
   readonly rateLimits: NotedRateLimit[];
   /** Only checks the caller's account. Only platform/http calls it: every transaction checks the account, too. */
@@ -105,6 +107,9 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
     ...scope,
     get isAdmitted() {
       return state.isAdmitted;
+    },
+    get hasWritten() {
+      return state.hasWritten || state.hasKept;
     },
     get rateLimits() {
       return [...state.rateLimits.values()];

@@ -11,6 +11,8 @@ export type RequestState = {
   /** Whether a transaction that runs code of a handler is open. */
   isOpen: boolean;
   hasWritten: boolean;
+  /** Whether a transaction has committed that is kept if the request is refused. */
+  hasKept: boolean;
   /** By policy. */
   rateLimits: Map<string, NotedRateLimit>;
   /** Set for a request with an Idempotency-Key. */
@@ -29,6 +31,7 @@ export const newState = (): RequestState => ({
   isAdmitted: false,
   isOpen: false,
   hasWritten: false,
+  hasKept: false,
   rateLimits: new Map<string, NotedRateLimit>(),
   hold: undefined,
 });

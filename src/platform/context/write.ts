@@ -36,7 +36,8 @@ export function makeWrite<Who extends Caller>(state: RequestState, session: Sess
     };
     return whileOpen(state, async () => {
       const result = await retryDeadlocks(run);
-      if (!keptIfRefused) state.hasWritten = true;
+      if (keptIfRefused) state.hasKept = true;
+      else state.hasWritten = true;
       return result;
     });
   }

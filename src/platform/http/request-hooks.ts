@@ -23,6 +23,7 @@ import type { LoopGuard } from '../limits/overload/loop-guard.js';
 import type { RequestLimit } from '../limits/request-rate.js';
 import type { Tenants } from './tenant-by-host.js';
 import { whenClosed } from './bodies/when-closed.js';
+import type { Written } from './within-allowance.js';
 import { assertDecodableQuery, assertStorableText } from './bodies/text.js';
 import { assertKnownParameters } from './bodies/unknown-parameters.js';
 import { assertActionDeclared } from './bodies/undeclared-action.js';
@@ -46,6 +47,7 @@ export type HookDeps = {
   tokens: Tokens;
   secrets: Secrets;
   limit: RequestLimit;
+  written: Written;
   guard: LoopGuard;
 };
 

@@ -20,6 +20,7 @@ import { makeAuthorizationHook, makePreValidationHook, type HookDeps } from './r
 import { runIdempotent } from '../idempotency/idempotent-request.js';
 import { logSecretReads } from './log-secret-reads.js';
 import { withUploads } from './bodies/uploads.js';
+import { withinAllowance } from './within-allowance.js';
 
 /**
  * Registers a route for every operation of the contract.
@@ -53,7 +54,7 @@ export function registerRoutes(
 
 type AnyHandler = (request: unknown) => Promise<HandlerResult>;
 
-function toRouteHandler(id: string, handlers: Handlers, { db: home, secrets }: HookDeps) {
+function toRouteHandler(id: string, handlers: Handlers, { db: home, secrets, written }: HookDeps) {
   // One function serves every operation. The generated type has checked each handler against its own operation.
   const handle = (handlers as Record<string, AnyHandler>)[id];
   if (!handle) throw new Error(`The operation ${id} has no handler.`);
@@ -73,8 +74,11 @@ function toRouteHandler(id: string, handlers: Handlers, { db: home, secrets }: H
     } = request;
     const mediaType = sentMediaType(request);
     const userAgent = request.headers['user-agent'];
+    // Inside of runIdempotent: a stored response is sent again whatever the caller has written since.
+    const serve = (run: () => Promise<HandlerResult>) =>
+      withUploads(request, () => withinAllowance(request, written, run));
     const work = async (): Promise<HttpResponse> => {
-      const { sessionCookie, ...result } = await withUploads(request, () =>
+      const { sessionCookie, ...result } = await serve(() =>
         handle({
           ctx,
           body,

@@ -25,6 +25,10 @@ export function countRequests(registry: Registry) {
   );
   const inFlight = gauge('http_requests_in_flight', 'Requests in progress.');
   const ofLoop = counter('loop_refused_total', 'Requests that were refused because the event loop is late.');
+  const ofWriters = counter(
+    'writes_refused_total',
+    'Requests that were refused because their caller has used up what it may write.',
+  );
   const overloaded = counter(
     'overloaded_total',
     'All requests that were refused because the service has too much to do: also those that waited too long.',
@@ -44,6 +48,8 @@ export function countRequests(registry: Registry) {
     requestRefused: (status: number): void => total.inc({ operation: NO_OPERATION, status }),
     /** Counts a request that got `overloaded`, whatever has refused it. */
     overloaded: (): void => overloaded.inc(),
+    /** Counts a request whose caller has used up its write allowance. */
+    writesRefused: (): void => ofWriters.inc(),
     /** Counts a request that was refused because the event loop is late. */
     loopRefused: (): void => ofLoop.inc(),
   };

@@ -21,6 +21,7 @@ export type OutboundReply =
   | {
       outcome: 'answered';
       status: number;
+      headers: Record<string, string | string[] | undefined>;
       /** At most maxBytes. */
       body: Buffer;
       /** Whether the body is incomplete: too large, timed out or disconnected. */
@@ -51,6 +52,7 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
     const body = makeBody(request.maxBytes);
     let controller: Dispatcher.DispatchController | undefined;
     let status: number | undefined;
+    let headers: Record<string, string | string[] | undefined> = {};
 
     const timer = setTimeout(() => {
       const what = controller ? 'no response' : 'no connection';
@@ -59,7 +61,8 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
 
     /** Returns the partial response if its headers have arrived, otherwise the failure. */
     function reply(failure: Error): ExchangeResult {
-      if (status !== undefined) return { outcome: 'answered', status, body: body.bytes(), isCut: true };
+      if (status !== undefined)
+        return { outcome: 'answered', status, headers, body: body.bytes(), isCut: true };
       if (!(failure instanceof TargetError))
         return { outcome: 'unreachable', error: describeFailure(failure) };
       const { outcome, retryAfterMs } = failure;
@@ -95,15 +98,18 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
           controller = started;
           if (stopped.signal.aborted) started.abort(new Error('stopped'));
         },
-        onResponseStart(_controller, statusCode) {
+        onResponseStart(_controller, statusCode, received) {
           // Ignore informational responses.
-          if (statusCode >= 200) status = statusCode;
+          if (statusCode < 200) return;
+          status = statusCode;
+          headers = received;
         },
         onResponseData(_controller, chunk) {
           if (!body.append(chunk)) stop(reply(new Error('cut')));
         },
         onResponseEnd() {
-          if (status !== undefined) end({ outcome: 'answered', status, body: body.bytes(), isCut: false });
+          if (status !== undefined)
+            end({ outcome: 'answered', status, headers, body: body.bytes(), isCut: false });
         },
         onResponseError: (_controller, error) => end(reply(error)),
       },

@@ -186,6 +186,8 @@ describe('URL that fails for long', () => {
     expect((await addUrlOf(id))?.paused_at).toBeNull();
     await failingFor(id, 49);
     await until(async () => (await addUrlOf(id))?.paused_at instanceof Date);
+    const reason = { last_failure_outcome: 'rejected', last_failure_status: 500, last_failure_error: null };
+    expect(await addUrlOf(id)).toMatchObject(reason);
 
     receiver.answer = accept;
     const seen = receiver.received.length;

@@ -368,6 +368,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { action: 'send_test', endpoint: 'add_package', courier_id: courierId },
   }),
   listEvents: ({ courierId }) => ({ query: { courier_id: courierId, limit: 1000 } }),
+  getWebhookDelivery: ({ deliveryId }) => ({ query: { delivery_id: deliveryId } }),
+  'listWebhookHealth of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
   listDispatches: ({ dispatchId }) => ({ query: { dispatch_id: dispatchId } }),
   'getPackageStatistics of a courier': ({ courierId }) => ({
     query: { courier_id: courierId, from: '2026-01-01', to: '2026-01-31' },

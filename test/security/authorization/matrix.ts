@@ -322,6 +322,12 @@ export const MATRIX = {
   listEvents: {
     'listEvents':                        ['200 200 404 404 400', S403,                  ALL],
   },
+  getWebhookDelivery: {
+    'getWebhookDelivery':                ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+  },
+  listWebhookHealth: {
+    'listWebhookHealth of a courier':    [ALL,                   S403,                  ALL],
+  },
   listDispatches: {
     'listDispatches':                    [ALL,                   ALL,                   ALL],
   },

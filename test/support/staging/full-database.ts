@@ -20,6 +20,8 @@ const ROWS = [
    select tenant_id, id, weight_lb from packages where tenant_id = $1 order by id limit 1`,
   `insert into principal_quotas (tenant_id, principal_kind, principal_id, courier_id, kind, period_start, used)
     values ($1, 'courier', '${IEX}', '${IEX}', 'stored_bytes', now(), 1)`,
+  `insert into write_allowances (tenant_id, principal_kind, principal_id, courier_id, used, settled_at)
+    values ($1, 'courier', '${IEX}', '${IEX}', 1, now())`,
   `insert into courier_quotas (tenant_id, courier_id, kind, period_start, used) values ($1, '${IEX}', 'customer_changes', now(), 1)`,
   `update couriers set webhook_secret_cipher = 'v1.x', webhook_previous_secret_cipher = 'v1.y', webhook_secret_rotated_at = now()
    where tenant_id = $1 and id = '${HRB}'`,

@@ -5,10 +5,16 @@ import { dateTime, number, t, textOf } from '../../texts/texts.js';
 import { useAction } from '../load.js';
 import { Problem, Table, Tag } from '../parts.js';
 
-type Props = { caption: string; rows: WebhookDelivery[]; onSent: () => void };
+type Props = {
+  caption: string;
+  rows: WebhookDelivery[];
+  onSent: () => void;
+  /** Opens a delivery. */
+  onShow?: (deliveryId: string, type: string) => void;
+};
 
 /** Webhooks with what the courier's system has answered. Those that failed can be sent again. */
-export function DeliveryTable({ caption, rows, onSent }: Props) {
+export function DeliveryTable({ caption, rows, onSent, onShow }: Props) {
   const redeliver = useAction(async (deliveryId: string) => {
     await api().webhooks.manageDeliveries({ action: 'redeliver', delivery_id: deliveryId });
     onSent();
@@ -21,7 +27,17 @@ export function DeliveryTable({ caption, rows, onSent }: Props) {
         rows={rows}
         keyOf={({ delivery_id }) => delivery_id}
         columns={[
-          { title: t('webhooks.type'), cell: ({ type }) => <span class="mono">{type}</span> },
+          {
+            title: t('webhooks.type'),
+            cell: ({ delivery_id, type }) =>
+              onShow ? (
+                <button type="button" class="link mono" onClick={() => onShow(delivery_id, type)}>
+                  {type}
+                </button>
+              ) : (
+                <span class="mono">{type}</span>
+              ),
+          },
           {
             title: t('common.status'),
             cell: ({ status }) => (

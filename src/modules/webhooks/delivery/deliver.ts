@@ -1,27 +1,13 @@
 import { BACKGROUND } from '../../../platform/audit/audit.js';
 import { makeContext, type SystemContext } from '../../../platform/context/request-context.js';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
-import { makePendingDue, type DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
+import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import { writeBodies, type Message } from './bodies.js';
-import {
-  claimDue,
-  failPendingDeliveries,
-  selectTarget,
-  wakeWhenDue,
-  type ClaimedRow,
-  type TargetRow,
-} from './claim-queries.js';
-import { attempt, openSender, type Sender, type Target } from './send.js';
-import {
-  insertAttempts,
-  postponeDeliveries,
-  recordHealth,
-  settleDeliveries,
-  settleSyncs,
-  type AttemptResult,
-  type Postponed,
-} from './settle-queries.js';
+import { failPendingDeliveries, wakeWhenDue, type ClaimedRow } from './claim-queries.js';
+import { attempt, openSender, type EndedAttempt, type Sender, type Target } from './send.js';
+import { postponeDeliveries, type Postponed } from './settle-queries.js';
+import { settleThenClaim } from './settle.js';
 import { recordQueuedSyncs } from './syncs.js';
 
 /** The maximum number of concurrent requests to one courier's URL. */
@@ -40,7 +26,7 @@ const MAX_RUN_MS = 15_000;
 const POLL_MS = 250;
 
 /** A delivery queue, and a function that creates a context for each of its transactions. */
-type QueueRun = { queue: DeliveryQueue; newContext: () => SystemContext };
+type QueueRun = { queue: DeliveryQueue; newContext: () => SystemContext; exchangeDays: number };
 
 /** A claimed delivery that waits for a free request. */
 type Waiting = { sender: Sender; message: Message; claimedMs: number };
@@ -49,7 +35,7 @@ type Waiting = { sender: Sender; message: Message; claimedMs: number };
 type Requests = {
   waiting: Waiting[];
   inFlight: number;
-  results: AttemptResult[];
+  results: EndedAttempt[];
   postponed: Postponed[];
   /** Positive once the URL's rate limit was reached. */
   pauseMs: number;
@@ -73,6 +59,7 @@ type Requests = {
 export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<void> {
   const caller: SystemCaller = { kind: 'system', tenantId: queue.tenantId };
   const newContext = () => makeContext(deps.db, caller, BACKGROUND);
+  const run = { queue, newContext, exchangeDays: deps.config.webhookExchangeDays };
   const runEndsMs = performance.now() + MAX_RUN_MS;
   const requests: Requests = {
     waiting: [],
@@ -91,7 +78,7 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<voi
 
   for (;;) {
     const room = roomOf(requests);
-    const { target, deliveries } = await settleAndClaim({ queue, newContext }, requests, room);
+    const { target, deliveries } = await settleAndClaim(run, requests, room);
     if (target && deliveries.length > 0) {
       const claimedMs = performance.now();
       const sender = await openSender(newContext, deps.secrets, queue, target);
@@ -132,14 +119,15 @@ function startWaiting(deps: TaskDeps, requests: Requests): void {
 function startRequest(deps: TaskDeps, sender: Sender, message: Message, requests: Requests): void {
   requests.inFlight += 1;
   attempt(deps, sender, message)
-    .then((result) => {
-      if ('after_ms' in result) {
-        requests.postponed.push(result);
-        requests.pauseMs = Math.max(requests.pauseMs, result.after_ms);
+    .then((ended) => {
+      if ('after_ms' in ended) {
+        requests.postponed.push(ended);
+        requests.pauseMs = Math.max(requests.pauseMs, ended.after_ms);
       }
       // The request was cancelled because this process is stopping, which is no failure of the receiver. The
       // claim expires and another worker sends the delivery.
-      else if (!(deps.stopping.aborted && result.outcome === 'unreachable')) requests.results.push(result);
+      else if (!(deps.stopping.aborted && ended.result.outcome === 'unreachable'))
+        requests.results.push(ended);
     })
     .catch((error: unknown) => requests.errors.push(error))
     .finally(() => {
@@ -169,12 +157,13 @@ async function halfEnded(requests: Requests): Promise<void> {
  * its pending deliveries fail.
  */
 async function settleAndClaim(
-  { queue, newContext }: QueueRun,
+  { queue, newContext, exchangeDays }: QueueRun,
   requests: Requests,
   room: number,
 ): Promise<{ target: Target | undefined; deliveries: ClaimedRow[] }> {
   await postpone(newContext(), requests.postponed.splice(0));
-  const [[row], claimed] = await settleThenClaim(newContext(), queue, requests.results.splice(0), room);
+  const ended = requests.results.splice(0);
+  const [[row], claimed] = await settleThenClaim(newContext(), queue, ended, { room, exchangeDays });
   const target = row?.url && row.isActive ? { ...row, url: row.url } : undefined;
   if (!target || target.isPaused) {
     const ctx = newContext();
@@ -185,27 +174,4 @@ async function settleAndClaim(
 
 async function postpone(ctx: SystemContext, postponed: Postponed[]): Promise<void> {
   if (postponed.length > 0) await ctx.write([postponeDeliveries(ctx, postponed)]);
-}
-
-/** In one round trip. */
-async function settleThenClaim(
-  ctx: SystemContext,
-  queue: DeliveryQueue,
-  results: AttemptResult[],
-  room: number,
-): Promise<[TargetRow[], ClaimedRow[]]> {
-  const claiming = [selectTarget(ctx, queue), claimDue(ctx, queue, room)] as const;
-  if (results.length === 0) return ctx.write(claiming);
-  const synced = results.filter((result) => result.synced_package_id !== null);
-  const isTested = results.some((result) => result.is_test && result.outcome === 'delivered');
-  const [, , , target, claimed] = await ctx.write([
-    insertAttempts(ctx, queue, results),
-    settleDeliveries(ctx, results),
-    recordHealth(ctx, queue, results),
-    ...claiming,
-    ...(synced.length > 0 ? [settleSyncs(ctx, synced)] : []),
-    // The receiver works: what waits for a retry is sent now. This run or the next one claims it.
-    ...(isTested ? [makePendingDue(ctx, queue)] : []),
-  ] as const);
-  return [target, claimed];
 }

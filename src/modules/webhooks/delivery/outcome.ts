@@ -1,6 +1,7 @@
 import type { components } from '../../../../generated/contract.js';
 import type { OutboundReply } from '../../../platform/outbound/client.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import { maskSecrets } from './exchange.js';
 import type { AttemptResult } from './settle-queries.js';
 
 const MAX_STORED_CHARACTERS = 1_024;
@@ -54,16 +55,8 @@ function describeNotFound({ endpoint }: Called, userCode: string | undefined): s
  * The token is masked, because a receiver may repeat the request.
  */
 function startOf(body: Buffer, token: string | null): string {
-  const text = maskToken(body.toString('utf8').replaceAll('\0', ''), token);
+  const text = maskSecrets(body.toString('utf8').replaceAll('\0', ''), token === null ? [] : [token]);
   return Array.from(text.slice(0, MAX_STORED_CHARACTERS * 2))
     .slice(0, MAX_STORED_CHARACTERS)
     .join('');
-}
-
-/** Masks the token as it is, in JSON, in JSON of PHP, and in a URL. */
-function maskToken(text: string, token: string | null): string {
-  if (token === null) return text;
-  const inJson = JSON.stringify(token).slice(1, -1);
-  const spellings = new Set([inJson.replaceAll('/', '\\/'), inJson, token, encodeURIComponent(token)]);
-  return [...spellings].reduce((masked, spelling) => masked.replaceAll(spelling, '***'), text);
 }

@@ -5,6 +5,7 @@ import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import type { Message } from './bodies.js';
 import type { TargetRow } from './claim-queries.js';
+import { readExchange, type Exchange } from './exchange.js';
 import { observeAttempt, type AttemptObservers } from './observe.js';
 import { readOutcome, type Called } from './outcome.js';
 import type { AttemptResult, Postponed } from './settle-queries.js';
@@ -61,12 +62,15 @@ const makeSecret = (ctx: SystemContext, secrets: Secrets, courierId: string): Pr
 
 type AttemptDeps = Pick<TaskDeps, 'outbound' | 'config'> & AttemptObservers;
 
+/** The result of an attempt, and a function that returns what was sent and answered, or null if nothing was sent. */
+export type EndedAttempt = { result: AttemptResult; exchange: () => Exchange | null };
+
 /** Sends one delivery. */
 export async function attempt(
   deps: AttemptDeps,
   sender: Sender,
   { delivery, body }: Message,
-): Promise<AttemptResult | Postponed> {
+): Promise<EndedAttempt | Postponed> {
   const { deliveryId: delivery_id, syncedPackageId: synced_package_id, origin } = delivery;
   const number = delivery.attemptCount + 1;
   const sentAt = sender.clock();
@@ -77,17 +81,20 @@ export async function attempt(
     number,
     started_at: sentAt.toISOString(),
   };
-  if (!body) return { ...attempted, ...NOTHING_TO_SEND };
+  if (!body) return { result: { ...attempted, ...NOTHING_TO_SEND }, exchange: () => null };
   const observed = observeAttempt(deps, sender.queue, delivery, { number, sentAt });
-  const reply = await deps.outbound.send({
-    span: observed.span,
-    method: 'POST',
+  const sent = {
     url: sender.url,
     headers: {
       ...sender.headers,
       ...signatureHeaders(sender.secrets, { id: delivery.id, sentAt, body: body.text }),
     },
     body: body.text,
+  };
+  const reply = await deps.outbound.send({
+    ...sent,
+    span: observed.span,
+    method: 'POST',
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_REPLY_BYTES,
   });
@@ -97,13 +104,19 @@ export async function attempt(
   }
   const outcome = readOutcome(sender, reply, body.userCode);
   observed.ended(outcome, reply.durationMs);
-  return {
+  const result = {
     ...attempted,
     ...outcome,
     duration_ms: Math.round(reply.durationMs),
     retry_after_s: retryAfterSeconds(deps.config.webhookRetrySeconds, origin, number) ?? null,
   };
+  return { result, exchange: () => readExchange(sent, reply, secretsOf(sender)) };
 }
+
+const secretsOf = ({ token, secrets }: Sender): string[] => [
+  ...(token === null ? [] : [token]),
+  ...secrets.map((secret) => secret.replace(/^whsec_/, '')),
+];
 
 /** A flat package has the current state, so there is none for a package that was removed from the database. */
 const NOTHING_TO_SEND = {

@@ -97,19 +97,26 @@ export function recordHealth(
   { courierId, endpoint }: DeliveryQueue,
   results: AttemptResult[],
 ): Sql {
-  const failures = results.filter(({ outcome }) => outcome !== 'delivered').length;
+  const failed = results.filter(({ outcome }) => outcome !== 'delivered');
+  const failures = failed.length;
   const hasSuccess = failures < results.length;
+  const last = failed.at(-1);
   return once`
     insert into webhook_endpoints as e
-      (tenant_id, courier_id, endpoint, failures, failing_since, last_failure_at, last_success_at)
+      (tenant_id, courier_id, endpoint, failures, failing_since, last_failure_at, last_success_at,
+        last_failure_outcome, last_failure_status, last_failure_error)
     values (${tenantId}::uuid, ${courierId}::uuid, ${endpoint},
       ${hasSuccess ? 0 : failures}::int, ${hasSuccess ? sql`null` : sql`now()`},
-      ${failures > 0 ? sql`now()` : sql`null`}, ${hasSuccess ? sql`now()` : sql`null`})
+      ${failures > 0 ? sql`now()` : sql`null`}, ${hasSuccess ? sql`now()` : sql`null`},
+      ${last?.outcome ?? null}::text, ${last?.http_status ?? null}::smallint, ${last?.error ?? null}::text)
     on conflict (tenant_id, courier_id, endpoint) do update set
       failures = case when ${hasSuccess}::boolean then 0 else e.failures + excluded.failures end,
       failing_since = case when ${hasSuccess}::boolean then null else coalesce(e.failing_since, now()) end,
       last_failure_at = coalesce(excluded.last_failure_at, e.last_failure_at),
       last_success_at = coalesce(excluded.last_success_at, e.last_success_at),
+      last_failure_outcome = case when ${failures > 0}::boolean then excluded.last_failure_outcome else e.last_failure_outcome end,
+      last_failure_status = case when ${failures > 0}::boolean then excluded.last_failure_status else e.last_failure_status end,
+      last_failure_error = case when ${failures > 0}::boolean then excluded.last_failure_error else e.last_failure_error end,
       paused_at = case when ${hasSuccess}::boolean then null
         when e.paused_at is null and e.failing_since < now() - make_interval(hours => ${PAUSE_AFTER_HOURS}::int) then now()
         else e.paused_at end`;

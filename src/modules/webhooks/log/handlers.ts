@@ -1,16 +1,21 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { pageBeforeReply } from '../../../platform/contract/page-reply.js';
+import { reply } from '../../../platform/contract/reply.js';
 import { byAction, type BodyOf, type ReplyOf } from '../../../platform/contract/types.js';
 import { readFeed } from '../events/feed.js';
 import { recoverSince, redeliverMatchingDeliveries } from './recovery.js';
-import { redeliver, sendTest, listDeliveries } from './resend.js';
+import { redeliver, sendTest, listDeliveries, readDelivery } from './resend.js';
 import { viewDelivery, viewFeed, viewRecovery, viewResent } from './view.js';
 
 export function webhookHandlers() {
   return {
     listWebhookDeliveries: async ({ ctx, query }) =>
       pageBeforeReply(await listDeliveries(ctx, query), ['delivery', 'deliveries'], viewDelivery),
+    async getWebhookDelivery({ ctx, query }) {
+      const { delivery, exchanges } = await readDelivery(ctx, query.delivery_id);
+      return reply('Delivery found.', { ...viewDelivery(delivery), exchanges });
+    },
     listEvents: async ({ ctx, query }) => viewFeed(await readFeed(ctx, query)),
     manageWebhookDeliveries: ({ ctx, body }) => manage(ctx, body),
   } satisfies Partial<Handlers>;
@@ -32,6 +37,7 @@ function manage(ctx: UserContext, body: BodyOf<'manageWebhookDeliveries'>): Prom
       return viewResent(`A test was queued for ${test.endpoint}.`, test);
     },
     recover_since: async (input) => viewRecovery(await recoverSince(ctx, input)),
-    redeliver_matching: async (input) => viewRecovery(await redeliverMatchingDeliveries(ctx, input)),
+    redeliver_matching: async (input) =>
+      viewRecovery(await redeliverMatchingDeliveries(ctx, input), input.dry_run),
   });
 }

@@ -34,13 +34,36 @@ export type DeliveryRow = RowOf<typeof DELIVERY> &
 
 /** Selects the page before `query.before`, newest first, and one row more to detect a next page. */
 export function pageOfDeliveries(ctx: UserScope, query: DeliveryQuery): Sql<DeliveryRow> {
-  // The page is cut first, so that names, events and attempts are read only for its rows.
-  return onceIf(isCommonFirstPage(query))`
+  return onceIf(isCommonFirstPage(query))`${deliveriesOf(
+    ctx,
+    // The page is cut first, so that names, events and attempts are read only for its rows.
+    sql`select d.* from webhook_deliveries d where ${matching(ctx, query)}
+      order by d.created_at desc, d.id desc ${limitPast(query.limit)}`,
+  )}`;
+}
+
+export const oneDelivery = (ctx: UserScope, id: string): Sql<DeliveryRow> =>
+  deliveriesOf(
+    ctx,
+    sql`select d.* from webhook_deliveries d where ${ownRows(ctx, 'd')} and d.id = ${id}::uuid`,
+  );
+
+/** What was sent and answered in an attempt, in the contract's words. */
+export type ExchangeRow = DataOf<'getWebhookDelivery'>['exchanges'][number];
+
+export const exchangesOf = (ctx: UserScope, deliveryId: string): Sql<ExchangeRow> =>
+  sql`
+    select x.number::int as number, jsonb_build_object('url', x.url, 'headers', x.request_headers, 'body', x.request_body,
+        'body_bytes', x.request_bytes) as request,
+      case when x.response_body is not null then jsonb_build_object('headers', x.response_headers, 'body', x.response_body,
+        'is_cut', x.response_is_cut) end as response
+    from webhook_exchanges x where ${ownRows(ctx, 'x')} and x.delivery_id = ${deliveryId}::uuid
+    order by x.number`;
+
+function deliveriesOf(ctx: UserScope, rows: Sql): Sql<DeliveryRow> {
+  return sql`
     select ${DELIVERY}, ${EVENT}, e.sequence::text as sequence, c.name as "courierName", a.attempts
-    from (
-      select d.* from webhook_deliveries d where ${matching(ctx, query)}
-      order by d.created_at desc, d.id desc ${limitPast(query.limit)}
-    ) d
+    from (${rows}) d
     join events e on ${ownRows(ctx, 'e')} and e.tenant_id = d.tenant_id and e.id = d.event_id
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = d.tenant_id and c.id = d.courier_id
     cross join lateral (

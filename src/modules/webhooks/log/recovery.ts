@@ -49,7 +49,7 @@ export async function recoverSince(ctx: UserContext, input: Input<'recover_since
 }
 
 /**
- * Sends the events of the matching deliveries again, all or none.
+ * Sends the events of the matching deliveries again, all or none. A dry run only counts them.
  * @throws ApiError validation_failed, courier_not_found, quota_exceeded
  */
 export async function redeliverMatchingDeliveries(
@@ -68,6 +68,8 @@ export async function redeliverMatchingDeliveries(
         variant: 'too_many_webhooks',
         args: { limit: MAX_RECOVERED },
       });
+    if (input.dry_run)
+      return { since: filter.from, endpoints: countedOnly(obstacles, selectedOf), hasMore: false };
     const open = openOf(obstacles);
     // Checked before the write, because rolled-back rows would still take space in the table.
     const wanted = open.reduce((sum, endpoint) => sum + selectedOf(endpoint), 0);
@@ -94,6 +96,20 @@ function toFilter(input: Input<'redeliver_matching'>, courierId: string): Redeli
   if (to !== null && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
   const { endpoint = null, type = null, status = null, package_id: packageId = null } = input;
   return { courierId, from, to, endpoint, type, status, packageId };
+}
+
+/** What would be sent to each URL. */
+function countedOnly(
+  obstacles: Obstacles,
+  selectedOf: (endpoint: Endpoint) => number,
+): Recovery['endpoints'] {
+  const of = (endpoint: Endpoint): Recovered => ({
+    selected: selectedOf(endpoint),
+    queued: 0,
+    pending: 0,
+    skipped: obstacles.get(endpoint) ?? null,
+  });
+  return { add_package: of('add_package'), update_package: of('update_package') };
 }
 
 /** The URLs that can be sent to. */

@@ -9,7 +9,14 @@ import { newId } from '../../../platform/values/ids.js';
 import { targetCourierId } from '../../couriers/public.js';
 import { assertOpen, lockEndpoints } from './endpoints.js';
 import { readPageBefore, type PageBefore } from '../../../platform/context/read-page.js';
-import { pageOfDeliveries, type DeliveryQuery, type DeliveryRow } from './queries.js';
+import {
+  exchangesOf,
+  oneDelivery,
+  pageOfDeliveries,
+  type DeliveryQuery,
+  type DeliveryRow,
+  type ExchangeRow,
+} from './queries.js';
 
 /**
  * Returns one page of the delivery log: all couriers for staff, its own deliveries for a courier.
@@ -22,6 +29,19 @@ export async function listDeliveries(
   const { from, to, limit } = query;
   if (from && to && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
   return readPageBefore(ctx, pageOfDeliveries(ctx, query), limit);
+}
+
+/**
+ * Returns a delivery, and what was sent and answered in those of its attempts for which that was kept.
+ * @throws ApiError delivery_not_found
+ */
+export async function readDelivery(
+  ctx: UserContext,
+  id: string,
+): Promise<{ delivery: DeliveryRow; exchanges: ExchangeRow[] }> {
+  const [[delivery], exchanges] = await ctx.read([oneDelivery(ctx, id), exchangesOf(ctx, id)]);
+  if (!delivery) throw new ApiError('delivery_not_found');
+  return { delivery, exchanges };
 }
 
 type Action<Name extends string> = Extract<BodyOf<'manageWebhookDeliveries'>, { action: Name }>;

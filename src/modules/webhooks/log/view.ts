@@ -44,13 +44,16 @@ const OBSTACLES = {
   paused: 'is paused. Send a test first',
 } satisfies Record<Obstacle, string>;
 
-export function viewRecovery({ since, endpoints, hasMore }: Recovery): Managed {
+export function viewRecovery({ since, endpoints, hasMore }: Recovery, isDryRun = false): Managed {
   const total = endpoints.add_package.queued + endpoints.update_package.queued;
   const pending = endpoints.add_package.pending + endpoints.update_package.pending;
   const skipped = Object.entries(endpoints).flatMap(([name, { skipped: obstacle }]) =>
     obstacle ? [` ${name} ${OBSTACLES[obstacle]}.`] : [],
   );
-  const sent = `${countOf(total, 'event was', 'events were')} queued again.`;
+  const found = endpoints.add_package.selected + endpoints.update_package.selected;
+  const sent = isDryRun
+    ? `${countOf(found, 'event matches', 'events match')}. Nothing was sent.`
+    : `${countOf(total, 'event was', 'events were')} queued again.`;
   const hastened = pending > 0 ? ` ${countOf(pending, 'pending one is', 'pending ones are')} sent now.` : '';
   const rest = hasMore ? ' There are more events: repeat the request.' : '';
   return reply(`${sent}${hastened}${rest}${skipped.join('')}`, { since, endpoints, has_more: hasMore });

@@ -18,6 +18,8 @@ import { parseJson } from './text.js';
 export type SentLines = {
   /** Hash of the body's bytes. */
   sha256: string;
+  /** The size of the body. */
+  sizeBytes: number;
   /** The lines that are not empty. */
   lines: { number: number; bytes: Buffer }[];
   operation: Operation;
@@ -62,6 +64,7 @@ async function readLines(
   const isLight = lines.length <= LIGHT.lines && bytes.length <= LIGHT.bytes;
   return {
     sha256: hash.digest('hex'),
+    sizeBytes: bytes.length,
     lines,
     operation,
     limitParsing: (parse) => (isLight ? parse() : limitLines(caller, 'parse', parse)),

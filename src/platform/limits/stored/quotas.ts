@@ -19,7 +19,7 @@ export type QuotaOwner = string | UserCaller | KeyCaller;
 type NotesLimits = Pick<Scope, 'noteRateLimit'>;
 type QuotaTx = Pick<ReadTx, 'tenantId' | 'noteRateLimit' | 'query'>;
 
-const WINDOW_SECONDS = { day: 86_400, hour: 3_600 };
+const WINDOW_SECONDS = { day: 86_400, hour: 3_600, refilled: 86_400 };
 
 /**
  * Adds `amount` to the usage, in the transaction that does the work. Call it last, because it locks the quota's row until

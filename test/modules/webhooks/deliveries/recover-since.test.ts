@@ -18,7 +18,9 @@ beforeAll(() => setUrls(PARTNER));
 
 // Each test starts with an empty log.
 beforeEach(async () => {
-  await db.query('truncate events, webhook_deliveries, webhook_attempts, event_counters, webhook_endpoints');
+  await db.query(
+    'truncate events, webhook_deliveries, webhook_attempts, webhook_exchanges, event_counters, webhook_endpoints',
+  );
   await emptyQueue(service().owner);
 });
 

@@ -24,6 +24,7 @@ describe('isolation of webhook tables', () => {
     'events',
     'webhook_deliveries',
     'webhook_attempts',
+    'webhook_exchanges',
     'webhook_endpoints',
     'dispatches',
     'manifest_mails',
@@ -69,6 +70,8 @@ describe('isolation of webhook tables', () => {
           select $1, gen_random_uuid(), id, $2, 'add_package' from inserted returning id),
         tried as (insert into webhook_attempts (tenant_id, delivery_id, number, courier_id, started_at, duration_ms, outcome)
           select $1, id, 1, $2, now(), 1, 'timeout' from promised),
+        kept as (insert into webhook_exchanges (tenant_id, delivery_id, number, courier_id, url, request_headers, request_body,
+          request_bytes, expires_at) select $1, id, 1, $2, 'https://a.example/', '{}', '{}', 2, now() from promised),
         paused as (insert into webhook_endpoints (tenant_id, courier_id, endpoint) values ($1, $2, 'add_package')),
         mailed as (insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
           values ($1, gen_random_uuid(), $2, gen_random_uuid(), 'MAN', 'ready'))

@@ -94,7 +94,7 @@ const LINKS: Record<string, string> = {
   flagged_prealerts: officeLink('announcements', { status: 'flagged' }),
   packages_on_hold: officeLink('parcels', { status: 'on_hold,customs_hold' }),
   old_packages: officeLink('parcels', { age: '30', sort: 'entry_date_time' }),
-  failing_webhooks: officeLink('couriers'),
+  failing_webhooks: officeLink('webhooks'),
   draft_bills: officeLink('bills', { status: 'draft' }),
   unpaid_bills: officeLink('bills', { status: 'published' }),
 };

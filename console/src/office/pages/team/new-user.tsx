@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { CourierRecord } from '../../../../../sdk/typescript/src/index.js';
-import { api } from '../../../session/session.js';
 import { dateTime, t } from '../../../texts/texts.js';
 import { Choice } from '../../../ui/parts.js';
 import { courierChoices } from '../../list/courier-options.js';
 import { FormDialog, SecretDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
+import { manageUser } from './manage-user.js';
 import { ROLES } from './roles.js';
 
 type Props = {
@@ -31,7 +31,7 @@ export function NewUserDialog({ couriers, courierId, onClose, onCreated }: Props
     },
     async ({ username, full_name, email, role, courier_id }) => {
       if (role === 'courier' && courier_id === '') throw new Error(t('office.chooseCourier'));
-      const { data } = await api().users.manage({
+      const { data } = await manageUser({
         action: 'create',
         username: username.trim(),
         full_name: full_name.trim(),

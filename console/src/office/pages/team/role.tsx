@@ -1,11 +1,11 @@
 import type { ManagedUser } from '../../../../../sdk/typescript/src/index.js';
-import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { Choice } from '../../../ui/parts.js';
 import { courierChoices, useCouriers } from '../../list/courier-options.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { Form, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
+import { manageUser } from './manage-user.js';
 import { ROLES } from './roles.js';
 
 type Props = { user: ManagedUser; onClose: () => void; onChanged: () => void };
@@ -15,7 +15,7 @@ export function RoleDialog({ user: { user_id, username, role, courier_id }, onCl
   const couriers = useCouriers();
   const form = useForm({ role: String(role), courier_id: courier_id ?? '' }, async (values) => {
     if (values.role === 'courier' && values.courier_id === '') throw new Error(t('office.chooseCourier'));
-    await api().users.manage({
+    await manageUser({
       action: 'change_role',
       user_id,
       // The choices are the roles of the contract.

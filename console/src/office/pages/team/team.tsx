@@ -10,6 +10,7 @@ import { DataList } from '../../list/data-list.js';
 import { PAGE_SIZE, useList } from '../../list/listed.js';
 import type { ListColumn } from '../../list/table.js';
 import { ActiveTag } from '../../ui/active-tag.js';
+import { PasswordQuestion } from './manage-user.js';
 import { NewUserDialog } from './new-user.js';
 import { ROLES } from './roles.js';
 import { UserPanel } from './user-panel.js';
@@ -150,6 +151,7 @@ export function TeamPage() {
           onCreated={loaded.reload}
         />
       )}
+      <PasswordQuestion />
     </>
   );
 }

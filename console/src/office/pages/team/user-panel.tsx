@@ -9,6 +9,7 @@ import { ConfirmDialog, SecretDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { FactList, Panel } from '../../ui/panel.js';
 import { toast, toastFailure } from '../../ui/toasts.js';
+import { manageUser } from './manage-user.js';
 import { RoleDialog } from './role.js';
 import { UserSessions } from './user-sessions.js';
 
@@ -54,14 +55,12 @@ function Details({ user, onChanged }: DetailsProps) {
   const isSelf = session.value?.user.id === user_id;
   const close = () => setAsking(undefined);
   const enable = () =>
-    api()
-      .users.manage({ action: 'enable', user_id })
-      .then(() => {
-        toast(t('team.enabled', { username }));
-        onChanged();
-      }, toastFailure);
+    manageUser({ action: 'enable', user_id }).then(() => {
+      toast(t('team.enabled', { username }));
+      onChanged();
+    }, toastFailure);
   const act = async (action: Exclude<Asking, 'role'>) => {
-    const { data } = await api().users.manage({ action, user_id });
+    const { data } = await manageUser({ action, user_id });
     if ('one_time_password' in data)
       setPassword({ text: data.one_time_password, until: data.password_expires_at });
     else toast(t('office.saved', { name: username }));
@@ -139,7 +138,7 @@ function NameForm({ user, onChanged }: DetailsProps) {
   const isSelf = session.value?.user.id === user_id;
   const form = useForm({ full_name, email: email ?? '' }, async (values) => {
     const send = (name: string, address: string) =>
-      api().users.manage({
+      manageUser({
         action: 'update',
         user_id,
         full_name: name,

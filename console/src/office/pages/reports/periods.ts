@@ -1,0 +1,57 @@
+const DAY_MS = 86_400_000;
+
+/** The longest period of a report, in days. The service refuses longer ones. */
+export const MOST_DAYS = 31;
+
+/** A day of the service's figures. Weights are in lb. */
+type Day = { date: string; count: number; weight: number; count_before: number; weight_before: number };
+
+export type Unit = 'day' | 'week';
+
+/** What was received in a day or a week. `start` is its first day within the period. */
+export type Received = {
+  start: string;
+  count: number;
+  weight: number;
+  countBefore: number;
+  weightBefore: number;
+};
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const msOf = (day: string): number => Date.parse(`${day}T00:00:00Z`);
+
+/** Returns the last so many days until today, in UTC. */
+export const lastDays = (days: number, nowMs = Date.now()): { from: string; to: string } => ({
+  from: dayOf(nowMs - (days - 1) * DAY_MS),
+  to: dayOf(nowMs),
+});
+
+/** Returns what is wrong with a period, if anything is. */
+export function faultOf(from: string, to: string): 'reversed' | 'tooLong' | undefined {
+  if (to < from) return 'reversed';
+  return (msOf(to) - msOf(from)) / DAY_MS >= MOST_DAYS ? 'tooLong' : undefined;
+}
+
+/** Returns the days of the period, or its weeks. A week begins on Monday, so that the first and the last one may be shorter. */
+export function receivedPer(unit: Unit, days: Day[]): Received[] {
+  const groups = new Map<string, Received>();
+  for (const { date, count, weight, count_before, weight_before } of days) {
+    const key = unit === 'day' ? date : mondayOf(date);
+    const group = groups.get(key) ?? { start: date, count: 0, weight: 0, countBefore: 0, weightBefore: 0 };
+    groups.set(key, {
+      start: group.start,
+      count: group.count + count,
+      weight: sum(group.weight, weight),
+      countBefore: group.countBefore + count_before,
+      weightBefore: sum(group.weightBefore, weight_before),
+    });
+  }
+  return [...groups.values()];
+}
+
+const mondayOf = (day: string): string =>
+  dayOf(msOf(day) - ((new Date(msOf(day)).getUTCDay() + 6) % 7) * DAY_MS);
+
+/** In thousandths of a lb, because a sum of fractions is not exact. */
+const sum = (one: number, other: number): number =>
+  (Math.round(one * 1000) + Math.round(other * 1000)) / 1000;

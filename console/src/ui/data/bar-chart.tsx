@@ -1,0 +1,71 @@
+import { number } from '../../texts/texts.js';
+
+const WIDTH = 720;
+const HEIGHT = 220;
+const TOP = 24;
+const BOTTOM = 24;
+const GAP = 6;
+/** More labels than this under the bars overlap. */
+const MOST_LABELS = 12;
+
+export type Bar = { label: string; value: number; before?: number };
+
+type Props = {
+  caption: string;
+  /** What the bars are, and the bars on their left to compare with. */
+  title: string;
+  beforeTitle?: string;
+  bars: Bar[];
+};
+
+/** Values as bars. The page shows the same figures as a table beside it, which a screen reader reads instead. */
+export function BarChart({ caption, title, beforeTitle, bars }: Props) {
+  const most = Math.max(1, ...bars.flatMap(({ value, before = 0 }) => [value, before]));
+  const step = WIDTH / Math.max(1, bars.length);
+  const width = Math.min(64, (step - GAP) / (beforeTitle ? 2 : 1));
+  const each = Math.ceil(bars.length / MOST_LABELS);
+  const bar = (className: string, value: number, x: number) => {
+    const height = (value / most) * (HEIGHT - TOP - BOTTOM);
+    return <rect class={className} x={x} y={HEIGHT - BOTTOM - height} width={width} height={height} rx="2" />;
+  };
+  return (
+    <>
+      {beforeTitle && (
+        <p class="legend" aria-hidden="true">
+          <span class="legend-before" /> {beforeTitle} <span class="legend-today" /> {title}
+        </p>
+      )}
+      <div class="chart" tabIndex={0} role="group" aria-label={caption}>
+        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+          {bars.map(({ label, value, before }, index) => {
+            const middle = index * step + step / 2;
+            const x = beforeTitle ? middle : middle - width / 2;
+            return (
+              <g key={label}>
+                {beforeTitle && bar('chart-before', before ?? 0, middle - width)}
+                {bar('chart-bar', value, x)}
+                {index % each === 0 && (
+                  <>
+                    <text
+                      class="chart-value"
+                      x={middle}
+                      y={
+                        HEIGHT - BOTTOM - 6 - (Math.max(value, before ?? 0) / most) * (HEIGHT - TOP - BOTTOM)
+                      }
+                    >
+                      {number(value)}
+                    </text>
+                    <text class="chart-hour" x={middle} y={HEIGHT - 6}>
+                      {label}
+                    </text>
+                  </>
+                )}
+              </g>
+            );
+          })}
+          <line class="chart-line" x1="0" x2={WIDTH} y1={HEIGHT - BOTTOM} y2={HEIGHT - BOTTOM} />
+        </svg>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect, test } from '@jest/globals';
+import { DEMO } from '../../../fixtures/demo/seed.js';
+import { newServiceToken } from '../../../src/platform/access/service-tokens.js';
+import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
+
+// One MiB: about 240 small requests.
+const LIMIT = 1024 * 1024;
+const REQUEST_BYTES = 4 * 1024;
+const MOST = LIMIT / REQUEST_BYTES;
+
+let service: Service;
+
+// The level of an owner is also in the process, so each test has a service of its own.
+beforeEach(async () => {
+  service = await startService({ env: { WRITTEN_MIB_PER_DAY: '1' } });
+});
+
+const stopAfter = async (work: () => Promise<void>) => {
+  try {
+    await work();
+  } finally {
+    await service.stop();
+  }
+};
+
+const prealert = (key = DEMO.apiKeys.IEX, headers = {}): Call => ({
+  key,
+  headers,
+  body: { UserCode: key === DEMO.apiKeys.IEX ? 'IEX-1001' : 'HRB-2001', TrackingNumber: `W-${randomUUID()}` },
+});
+
+const customer = (as: string): Call => ({
+  as,
+  body: {
+    user_code: `W${randomUUID().slice(0, 8)}`,
+    first_name: 'F',
+    last_name: 'L',
+    ...(as === 'iex' ? {} : { courier_id: DEMO.couriers.IEX }),
+  },
+});
+
+/** Returns how many calls succeed before one is refused, and the refusal. */
+async function callUntilRefused(call: () => Promise<Reply>): Promise<{ served: number; refused: Reply }> {
+  for (let served = 0; served <= 2 * MOST; served += 1) {
+    const reply = await call();
+    if (reply.status === 429) return { served, refused: reply };
+    expect([200, 201]).toContain(reply.status);
+  }
+  throw new Error('No call was refused.');
+}
+
+const countRows = async (table: string) => {
+  const { rows } = await service.owner.query<{ n: number }>(`select count(*)::int as n from ${table}`);
+  return rows[0]?.n ?? 0;
+};
+
+const countWritten = () =>
+  Promise.all(['prealerts', 'audit_entries', 'events', 'idempotency_keys'].map(countRows));
+
+test('an API key in a loop is stopped at the allowance, with all that its courier has, and others are served on', () =>
+  stopAfter(async () => {
+    const first = prealert(DEMO.apiKeys.IEX, { 'idempotency-key': 'before' });
+    expect((await service.call('submitPrealert', first)).status).toBe(201);
+    const { served, refused } = await callUntilRefused(() => service.call('submitPrealert', prealert()));
+    expect(served).toBeGreaterThan(MOST / 2);
+    expect(served).toBeLessThan(MOST);
+    expect(refused.body).toMatchObject({ code: 'quota_exceeded' });
+    expect(refused.headers.get('ratelimit-policy')).toBe(`"written-bytes";q=${LIMIT};qu="bytes";w=86400`);
+    const seconds = Number(refused.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThan(2 * (86_400 / MOST));
+
+    const before = await countWritten();
+    const keyed = prealert(DEMO.apiKeys.IEX, { 'idempotency-key': 'refused' });
+    for (const call of [keyed, keyed, prealert()])
+      expect((await service.call('submitPrealert', call)).status).toBe(429);
+    expect((await service.call('createCustomer', customer('iex'))).status).toBe(429);
+    expect(await countWritten()).toEqual(before);
+
+    const replay = await service.call('submitPrealert', first);
+    expect([replay.status, replay.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+    expect((await service.call('listCustomers', { as: 'iex' })).status).toBe(200);
+    expect((await service.call('submitPrealert', prealert(DEMO.apiKeys.HRB))).status).toBe(201);
+    expect((await service.call('createCustomer', customer('admin'))).status).toBe(200);
+    // Ending a session must always work.
+    expect((await service.call('manageSessions', { as: 'iex', body: { action: 'logout' } })).status).toBe(
+      200,
+    );
+  }));
+
+test('a session of the staff in a loop of audited changes is stopped, and the audit log with it', () =>
+  stopAfter(async () => {
+    const before = await countRows('audit_entries');
+    await callUntilRefused(() => service.call('createCustomer', customer('admin')));
+    const entries = await countRows('audit_entries');
+    expect(entries - before).toBeLessThan(2 * MOST);
+    expect((await service.call('createCustomer', customer('admin'))).status).toBe(429);
+    expect(await countRows('audit_entries')).toBe(entries);
+    expect((await service.call('createCustomer', customer('manager'))).status).toBe(200);
+  }));
+
+test('a batch is charged for what it carries, and a request that writes nothing is free', () =>
+  stopAfter(async () => {
+    for (let n = 0; n < MOST + 10; n += 1)
+      expect((await service.call('createCustomer', { as: 'iex', body: {} })).status).toBe(400);
+    const lines = Array.from({ length: 500 }, () =>
+      JSON.stringify({ UserCode: 'IEX-1001', TrackingNumber: `B-${randomUUID()}` }),
+    );
+    const batch: Call = {
+      key: DEMO.apiKeys.IEX,
+      body: Buffer.from(lines.join('\n')),
+      headers: { 'content-type': 'application/x-ndjson' },
+    };
+    expect((await service.call('submitPrealert', batch)).status).toBeLessThan(300);
+    expect((await service.call('submitPrealert', prealert())).status).toBe(429);
+  }));
+
+test('requests at the same time pass the allowance by no more than what was granted before the first answer', () =>
+  stopAfter(async () => {
+    expect((await service.call('submitPrealert', prealert())).status).toBe(201);
+    const replies = await Promise.all(
+      Array.from({ length: 2 * MOST }, () => service.call('submitPrealert', prealert())),
+    );
+    const served = replies.filter(({ status }) => status === 201);
+    expect(served.length).toBeLessThan(MOST);
+    expect(served.length).toBeGreaterThan(0);
+  }));
+
+test('an invented service token of a courier uses up nothing of the courier', () =>
+  stopAfter(async () => {
+    const token = newServiceToken({ tokenId: randomUUID(), courierId: DEMO.couriers.IEX });
+    for (let n = 0; n < MOST + 10; n += 1) {
+      const reply = await service.call('submitPrealert', {
+        headers: { authorization: `Bearer ${token}` },
+        body: prealert().body as object,
+      });
+      expect([401, 403, 429]).toContain(reply.status);
+    }
+    expect((await service.call('submitPrealert', prealert())).status).toBe(201);
+  }));
