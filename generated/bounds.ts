@@ -436,6 +436,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "listBillingRun": {
     "query": "read"
   },
+  "listBillMails": {
+    "query": "read"
+  },
+  "sendBill": {
+    "application/json": "record"
+  },
   "manageBillingRun": {
     "application/json": "billing_run"
   },

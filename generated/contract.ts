@@ -2018,6 +2018,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/BillMails.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the mails of a bill
+         * @description For administrators and managers. Returns when a bill was sent, to which address, by whom, and with which result, newest first. Entries
+         *     are kept for two years.
+         */
+        get: operations["listBillMails"];
+        put?: never;
+        /**
+         * Send a bill by mail
+         * @description For administrators and managers. Queues a mail with the bill as PDF to the e-mail address of the courier's profile. The response does
+         *     not wait for the mail server: `listBillMails` shows the result.
+         *
+         *     The PDF is what the courier sees: tracking numbers of packages without a customer are masked. A bill with more than 10,000 lines is
+         *     sent without the PDF, and the mail says how to get the lines.
+         *
+         *     A bill that was sent already, or is queued, is refused unless `again` is `true`. A mail that failed or was skipped does not count.
+         */
+        post: operations["sendBill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/GetCourierRates.php": {
         parameters: {
             query?: never;
@@ -3500,7 +3531,7 @@ export interface components {
          *     | 400 | `bill_too_large` | The bill would have too many packages, or too large a total. |
          *     | 400 | `bill_total_negative` | The lines of the bill would have a total below 0. |
          *     | 400 | `bill_not_draft` | The bill is published. Only a draft can be changed. |
-         *     | 400 | `bill_not_published` | The bill is a draft. Only a published bill can be paid. |
+         *     | 400 | `bill_not_published` | The bill is a draft. Only a published bill can be paid or sent. |
          *     | 400 | `payment_exceeds_balance` | The payment is larger than the balance of the bill. |
          *     | 400 | `too_many_payments` | The bill has as many payments as a bill can have, voided ones included. |
          *     | 400 | `bill_too_long` | The bill has more lines than a PDF can have. |
@@ -3549,6 +3580,8 @@ export interface components {
          *     | 408 | `request_timeout` | The request did not arrive completely in time. |
          *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
          *     | 409 | `parcel_disputed` | Another courier claims the parcel, or has announced it. The warehouse decides. |
+         *     | 409 | `bill_already_sent` | The bill was sent to its courier already, or waits to be sent. |
+         *     | 409 | `courier_address_missing` | The courier has no usable e-mail address, so its bills cannot be sent. |
          *     | 409 | `duplicate_user_code` | Another customer of the courier has this user code. |
          *     | 409 | `rename_unfinished` | Pre-alerts of another customer still get their new user code. |
          *     | 409 | `webhook_secret_changed` | The named webhook secret is not the previous one. |
@@ -3577,7 +3610,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "parcel_disputed" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -7024,6 +7057,52 @@ export interface components {
              */
             next_after: string | null;
         };
+        /**
+         * @description Language of the mail, English or Spanish. The attached PDF is in English.
+         * @enum {string}
+         */
+        BillMailLanguage: "en" | "es";
+        /**
+         * @description | Value | Meaning |
+         *     |---|---|
+         *     | `queued` | Waits to be sent, or for the next attempt. |
+         *     | `sent` | The mail server has accepted it. |
+         *     | `failed` | Was refused, or all attempts failed: see `error`. |
+         *     | `skipped` | Was not sent, because this deployment does not mail the address: see `error`. |
+         * @enum {string}
+         */
+        BillMailStatus: "queued" | "sent" | "failed" | "skipped";
+        BillMail: {
+            mail_id: components["schemas"]["Uuid"];
+            bill_id: components["schemas"]["Uuid"];
+            courier_id: components["schemas"]["Uuid"];
+            /** @description The courier's e-mail address when the mail was requested. */
+            recipient: string;
+            language: components["schemas"]["BillMailLanguage"];
+            status: components["schemas"]["BillMailStatus"];
+            /** @description Why the latest attempt did not succeed; `null` if there is no reason to report. */
+            error: string | null;
+            /** @description When the mail was requested, in UTC. */
+            requested_at: components["schemas"]["UtcDateTime"];
+            /** @description Name of the user who requested it; `null` if the user no longer exists. */
+            requested_by: string | null;
+            /** @description When it was sent, failed or was skipped, in UTC, `YYYY-MM-DD HH:MM:SS`; `null` while it is queued. */
+            settled_at: string | null;
+        };
+        BillSending: {
+            /**
+             * Format: uuid
+             * @description A published or paid bill.
+             */
+            bill_id: string;
+            /** @description Whether to send a bill that was sent already, or that is queued. Unless it is `true`, such a bill is refused with `bill_already_sent`. */
+            again?: boolean;
+            /**
+             * @description Language of the mail. If omitted, the language of the latest mail with a bill to this courier, and English if there was none.
+             * @enum {string}
+             */
+            language?: "en" | "es";
+        };
         /** @description A weight range and the flat fee for a package in it. */
         RateTier: {
             /** @description Identifier of the tier. */
@@ -9084,6 +9163,14 @@ export interface components {
         ManageBillingRunResult: components["schemas"]["Success"] & {
             data: components["schemas"]["BillingRunOutcome"];
         };
+        ListBillMailsResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["BillMail"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        SendBillResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["BillMail"];
+        };
         GetCourierRatesResult: components["schemas"]["Success"] & {
             data: components["schemas"]["RateTables"];
         };
@@ -9223,10 +9310,42 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /**
+         * @description - `bill_already_sent`: The bill was sent to its courier already, or waits to be sent.
+         *     - `courier_address_missing`: The courier has no usable e-mail address, so its bills cannot be sent.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "BillAlreadySent.CourierAddressMissing.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The bill does not exist. For couriers also if it is a draft, or belongs to another courier. */
         BillNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The bill does not exist. For couriers also if it is a draft, or belongs to another courier. */
+        "BillNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -10354,6 +10473,22 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "ListBillMails.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "ListBillingRun.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -10798,7 +10933,7 @@ export interface components {
          *     - `bill_too_large`: The bill would have too many packages, or too large a total.
          *     - `bill_total_negative`: The lines of the bill would have a total below 0.
          *     - `bill_not_draft`: The bill is published. Only a draft can be changed.
-         *     - `bill_not_published`: The bill is a draft. Only a published bill can be paid.
+         *     - `bill_not_published`: The bill is a draft. Only a published bill can be paid or sent.
          *     - `payment_exceeds_balance`: The payment is larger than the balance of the bill.
          *     - `too_many_payments`: The bill has as many payments as a bill can have, voided ones included.
          */
@@ -12241,6 +12376,26 @@ export interface components {
         "SearchCustomers.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `bill_not_published`: The bill is a draft. Only a published bill can be paid or sent.
+         */
+        "SendBill.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -17595,6 +17750,129 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBillMails: {
+        parameters: {
+            query: {
+                /**
+                 * @description The bill.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402
+                 */
+                bill_id: components["schemas"]["Uuid"];
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Mails per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The mails, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 mail found.",
+                     *       "data": [
+                     *         {
+                     *           "mail_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                     *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "recipient": "billing@iex.example",
+                     *           "language": "en",
+                     *           "status": "sent",
+                     *           "error": null,
+                     *           "requested_at": "2026-12-01 09:30:00",
+                     *           "requested_by": "Maria Manager",
+                     *           "settled_at": "2026-12-01 09:30:02"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 50,
+                     *         "total_records": 1,
+                     *         "total_pages": 1
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListBillMailsResult"];
+                };
+            };
+            400: components["responses"]["ListBillMails.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.billing.manage"];
+            404: components["responses"]["BillNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendBill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BillSending"];
+            };
+        };
+        responses: {
+            /** @description The mail is queued. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendBillResult"];
+                };
+            };
+            400: components["responses"]["SendBill.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.billing.manage"];
+            404: components["responses"]["BillNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["BillAlreadySent.CourierAddressMissing.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttemptsOrBytes"];

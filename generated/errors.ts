@@ -250,7 +250,8 @@ export const errorCatalogue = {
   "bill_not_published": {
     "status": 400,
     "messages": {
-      "default": "The bill is a draft. Publish it before you record a payment."
+      "default": "The bill is a draft. Publish it before you record a payment.",
+      "mail": "The bill is a draft. Publish it before you send it."
     }
   },
   "payment_exceeds_balance": {
@@ -561,6 +562,19 @@ export const errorCatalogue = {
     "status": 409,
     "messages": {
       "default": "Another courier claims this parcel, so you cannot set its customer. Claim it with ClaimParcel.php, and wait for the decision of the warehouse."
+    }
+  },
+  "bill_already_sent": {
+    "status": 409,
+    "messages": {
+      "default": "Bill {number} was sent on {at} UTC to {recipient}. Set again to true to send it once more.",
+      "queued": "Bill {number} waits since {at} UTC to be sent to {recipient}. Set again to true to send it once more."
+    }
+  },
+  "courier_address_missing": {
+    "status": 409,
+    "messages": {
+      "default": "{courier} has no usable e-mail address. Set email in the profile of the courier, then send the bill."
     }
   },
   "duplicate_user_code": {
@@ -1519,6 +1533,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_too_large', options: { variant: 'amount'; args: { amount: string; limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'adjustment'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
+  | [code: 'bill_not_published', options: { variant: 'mail'; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
   | [code: 'too_many_payments' | 'bill_too_long' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'key_missing', options: { variant: 'token_sent' | 'key_as_token'; errors?: Entry[] } & Detail]
@@ -1537,6 +1552,8 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'duplicate_tracking_number', options: { variant: 'differs'; args: { user_code: string }; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'package'; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'lines'; args: { count: number }; errors?: Entry[] } & Detail]
+  | [code: 'bill_already_sent', options: { variant?: 'default' | 'queued'; args: { number: string; at: string; recipient: string }; errors?: Entry[] } & Detail]
+  | [code: 'courier_address_missing', options: { variant?: 'default'; args: { courier: string }; errors?: Entry[] } & Detail]
   | [code: 'label_queue_full', options: { variant?: 'default'; args: { waiting: number; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant?: 'default' | 'lines' | 'one_or_lines' | 'line' | 'file'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]

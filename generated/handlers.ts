@@ -124,6 +124,10 @@ export type Handlers = {
   listBillingRun: Handler<'listBillingRun'>;
   /** Draft or publish the bills of a month */
   manageBillingRun: Handler<'manageBillingRun'>;
+  /** List the mails of a bill */
+  listBillMails: Handler<'listBillMails'>;
+  /** Send a bill by mail */
+  sendBill: Handler<'sendBill'>;
   /** Read rate tables */
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */

@@ -6,6 +6,7 @@ import { loginHandlers } from './modules/auth/login/handlers.js';
 import { billHandlers } from './modules/bills/handlers.js';
 import { paymentTermsHandlers } from './modules/bills/payment-terms/handlers.js';
 import { billAccountHandlers } from './modules/bills/accounts/handlers.js';
+import { billMailHandlers } from './modules/bills/mails/handlers.js';
 import { billingRunHandlers } from './modules/bills/run/handlers.js';
 import { customerHandlers } from './modules/customers/handlers.js';
 import { carrierHandlers } from './modules/carriers/handlers.js';
@@ -72,6 +73,7 @@ export function makeHandlers(deps: Deps) {
     ...paymentTermsHandlers(),
     ...billAccountHandlers(),
     ...billingRunHandlers(deps),
+    ...billMailHandlers(),
     ...courierHandlers(deps),
     ...courierAdministrationHandlers(deps),
     ...warehouseHandlers(),

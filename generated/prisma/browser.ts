@@ -228,6 +228,11 @@ export type BillLine = Prisma.BillLineModel
  */
 export type BillPayment = Prisma.BillPaymentModel
 /**
+ * Model BillMail
+ * A mail to a courier with a published bill. Couriers do not see it.
+ */
+export type BillMail = Prisma.BillMailModel
+/**
  * Model BillCounter
  * The number of the tenant's last published bill. The row stays locked until the commit, so that numbers have no gaps and no
  * duplicates.

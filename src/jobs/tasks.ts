@@ -1,4 +1,5 @@
 import { appendAllToChains } from '../modules/audit-log/append-to-chain.js';
+import { makeBillMailSender } from '../modules/bills/mails/send-bill-mail.js';
 import { sendAccountMail } from '../modules/mail/account-mails/send-account-mail.js';
 import { sendManifestMail } from '../modules/mail/manifest-mails/send-manifest-mail.js';
 import { preparePasswordReset } from '../modules/password-reset/prepare.js';
@@ -23,6 +24,7 @@ export function makeTasks(deps: TaskDeps): Tasks {
     sendAccountMail: observeJobs(deps, 'sendAccountMail', (own, mail) =>
       sendAccountMail({ ...own, passwordResetUrl: own.config.passwordResetUrl }, mail),
     ),
+    sendBillMail: observeJobs(deps, 'sendBillMail', makeBillMailSender()),
     preparePasswordReset: observeJobs(deps, 'preparePasswordReset', preparePasswordReset),
     syncCustomers: observeJobs(deps, 'syncCustomers', makeCustomerSync(deps)),
     scheduleCustomerSyncs: observeJobs(deps, 'scheduleCustomerSyncs', scheduleCustomerSyncs),

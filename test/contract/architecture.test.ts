@@ -167,6 +167,7 @@ describe('each concern has one location', () => {
   test('no module stores the time of the process', () => {
     const clocks = sources.filter(({ path, text }) => moduleOf(path) && text.includes('new Date()'));
     expect(clocks.map(({ path }) => path).sort()).toEqual([
+      'src/modules/bills/mails/send-bill-mail.ts',
       'src/modules/mail/account-mails/send-account-mail.ts',
       'src/modules/mail/manifest-mails/send-manifest-mail.ts',
       'src/modules/packages/handlers.ts',

@@ -148,6 +148,7 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   },
   'listBillingRun month': { isNoFilter: 'selects the figures of each courier: list-billing-run.test.ts' },
 
+  'listBillMails bill_id': { isNoFilter: 'selects the bill' },
   'getCourierBill bill_id': { isNoFilter: 'selects the bill' },
   'getCourierStatement courier_id': { isNoFilter: 'selects the account' },
   'getCourierStatement from': (all) => {

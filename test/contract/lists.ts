@@ -50,6 +50,7 @@ const REQUIRED_PARAMS: Partial<Record<OperationId, Values>> = {
   searchCustomers: { q: 'smith' },
   listEvents: { courier_id: DEMO.couriers.IEX },
   getCourierBill: { bill_id: DEMO.bills.published },
+  listBillMails: { bill_id: DEMO.bills.published },
   getCourierStatement: { courier_id: DEMO.couriers.IEX, from: '2020-01-01', to: '2100-01-01' },
   getBillingReconciliation: lastYear(),
   listBillingRun: { month: '2024-05' },

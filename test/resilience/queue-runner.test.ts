@@ -100,6 +100,7 @@ const tasksOf = ({ work }: Site): Tasks => ({
   deliver: noop,
   sendPending: noop,
   sendAccountMail: noop,
+  sendBillMail: noop,
   preparePasswordReset: noop,
   syncCustomers: noop,
   scheduleCustomerSyncs: noop,

@@ -296,6 +296,10 @@ describe.each(LAYERS)('with %s', (name, options) => {
     shared.push(await service.call('getPaymentTerms', { as: principal }));
     shared.push(await get('listCourierStatements'));
     shared.push(await service.call('listBillingRun', { as: principal, query: { month: '2024-05' } }));
+    const { billId } = couriers[ownCourierOf(principal)];
+    const mails = await get('listBillMails', { bill_id: billId });
+    expect(mails.body['data']).toHaveLength(1);
+    shared.push(mails);
     const searches = ['canary:', 'canary:IEX', 'canary:TW', 'e', '%'].map((search) => ({ search }));
     const filters: Call['query'][] = [{ is_active: true }, { is_active: false }, { sort_by: 'courier_code' }];
     const queries = [{}, ...some(filters), ...some(searches, 3)];

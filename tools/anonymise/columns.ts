@@ -71,6 +71,12 @@ const INVENTORY: Record<string, Table> = {
     text: 'user_agent last_error',
     secret: 'secret_cipher',
   },
+  'public.bill_mails': {
+    keep: 'tenant_id id bill_id courier_id attempt_count requested_by created_at settled_at',
+    code: 'language status',
+    email: 'recipient',
+    text: 'last_error',
+  },
   'public.password_resets': {
     keep: 'tenant_id id requested_at user_id token_version expires_at consumed_at',
     lowerText: 'username',

@@ -438,6 +438,7 @@ export const ModelName = {
   Bill: 'Bill',
   BillLine: 'BillLine',
   BillPayment: 'BillPayment',
+  BillMail: 'BillMail',
   BillCounter: 'BillCounter',
   PaymentTerm: 'PaymentTerm',
   AuditEntry: 'AuditEntry',
@@ -469,7 +470,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billMail" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3507,6 +3508,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    BillMail: {
+      payload: Prisma.$BillMailPayload<ExtArgs>
+      fields: Prisma.BillMailFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BillMailFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillMailPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BillMailFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillMailPayload>
+        }
+        findFirst: {
+          args: Prisma.BillMailFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillMailPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BillMailFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillMailPayload>
+        }
+        findMany: {
+          args: Prisma.BillMailFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillMailPayload>[]
+        }
+        create: {
+          args: Prisma.BillMailCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillMailPayload>
+        }
+        createMany: {
+          args: Prisma.BillMailCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BillMailCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillMailPayload>[]
+        }
+        delete: {
+          args: Prisma.BillMailDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillMailPayload>
+        }
+        update: {
+          args: Prisma.BillMailUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillMailPayload>
+        }
+        deleteMany: {
+          args: Prisma.BillMailDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BillMailUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BillMailUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillMailPayload>[]
+        }
+        upsert: {
+          args: Prisma.BillMailUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BillMailPayload>
+        }
+        aggregate: {
+          args: Prisma.BillMailAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBillMail>
+        }
+        groupBy: {
+          args: Prisma.BillMailGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BillMailGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BillMailCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BillMailCountAggregateOutputType> | number
+        }
+      }
+    }
     BillCounter: {
       payload: Prisma.$BillCounterPayload<ExtArgs>
       fields: Prisma.BillCounterFieldRefs
@@ -5372,6 +5447,24 @@ export const BillPaymentScalarFieldEnum = {
 export type BillPaymentScalarFieldEnum = (typeof BillPaymentScalarFieldEnum)[keyof typeof BillPaymentScalarFieldEnum]
 
 
+export const BillMailScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  billId: 'billId',
+  courierId: 'courierId',
+  recipient: 'recipient',
+  language: 'language',
+  status: 'status',
+  attemptCount: 'attemptCount',
+  lastError: 'lastError',
+  requestedBy: 'requestedBy',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type BillMailScalarFieldEnum = (typeof BillMailScalarFieldEnum)[keyof typeof BillMailScalarFieldEnum]
+
+
 export const BillCounterScalarFieldEnum = {
   tenantId: 'tenantId',
   lastNumber: 'lastNumber'
@@ -5977,6 +6070,7 @@ export type GlobalOmitConfig = {
   bill?: Prisma.BillOmit
   billLine?: Prisma.BillLineOmit
   billPayment?: Prisma.BillPaymentOmit
+  billMail?: Prisma.BillMailOmit
   billCounter?: Prisma.BillCounterOmit
   paymentTerm?: Prisma.PaymentTermOmit
   auditEntry?: Prisma.AuditEntryOmit

@@ -92,6 +92,7 @@ export const ModelName = {
   Bill: 'Bill',
   BillLine: 'BillLine',
   BillPayment: 'BillPayment',
+  BillMail: 'BillMail',
   BillCounter: 'BillCounter',
   PaymentTerm: 'PaymentTerm',
   AuditEntry: 'AuditEntry',
@@ -766,6 +767,24 @@ export const BillPaymentScalarFieldEnum = {
 } as const
 
 export type BillPaymentScalarFieldEnum = (typeof BillPaymentScalarFieldEnum)[keyof typeof BillPaymentScalarFieldEnum]
+
+
+export const BillMailScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  billId: 'billId',
+  courierId: 'courierId',
+  recipient: 'recipient',
+  language: 'language',
+  status: 'status',
+  attemptCount: 'attemptCount',
+  lastError: 'lastError',
+  requestedBy: 'requestedBy',
+  createdAt: 'createdAt',
+  settledAt: 'settledAt'
+} as const
+
+export type BillMailScalarFieldEnum = (typeof BillMailScalarFieldEnum)[keyof typeof BillMailScalarFieldEnum]
 
 
 export const BillCounterScalarFieldEnum = {

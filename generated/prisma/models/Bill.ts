@@ -363,6 +363,7 @@ export type BillWhereInput = {
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   lines?: Prisma.BillLineListRelationFilter
   payments?: Prisma.BillPaymentListRelationFilter
+  mails?: Prisma.BillMailListRelationFilter
 }
 
 export type BillOrderByWithRelationInput = {
@@ -390,6 +391,7 @@ export type BillOrderByWithRelationInput = {
   courier?: Prisma.CourierOrderByWithRelationInput
   lines?: Prisma.BillLineOrderByRelationAggregateInput
   payments?: Prisma.BillPaymentOrderByRelationAggregateInput
+  mails?: Prisma.BillMailOrderByRelationAggregateInput
 }
 
 export type BillWhereUniqueInput = Prisma.AtLeast<{
@@ -423,6 +425,7 @@ export type BillWhereUniqueInput = Prisma.AtLeast<{
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   lines?: Prisma.BillLineListRelationFilter
   payments?: Prisma.BillPaymentListRelationFilter
+  mails?: Prisma.BillMailListRelationFilter
 }, "tenantId_id" | "tenantId_invoiceNumber" | "tenantId_sequenceNumber">
 
 export type BillOrderByWithAggregationInput = {
@@ -504,6 +507,7 @@ export type BillCreateInput = {
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
+  mails?: Prisma.BillMailCreateNestedManyWithoutBillInput
 }
 
 export type BillUncheckedCreateInput = {
@@ -530,6 +534,7 @@ export type BillUncheckedCreateInput = {
   dueDate?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
+  mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
 }
 
 export type BillUpdateInput = {
@@ -555,6 +560,7 @@ export type BillUpdateInput = {
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
+  mails?: Prisma.BillMailUpdateManyWithoutBillNestedInput
 }
 
 export type BillUncheckedUpdateInput = {
@@ -581,6 +587,7 @@ export type BillUncheckedUpdateInput = {
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
+  mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
 }
 
 export type BillCreateManyInput = {
@@ -841,6 +848,20 @@ export type BillUpdateOneRequiredWithoutPaymentsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.BillUpdateToOneWithWhereWithoutPaymentsInput, Prisma.BillUpdateWithoutPaymentsInput>, Prisma.BillUncheckedUpdateWithoutPaymentsInput>
 }
 
+export type BillCreateNestedOneWithoutMailsInput = {
+  create?: Prisma.XOR<Prisma.BillCreateWithoutMailsInput, Prisma.BillUncheckedCreateWithoutMailsInput>
+  connectOrCreate?: Prisma.BillCreateOrConnectWithoutMailsInput
+  connect?: Prisma.BillWhereUniqueInput
+}
+
+export type BillUpdateOneRequiredWithoutMailsNestedInput = {
+  create?: Prisma.XOR<Prisma.BillCreateWithoutMailsInput, Prisma.BillUncheckedCreateWithoutMailsInput>
+  connectOrCreate?: Prisma.BillCreateOrConnectWithoutMailsInput
+  upsert?: Prisma.BillUpsertWithoutMailsInput
+  connect?: Prisma.BillWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.BillUpdateToOneWithWhereWithoutMailsInput, Prisma.BillUpdateWithoutMailsInput>, Prisma.BillUncheckedUpdateWithoutMailsInput>
+}
+
 export type BillCreateWithoutCourierInput = {
   id: string
   invoiceNumber: string
@@ -863,6 +884,7 @@ export type BillCreateWithoutCourierInput = {
   dueDate?: Date | string | null
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
+  mails?: Prisma.BillMailCreateNestedManyWithoutBillInput
 }
 
 export type BillUncheckedCreateWithoutCourierInput = {
@@ -887,6 +909,7 @@ export type BillUncheckedCreateWithoutCourierInput = {
   dueDate?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
+  mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
 }
 
 export type BillCreateOrConnectWithoutCourierInput = {
@@ -964,6 +987,7 @@ export type BillCreateWithoutLinesInput = {
   dueDate?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
+  mails?: Prisma.BillMailCreateNestedManyWithoutBillInput
 }
 
 export type BillUncheckedCreateWithoutLinesInput = {
@@ -989,6 +1013,7 @@ export type BillUncheckedCreateWithoutLinesInput = {
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
+  mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
 }
 
 export type BillCreateOrConnectWithoutLinesInput = {
@@ -1029,6 +1054,7 @@ export type BillUpdateWithoutLinesInput = {
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
+  mails?: Prisma.BillMailUpdateManyWithoutBillNestedInput
 }
 
 export type BillUncheckedUpdateWithoutLinesInput = {
@@ -1054,6 +1080,7 @@ export type BillUncheckedUpdateWithoutLinesInput = {
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
+  mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
 }
 
 export type BillCreateWithoutPaymentsInput = {
@@ -1078,6 +1105,7 @@ export type BillCreateWithoutPaymentsInput = {
   dueDate?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
+  mails?: Prisma.BillMailCreateNestedManyWithoutBillInput
 }
 
 export type BillUncheckedCreateWithoutPaymentsInput = {
@@ -1103,6 +1131,7 @@ export type BillUncheckedCreateWithoutPaymentsInput = {
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
+  mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
 }
 
 export type BillCreateOrConnectWithoutPaymentsInput = {
@@ -1143,6 +1172,7 @@ export type BillUpdateWithoutPaymentsInput = {
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
+  mails?: Prisma.BillMailUpdateManyWithoutBillNestedInput
 }
 
 export type BillUncheckedUpdateWithoutPaymentsInput = {
@@ -1168,6 +1198,125 @@ export type BillUncheckedUpdateWithoutPaymentsInput = {
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
+  mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
+}
+
+export type BillCreateWithoutMailsInput = {
+  id: string
+  invoiceNumber: string
+  sequenceNumber?: number | null
+  serviceType: string
+  startDate: Date | string
+  endDate: Date | string
+  totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
+  createdAt?: Date | string
+  publishedAt?: Date | string | null
+  dueDate?: Date | string | null
+  courier: Prisma.CourierCreateNestedOneWithoutBillsInput
+  lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
+  payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
+}
+
+export type BillUncheckedCreateWithoutMailsInput = {
+  tenantId: string
+  id: string
+  invoiceNumber: string
+  sequenceNumber?: number | null
+  courierId: string
+  serviceType: string
+  startDate: Date | string
+  endDate: Date | string
+  totalPackages: number
+  taxRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal: runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount: runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: string | null
+  createdAt?: Date | string
+  publishedAt?: Date | string | null
+  dueDate?: Date | string | null
+  lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
+  payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
+}
+
+export type BillCreateOrConnectWithoutMailsInput = {
+  where: Prisma.BillWhereUniqueInput
+  create: Prisma.XOR<Prisma.BillCreateWithoutMailsInput, Prisma.BillUncheckedCreateWithoutMailsInput>
+}
+
+export type BillUpsertWithoutMailsInput = {
+  update: Prisma.XOR<Prisma.BillUpdateWithoutMailsInput, Prisma.BillUncheckedUpdateWithoutMailsInput>
+  create: Prisma.XOR<Prisma.BillCreateWithoutMailsInput, Prisma.BillUncheckedCreateWithoutMailsInput>
+  where?: Prisma.BillWhereInput
+}
+
+export type BillUpdateToOneWithWhereWithoutMailsInput = {
+  where?: Prisma.BillWhereInput
+  data: Prisma.XOR<Prisma.BillUpdateWithoutMailsInput, Prisma.BillUncheckedUpdateWithoutMailsInput>
+}
+
+export type BillUpdateWithoutMailsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  serviceType?: Prisma.StringFieldUpdateOperationsInput | string
+  startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
+  lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
+  payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
+}
+
+export type BillUncheckedUpdateWithoutMailsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  invoiceNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  sequenceNumber?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  courierId?: Prisma.StringFieldUpdateOperationsInput | string
+  serviceType?: Prisma.StringFieldUpdateOperationsInput | string
+  startDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endDate?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  totalPackages?: Prisma.IntFieldUpdateOperationsInput | number
+  taxRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  subtotal?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  taxAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  totalAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  paidAmount?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  billFrom?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  billTo?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  remarks?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
+  payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
 }
 
 export type BillCreateManyCourierInput = {
@@ -1214,6 +1363,7 @@ export type BillUpdateWithoutCourierInput = {
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
+  mails?: Prisma.BillMailUpdateManyWithoutBillNestedInput
 }
 
 export type BillUncheckedUpdateWithoutCourierInput = {
@@ -1238,6 +1388,7 @@ export type BillUncheckedUpdateWithoutCourierInput = {
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
+  mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
 }
 
 export type BillUncheckedUpdateManyWithoutCourierInput = {
@@ -1270,11 +1421,13 @@ export type BillUncheckedUpdateManyWithoutCourierInput = {
 export type BillCountOutputType = {
   lines: number
   payments: number
+  mails: number
 }
 
 export type BillCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   lines?: boolean | BillCountOutputTypeCountLinesArgs
   payments?: boolean | BillCountOutputTypeCountPaymentsArgs
+  mails?: boolean | BillCountOutputTypeCountMailsArgs
 }
 
 /**
@@ -1299,6 +1452,13 @@ export type BillCountOutputTypeCountLinesArgs<ExtArgs extends runtime.Types.Exte
  */
 export type BillCountOutputTypeCountPaymentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.BillPaymentWhereInput
+}
+
+/**
+ * BillCountOutputType without action
+ */
+export type BillCountOutputTypeCountMailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.BillMailWhereInput
 }
 
 
@@ -1327,6 +1487,7 @@ export type BillSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   lines?: boolean | Prisma.Bill$linesArgs<ExtArgs>
   payments?: boolean | Prisma.Bill$paymentsArgs<ExtArgs>
+  mails?: boolean | Prisma.Bill$mailsArgs<ExtArgs>
   _count?: boolean | Prisma.BillCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["bill"]>
 
@@ -1409,6 +1570,7 @@ export type BillInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   lines?: boolean | Prisma.Bill$linesArgs<ExtArgs>
   payments?: boolean | Prisma.Bill$paymentsArgs<ExtArgs>
+  mails?: boolean | Prisma.Bill$mailsArgs<ExtArgs>
   _count?: boolean | Prisma.BillCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type BillIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1424,6 +1586,7 @@ export type $BillPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     courier: Prisma.$CourierPayload<ExtArgs>
     lines: Prisma.$BillLinePayload<ExtArgs>[]
     payments: Prisma.$BillPaymentPayload<ExtArgs>[]
+    mails: Prisma.$BillMailPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -1856,6 +2019,7 @@ export interface Prisma__BillClient<T, Null = never, ExtArgs extends runtime.Typ
   courier<T extends Prisma.CourierDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.CourierDefaultArgs<ExtArgs>>): Prisma.Prisma__CourierClient<runtime.Types.Result.GetResult<Prisma.$CourierPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   lines<T extends Prisma.Bill$linesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Bill$linesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillLinePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   payments<T extends Prisma.Bill$paymentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Bill$paymentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillPaymentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  mails<T extends Prisma.Bill$mailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Bill$mailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillMailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2352,6 +2516,30 @@ export type Bill$paymentsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.BillPaymentScalarFieldEnum | Prisma.BillPaymentScalarFieldEnum[]
+}
+
+/**
+ * Bill.mails
+ */
+export type Bill$mailsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the BillMail
+   */
+  select?: Prisma.BillMailSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the BillMail
+   */
+  omit?: Prisma.BillMailOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BillMailInclude<ExtArgs> | null
+  where?: Prisma.BillMailWhereInput
+  orderBy?: Prisma.BillMailOrderByWithRelationInput | Prisma.BillMailOrderByWithRelationInput[]
+  cursor?: Prisma.BillMailWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.BillMailScalarFieldEnum | Prisma.BillMailScalarFieldEnum[]
 }
 
 /**

@@ -37,6 +37,10 @@ export const cancelManifestMails = (ctx: SystemScope, selection: Selection): Sql
   update manifest_mails m set status = 'failed', last_error = ${selection.reason}, settled_at = now()
   where ${tenantRows(ctx, 'm')} and m.status = 'queued' and ${isSelected('m', selection)}`;
 
+export const cancelBillMails = (ctx: SystemScope, selection: Selection): Sql => sql`
+  update bill_mails m set status = 'failed', last_error = ${selection.reason}, settled_at = now()
+  where ${tenantRows(ctx, 'm')} and m.status = 'queued' and ${isSelected('m', selection)}`;
+
 /** Account mails belong to no courier. */
 export const cancelAccountMails = (ctx: SystemScope, { before, reason }: Selection): Sql => sql`
   update account_mails a set status = 'failed', secret_cipher = null, last_error = ${reason}, settled_at = now()

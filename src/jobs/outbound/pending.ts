@@ -6,6 +6,7 @@ import { pendingWork, type PendingRow } from '../../platform/metrics/backlog-que
 import { newId } from '../../platform/values/ids.js';
 import {
   cancelAccountMails,
+  cancelBillMails,
   cancelManifestMails,
   cancelSyncs,
   cancelWebhooks,
@@ -36,7 +37,9 @@ export async function cancelPending(db: Db, before: Date): Promise<Cancelled> {
         const cancelled = {
           webhooks: await tx.count(cancelWebhooks(tx, all)),
           mails:
-            (await tx.count(cancelManifestMails(tx, all))) + (await tx.count(cancelAccountMails(tx, all))),
+            (await tx.count(cancelManifestMails(tx, all))) +
+            (await tx.count(cancelBillMails(tx, all))) +
+            (await tx.count(cancelAccountMails(tx, all))),
           syncs: await tx.count(cancelSyncs(tx, all)),
         };
         for (const kind of ['webhooks', 'mails', 'syncs'] as const) total[kind] += cancelled[kind];
@@ -53,7 +56,11 @@ export async function cancelPending(db: Db, before: Date): Promise<Cancelled> {
 export const DROPPABLE = ['webhooks', 'mails', 'syncs'] as const;
 export type Droppable = (typeof DROPPABLE)[number];
 
-const CANCEL = { webhooks: cancelWebhooks, mails: cancelManifestMails, syncs: cancelSyncs };
+const CANCEL = {
+  webhooks: [cancelWebhooks],
+  mails: [cancelManifestMails, cancelBillMails],
+  syncs: [cancelSyncs],
+} satisfies Record<Droppable, unknown>;
 
 /**
  * Gives up what waits to be sent for one courier. A webhook counts as failed: staff and the courier can send it again.
@@ -74,7 +81,8 @@ export async function dropPending(
     const selection = { before, courierId: courier.id, reason: DROPPED };
     return ctx.write(
       async (tx) => {
-        const dropped = await tx.count(CANCEL[kind](tx, selection));
+        let dropped = 0;
+        for (const cancel of CANCEL[kind]) dropped += await tx.count(cancel(tx, selection));
         const after = { kind, before: before.toISOString(), dropped };
         tx.later(
           audit(tx, { action: 'courier.outbound_dropped', entity: 'courier', entityId: courier.id, after }),

@@ -2,3 +2,4 @@
 export type { AccountMailKind } from './account-mails/queries.js';
 export { queueAccountMail } from './account-mails/queue-account-mail.js';
 export { queueManifestMails } from './manifest-mails/queue-manifest-mail.js';
+export { QUEUE_ATTEMPTS, sendMail, type Mail, type MailDeps } from './delivery/send-mail.js';

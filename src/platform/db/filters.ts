@@ -4,13 +4,16 @@ import { join, raw, sql, type Sql } from './statements.js';
 /** A request context is one. */
 export type FilterScope<Who> = { caller: Who; applicationFilters: boolean };
 
+/** Whose rows are read: those of a courier, or of the whole tenant (null). A user is a reader. */
+export type Reader = Pick<UserCaller, 'tenantId' | 'courierId'>;
+
 /**
  * The application's own filter on a table that belongs to couriers: the caller's tenant and, for a courier, its
  * account. Row-level security repeats it. Each must be sufficient alone. This one also lets PostgreSQL use indexes.
  *
  * @param alias the table's name in the statement
  */
-export function ownRows({ caller, applicationFilters }: FilterScope<UserCaller>, alias: string): Sql {
+export function ownRows({ caller, applicationFilters }: FilterScope<Reader>, alias: string): Sql {
   if (!applicationFilters) return sql`true`;
   const table = raw(alias);
   return caller.courierId === null

@@ -11,11 +11,12 @@ export type Message = {
   text: string;
   html: string;
   date: Date;
+  attachments?: { filename: string; contentType: string; content: Buffer }[];
 };
 
 /** Returns the message as MIME (RFC 5322): ASCII only, with lines of a length that every server accepts. */
 export function toMime(message: Message, from: string): Promise<Buffer> {
-  const { id, senderName, recipient, subject, text, html, date } = message;
+  const { id, senderName, recipient, subject, text, html, date, attachments } = message;
   const composer = new MailComposer({
     from: { name: oneLine(senderName), address: from },
     to: { name: oneLine(recipient.name), address: recipient.address },
@@ -26,6 +27,7 @@ export function toMime(message: Message, from: string): Promise<Buffer> {
     headers: { 'Auto-Submitted': 'auto-generated' },
     text,
     html,
+    ...(attachments ? { attachments } : {}),
     newline: 'win',
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -82,7 +82,7 @@ const selectBackground = (): Sql => sql`
 export type PendingRow = {
   tenant: string;
   courier: string | null;
-  kind: 'webhook' | 'manifest mail' | 'account mail' | 'customer synchronisation';
+  kind: 'webhook' | 'manifest mail' | 'bill mail' | 'account mail' | 'customer synchronisation';
   count: number;
   oldest: Date;
   newest: Date;
@@ -97,6 +97,9 @@ export function pendingWork(ctx: SystemContext): Sql<PendingRow> {
       union all
       select m.courier_id, 'manifest mail', m.created_at from manifest_mails m
       where ${tenantRows(ctx, 'm')} and m.status = 'queued'
+      union all
+      select b.courier_id, 'bill mail', b.created_at from bill_mails b
+      where ${tenantRows(ctx, 'b')} and b.status = 'queued'
       union all
       select null, 'account mail', a.created_at from account_mails a
       where ${tenantRows(ctx, 'a')} and a.status = 'queued'

@@ -10,6 +10,7 @@ export type Jobs = {
   sendPending: DeliveryQueue;
   sendManifestMail: { tenantId: string; mailId: string };
   sendAccountMail: { tenantId: string; mailId: string };
+  sendBillMail: { tenantId: string; mailId: string };
   /** Looks up the user of a password reset request, creates the token and queues the mail. */
   preparePasswordReset: { tenantId: string; resetId: string };
   syncCustomers: { tenantId: string; runId: string };

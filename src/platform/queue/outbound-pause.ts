@@ -8,6 +8,7 @@ const OUTBOUND_KINDS: ReadonlySet<string> = new Set<keyof Jobs>([
   'sendPending',
   'sendManifestMail',
   'sendAccountMail',
+  'sendBillMail',
   'syncCustomers',
   'scheduleCustomerSyncs',
 ]);

@@ -323,6 +323,14 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'getPaymentTerms of a courier': ({ courierId }) => ({ query: { courier_id: courierId } }),
   'updatePaymentTerms of a courier': ({ courierId }) => ({ body: { courier_id: courierId, days: 14 } }),
   listCourierStatements: () => ({}),
+  listBillMails: ({ billId }) => ({ query: { bill_id: billId } }),
+  sendBill: async ({ billId, courierId }, _own, { owner }) => {
+    await owner.query('update couriers set email = $2 where id::text = $1', [
+      courierId,
+      'bills@courier.example',
+    ]);
+    return { body: { bill_id: billId, again: true } };
+  },
   listBillingRun: () => ({ query: { month: '2024-05' } }),
   'draft of a courier': ({ courierId }) => ({
     body: { action: 'draft', month: '2024-05', service_type: 'Air', courier_ids: [courierId] },

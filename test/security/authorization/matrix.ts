@@ -287,6 +287,12 @@ export const MATRIX = {
   listCourierStatements: {
     'listCourierStatements':             ['200',                 '403',                 '403'],
   },
+  listBillMails: {
+    'listBillMails':                     ['200 200 404 404 400', S403,                  S403],
+  },
+  sendBill: {
+    'sendBill':                          ['200 200 404 404 400', S403,                  S403],
+  },
   listBillingRun: {
     'listBillingRun':                    ['200',                 '403',                 '403'],
   },

@@ -205,6 +205,11 @@ async function insertBills(
   const [draftBillId, billId] = [await newDraftBill(owner, own), await newDraftBill(owner, own)];
   await newBillPayment(owner, billId);
   await owner.query("update bills set status = 'published' where id = $1", [billId]);
+  await owner.query(
+    `insert into bill_mails (tenant_id, id, bill_id, courier_id, recipient, language, requested_by)
+     values ($1, gen_random_uuid(), $2, $3, $4, 'en', gen_random_uuid())`,
+    [tenantId, billId, courierId, `${code.toLowerCase()}@bills.example`],
+  );
   const paid = { ...own, invoice_number: `paid-${code}`, sequence_number: null };
   await clone(owner, 'bills', DEMO.bills.paid, paid);
   return { billId, draftBillId };
@@ -333,7 +338,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns whose values the service or a constraint interprets.
 const MEANINGFUL =
-  /^(type|endpoint|.*_package_format|origin|outcome|manifest_status|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|started_by|end_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|announced_key|parcel_key|loading_gate|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(type|endpoint|.*_package_format|origin|outcome|manifest_status|language|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|started_by|end_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|announced_key|parcel_key|loading_gate|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
 // Append-only tables, where a trigger rejects changes, and tallies, where a trigger copies the texts from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];

@@ -1,10 +1,16 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { headerOf, parseMail } from '../receivers/mime.js';
+import { headerOf, parseMail, type Attachment } from '../receivers/mime.js';
 import { until } from '../service/processes.js';
 
-export type SentMail = { to: string; subject: string; text: string; html: string };
+export type SentMail = {
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  attachments: Attachment[];
+};
 
 /** A folder to which mail is written when SES is not configured. */
 export type Outbox = {
@@ -41,5 +47,6 @@ function read(bytes: Buffer): SentMail {
     subject: headerOf(mail, 'subject'),
     text: mail.parts['text/plain; charset=utf-8'] ?? '',
     html: mail.parts['text/html; charset=utf-8'] ?? '',
+    attachments: mail.attachments,
   };
 }

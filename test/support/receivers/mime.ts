@@ -6,9 +6,12 @@ export type ParsedMail = {
   encodedHeaders: [name: string, value: string][];
   /** The decoded parts of multipart/alternative by media type. */
   parts: Record<string, string>;
+  attachments: Attachment[];
 };
 
-/** Parses a multipart/alternative message strictly: ASCII, CRLF line ends, lines of at most 998 characters. */
+export type Attachment = { name: string; mediaType: string; bytes: Buffer };
+
+/** Parses a multipart/alternative message, or a multipart/mixed one with attachments, strictly: ASCII, CRLF line ends, lines of at most 998 characters. */
 export function parseMail(bytes: Buffer): ParsedMail {
   const message = bytes.toString('latin1');
   const invalid = /[^\t\r\n -~]/.exec(message);
@@ -16,21 +19,40 @@ export function parseMail(bytes: Buffer): ParsedMail {
   if (/\r(?!\n)|(?<!\r)\n/.test(message)) throw new Error('A line does not end in CRLF.');
   if (message.split('\r\n').some((line) => line.length > 998)) throw new Error('A line is too long.');
 
-  const { headers, body } = split(message);
-  const [, boundary] =
-    /^multipart\/alternative;\s*boundary="([^"]+)"$/.exec(valueOf(headers, 'content-type')) ?? [];
-  if (!boundary) throw new Error('The message is not multipart/alternative.');
-  const [, ...sections] = `\r\n${body}`.split(`\r\n--${boundary}`);
-  if (sections.pop()?.trim() !== '--') throw new Error('The last boundary is missing.');
-  const parts = sections.map((section) => {
-    const part = split(section.replace(/^\r\n/, ''));
-    return [valueOf(part.headers, 'content-type'), decodeBody(part)] as const;
-  });
+  const whole = split(message);
+  const { headers } = whole;
+  const isMixed = valueOf(headers, 'content-type').startsWith('multipart/mixed');
+  const [letter, ...attached] = isMixed ? partsOf(whole, 'mixed') : [whole];
+  if (!letter) throw new Error('The message has no text.');
+  const parts = partsOf(letter, 'alternative').map(
+    (part) => [valueOf(part.headers, 'content-type'), decodeBody(part)] as const,
+  );
   return {
+    attachments: attached.map(toAttachment),
     encodedHeaders: headers,
     headers: headers.map(([name, value]) => [name, decodeWords(value)]),
     parts: Object.fromEntries(parts),
   };
+}
+
+type Part = { headers: [string, string][]; body: string };
+
+function partsOf({ headers, body }: Part, subtype: 'alternative' | 'mixed'): Part[] {
+  const [, found, boundary] =
+    /^multipart\/(\w+);\s*boundary="([^"]+)"$/.exec(valueOf(headers, 'content-type')) ?? [];
+  if (found !== subtype || !boundary) throw new Error(`The message is not multipart/${subtype}.`);
+  const [, ...sections] = `\r\n${body}`.split(`\r\n--${boundary}`);
+  if (sections.pop()?.trim() !== '--') throw new Error('The last boundary is missing.');
+  return sections.map((section) => split(section.replace(/^\r\n/, '')));
+}
+
+function toAttachment({ headers, body }: Part): Attachment {
+  const [mediaType = ''] = valueOf(headers, 'content-type').split(';');
+  const [, name = ''] =
+    /^attachment; filename="?([^";]+)"?$/.exec(valueOf(headers, 'content-disposition')) ?? [];
+  if (valueOf(headers, 'content-transfer-encoding') !== 'base64')
+    throw new Error('The attachment is not base64.');
+  return { name, mediaType, bytes: Buffer.from(body, 'base64') };
 }
 
 export const headerOf = ({ headers }: ParsedMail, name: string): string => valueOf(headers, name);
@@ -41,7 +63,7 @@ function valueOf(headers: [string, string][], name: string): string {
   return values[0]?.[1] ?? '';
 }
 
-function split(text: string): { headers: [string, string][]; body: string } {
+function split(text: string): Part {
   const end = text.indexOf('\r\n\r\n');
   const lines = text
     .slice(0, end)
@@ -55,7 +77,7 @@ function split(text: string): { headers: [string, string][]; body: string } {
   return { headers, body: text.slice(end + 4) };
 }
 
-function decodeBody({ headers, body }: { headers: [string, string][]; body: string }): string {
+function decodeBody({ headers, body }: Part): string {
   const encoding = valueOf(headers, 'content-transfer-encoding');
   switch (encoding) {
     case '7bit':

@@ -51,6 +51,9 @@ const ROWS = [
    select tenant_id, new_id(), courier_id, id, user_code, 'CLAIMED1', 'CLAIMED1', 'approved', 'The label names Marcia Campbell', new_id(),
      '${admin}', '${admin}', now() from customers where tenant_id = $1 and courier_id = '${IEX}' order by id limit 1`,
   `update prealerts set closed_at = now() where tenant_id = $1`,
+  `insert into bill_mails (tenant_id, id, bill_id, courier_id, recipient, language, last_error, requested_by)
+   select tenant_id, new_id(), id, courier_id, 'a@b.example', 'es', 'none', '${admin}' from bills
+   where tenant_id = $1 and status <> 'draft' order by id limit 1`,
   `insert into payment_terms (tenant_id, id, courier_id, days) values ($1, new_id(), '${IEX}', 14)`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];

@@ -2,7 +2,10 @@
 export const officeFailuresEs: Record<string, string> = {
   adjustment_not_found: 'Este ajuste ya no existe. Recargue la página.',
   bill_not_draft: 'La factura ya está publicada. Ponga la corrección en la próxima factura.',
-  bill_not_published: 'La factura no está publicada. Publíquela antes de registrar un pago.',
+  bill_already_sent: 'La factura ya se envió o espera su envío. Recargue la página.',
+  bill_not_published: 'La factura no está publicada. Publíquela antes de registrar un pago o de enviarla.',
+  courier_address_missing:
+    'El courier no tiene una dirección de correo válida. Escríbala en su perfil y envíe la factura después.',
   bill_too_large: 'La factura es demasiado grande. Elija un período más corto.',
   bill_total_negative: 'El total no puede ser negativo. Reduzca el crédito.',
   carrier_in_use: 'Hay paquetes de este transportista. No se puede eliminar.',

@@ -2,9 +2,8 @@ import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import { once, onceIf, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
-import type { UserScope } from '../../../platform/db/scope.js';
 import { maskedTrackingNumber } from '../../tracking-numbers/public.js';
-import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
+import { billColumns, visibleBills, type BillRow, type BillScope } from '../shared/bill-row.js';
 import { columns } from '../../../platform/db/columns.js';
 
 const BILL = columns('Bill', 'b', { remarks: 'remarks', storedDueDate: 'dueDate' });
@@ -56,7 +55,7 @@ export type BillHeadRow = BillRow &
   };
 
 /** One bill that the caller may see, with its parties: the frozen ones, or the current ones of a draft. */
-export function findBill(ctx: UserScope, billId: string): Sql<BillHeadRow> {
+export function findBill(ctx: BillScope, billId: string): Sql<BillHeadRow> {
   return once`select ${billColumns}, ${BILL},
       coalesce(b.bill_from, ${partyOfWarehouse}) as "billFrom", coalesce(b.bill_to, ${partyOfCourier}) as "billTo"
     from bills b
@@ -82,7 +81,7 @@ export type BillLineRow = RowOf<typeof BILL_LINE> & {
 };
 
 /** One page of lines in the order of the bill. The hidden part of a number is never read for a courier. */
-export function linesOfBill(ctx: UserScope, billId: string, page: PageQuery): Sql<BillLineRow> {
+export function linesOfBill(ctx: BillScope, billId: string, page: PageQuery): Sql<BillLineRow> {
   const number =
     ctx.caller.courierId === null
       ? sql`l.tracking_number`
@@ -93,7 +92,7 @@ export function linesOfBill(ctx: UserScope, billId: string, page: PageQuery): Sq
     order by l.position ${limitTo(page)}`;
 }
 
-export const countOfLines = (ctx: UserScope, billId: string): Sql<{ total: number }> =>
+export const countOfLines = (ctx: BillScope, billId: string): Sql<{ total: number }> =>
   once`select count(*)::int as total
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
     where ${ownRows(ctx, 'l')} and ${visibleBills(ctx)} and l.bill_id = ${billId}::uuid`;
@@ -105,7 +104,7 @@ export type PaymentRow = Omit<RowOf<typeof BILL_PAYMENT>, 'receivedOn'> & {
 };
 
 /** All payments, including voided ones, oldest first. */
-export const paymentsOfBill = (ctx: UserScope, billId: string): Sql<PaymentRow> =>
+export const paymentsOfBill = (ctx: BillScope, billId: string): Sql<PaymentRow> =>
   once`select ${BILL_PAYMENT}
     from bill_payments p join bills b on b.tenant_id = p.tenant_id and b.id = p.bill_id
     where ${ownRows(ctx, 'p')} and ${visibleBills(ctx)} and p.bill_id = ${billId}::uuid

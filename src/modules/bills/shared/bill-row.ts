@@ -1,8 +1,7 @@
 import type { DataOf } from '../../../platform/contract/types.js';
-import { ownRows } from '../../../platform/db/filters.js';
+import { ownRows, type FilterScope, type Reader } from '../../../platform/db/filters.js';
 import { columns } from '../../../platform/db/columns.js';
 import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
-import type { UserScope } from '../../../platform/db/scope.js';
 
 export type BillStatus = DataOf<'listCourierBills'>[number]['status'];
 
@@ -50,11 +49,14 @@ export const isOverdue = sql`(b.status = 'published' and ${dueDateOfPublished} <
 export const billColumns = sql`${BILL}, ${COURIER}, b.total_amount - b.paid_amount as balance,
   case when b.status <> 'draft' then ${dueDateOfPublished} end as "dueDate", ${isOverdue} as "isOverdue"`;
 
+/** Who reads bills: the caller of a request, or the courier that gets a mail. */
+export type BillScope = FilterScope<Reader>;
+
 /**
  * The application's own filter on `bills b`: a courier sees only its own bills, and no drafts. Row-level security
  * enforces the same.
  */
-export function visibleBills(ctx: UserScope): Sql {
+export function visibleBills(ctx: BillScope): Sql {
   const own = ownRows(ctx, 'b');
   return ctx.caller.courierId !== null && ctx.applicationFilters ? sql`${own} and b.status <> 'draft'` : own;
 }

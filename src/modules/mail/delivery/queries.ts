@@ -1,9 +1,9 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { ManifestMail } from '../../../platform/db/models/types.js';
-import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { empty, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
 
-export type MailTable = 'manifest_mails' | 'account_mails';
+export type MailTable = 'manifest_mails' | 'account_mails' | 'bill_mails';
 
 /** Claims a queued mail and counts the attempt. */
 export function claimMail(
@@ -31,14 +31,17 @@ export function recordOutcome(
   mailId: string,
   { status, recipient, error }: MailOutcome,
 ): Sql {
-  // An account mail has its recipient from the start, and its secret is deleted when it is settled.
-  const own =
-    table === 'manifest_mails'
-      ? sql`recipient = ${recipient},`
-      : sql`secret_cipher = case when ${status} = 'queued' then secret_cipher end,`;
   return sql`
     update ${raw(table)} mail
-    set status = ${status}, ${own} last_error = ${error},
+    set status = ${status}, ${ownColumns(table, { status, recipient })} last_error = ${error},
       settled_at = case when ${status} = 'queued' then null else now() end
     where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid and mail.status = 'queued'`;
+}
+
+/** Account and bill mails have their recipient from the start. The secret of an account mail is deleted when it is settled. */
+function ownColumns(table: MailTable, { status, recipient }: Omit<MailOutcome, 'error'>): Sql {
+  if (table === 'bill_mails') return empty;
+  return table === 'manifest_mails'
+    ? sql`recipient = ${recipient},`
+    : sql`secret_cipher = case when ${status} = 'queued' then secret_cipher end,`;
 }

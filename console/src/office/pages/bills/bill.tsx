@@ -11,6 +11,7 @@ import { FactList } from '../../ui/panel.js';
 import { toast } from '../../ui/toasts.js';
 import { BillFiles, BillTag, period } from '../bill-parts.js';
 import { BillLines, LINES_SHOWN } from './lines.js';
+import { Mails } from './mails.js';
 import { Payments } from './payments.js';
 
 /** A bill: what it charges, its lines, its payments and its files. */
@@ -44,6 +45,7 @@ export function BillPage({ id }: { id: string }) {
               <BillHeading bill={reply.data} onChanged={bill.reload} />
               <Facts bill={reply.data} />
               <Payments bill={reply.data} onChanged={bill.reload} />
+              <Mails bill={reply.data} />
               <BillLines
                 bill={reply.data}
                 page={page}

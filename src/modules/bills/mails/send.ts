@@ -1,0 +1,96 @@
+import { auditLater } from '../../../platform/audit/audit.js';
+import { type Page } from '../../../platform/context/read-page.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
+import type { UserTx } from '../../../platform/db/scope.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { isAddress } from '../../../platform/mail/mime.js';
+import { addJobs } from '../../../platform/queue/jobs.js';
+import { newId } from '../../../platform/values/ids.js';
+import { formatDateTime } from '../../../platform/values/time.js';
+import { QUEUE_ATTEMPTS } from '../../mail/public.js';
+import { lockBill } from '../shared/locked-bill.js';
+import {
+  billExists,
+  countOfMails,
+  effectiveMailsOf,
+  insertBillMails,
+  pageOfMails,
+  recipientsOf,
+  type BillMailRow,
+  type Language,
+  type NewBillMail,
+} from './queries.js';
+
+/**
+ * Returns one page of the mails of a bill.
+ * @throws ApiError bill_not_found
+ */
+export async function listMails(
+  ctx: UserContext,
+  query: QueryOf<'listBillMails'>,
+): Promise<Page<BillMailRow>> {
+  const { bill_id: billId } = query;
+  const [[bill], rows, [counted]] = await ctx.read([
+    billExists(ctx, billId),
+    pageOfMails(ctx, billId, query),
+    countOfMails(ctx, billId),
+  ]);
+  if (!bill) throw new ApiError('bill_not_found');
+  return { rows, total: counted?.total ?? 0 };
+}
+
+export type SentBill = { invoiceNumber: string; mail: BillMailRow };
+
+/**
+ * Queues a mail with a published bill. The lock of the bill makes simultaneous requests wait, so that only the first one sends it.
+ * @throws ApiError bill_not_found, bill_not_published, bill_already_sent, courier_address_missing
+ */
+export async function sendBill(
+  ctx: UserContext,
+  { bill_id: billId, again, language }: BodyOf<'sendBill'>,
+): Promise<SentBill> {
+  return ctx.write(async (tx) => {
+    const { id, courierId, status, invoiceNumber: number } = await lockBill(tx, billId);
+    if (status === 'draft') throw new ApiError('bill_not_published', { variant: 'mail' });
+    const [last] = await tx.query(effectiveMailsOf(tx, [id]));
+    if (last && !again) {
+      const args = { number, at: formatDateTime(last.at), recipient: last.recipient };
+      throw new ApiError(
+        'bill_already_sent',
+        last.status === 'sent' ? { args } : { variant: 'queued', args },
+      );
+    }
+    const [courier] = await tx.query(recipientsOf(tx, [courierId]));
+    if (!courier) throw new Error(`The courier of bill ${id} does not exist.`);
+    const { courierName, email: recipient, lastLanguage } = courier;
+    if (!isUsable(recipient))
+      throw new ApiError('courier_address_missing', { args: { courier: courierName } });
+    const [mail] = await queueBillMails(tx, [
+      {
+        id: newId(),
+        bill_id: id,
+        courier_id: courierId,
+        recipient,
+        language: languageOf(language, lastLanguage),
+      },
+    ]);
+    if (!mail) throw new Error('A mail was not stored.');
+    return { invoiceNumber: number, mail };
+  });
+}
+
+export const isUsable = (email: string | null): email is string => email !== null && isAddress(email);
+
+export const languageOf = (chosen: Language | undefined, last: Language | null): Language =>
+  chosen ?? last ?? 'en';
+
+/** Stores mails with their audit entries and jobs. The bills must be locked. */
+export async function queueBillMails(tx: UserTx, mails: NewBillMail[]): Promise<BillMailRow[]> {
+  const rows = await tx.query(insertBillMails(tx, mails));
+  for (const { id, bill_id: billId, recipient, language } of mails)
+    auditLater(tx, 'bill.mail_queued', billId, { after: { mail_id: id, recipient, language } });
+  const jobs = mails.map(({ id: mailId }) => ({ tenantId: tx.tenantId, mailId }));
+  tx.later(addJobs(tx, 'sendBillMail', jobs, { maxAttempts: QUEUE_ATTEMPTS }));
+  return rows;
+}
