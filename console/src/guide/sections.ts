@@ -33,6 +33,8 @@ export const OFFICE_GUIDE = {
   couriers: '/managers#couriers',
   announcements: '/managers#announcements',
   bills: '/billing#bills',
+  webhooks: '/managers#webhooks',
+  reports: '/managers#reports',
   rates: '/billing#rates',
   team: '/managers#team',
   settings: '/managers#settings',

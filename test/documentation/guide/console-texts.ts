@@ -4,14 +4,18 @@ import { en as officeEn } from '../../../console/src/office/texts/en.js';
 import { es as officeEs } from '../../../console/src/office/texts/es.js';
 import { en as stationEn } from '../../../console/src/texts/en.js';
 import { es as stationEs } from '../../../console/src/texts/es.js';
+import { hooksEn } from '../../../console/src/texts/on-use/hooks-en.js';
+import { hooksEs } from '../../../console/src/texts/on-use/hooks-es.js';
+import { reportsEn } from '../../../console/src/texts/on-use/reports-en.js';
+import { reportsEs } from '../../../console/src/texts/on-use/reports-es.js';
 
 export const LANGUAGES = ['en', 'es'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** Every text of the console, by its key. */
 const TEXTS: Record<Language, Record<string, string>> = {
-  en: { ...stationEn, ...officeEn, ...courierEn },
-  es: { ...stationEs, ...officeEs, ...courierEs },
+  en: { ...stationEn, ...officeEn, ...courierEn, ...hooksEn, ...reportsEn },
+  es: { ...stationEs, ...officeEs, ...courierEs, ...hooksEs, ...reportsEs },
 };
 
 /** How the guide quotes a text: `Publish {amount} USD` is **Publish … USD**. */
