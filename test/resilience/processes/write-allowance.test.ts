@@ -128,3 +128,23 @@ test('within a slice, no request waits for the database', async () => {
   await one.stop();
   expect(calls).toBe(1);
 });
+
+test('refused requests, and those that gave everything back, settle nothing', async () => {
+  const owner = newOwner();
+  let calls = 0;
+  const settle = makeSettle(LIMIT);
+  const one = makeProcess({
+    settle: (...call) => {
+      calls += 1;
+      return settle(...call);
+    },
+  });
+  await takeAll(one, owner);
+  await one.flush();
+  const before = calls;
+  for (let n = 0; n < 100; n += 1) expect((await one.take(owner, COST, service.db)).isGranted).toBe(false);
+  const other = await one.take(newOwner(), 16, service.db);
+  if (other.isGranted) other.giveBack();
+  await one.stop();
+  expect(calls).toBe(before);
+});
