@@ -43,7 +43,7 @@ export const OFFICE_PAGES: OfficePage[] = [
   { id: 'announcements', title: 'announcements.title', roles: OFFICE, operations: ['listPrealerts', 'createPrealert', 'replacePrealert', 'deletePrealert', 'uploadPrealerts', 'reviewPrealert', 'resolveScan', 'updatePackage', 'searchCustomers', 'listCouriers'] },
   { id: 'bills', title: 'bills.title', roles: OFFICE, operations: ['listCourierBills', 'getCourierBill', 'manageCourierBills', 'downloadCourierBill', 'previewCourierInvoice', 'getBillingReconciliation', 'listBillingRun', 'manageBillingRun', 'listCourierStatements', 'listCouriers'] },
   { id: 'rates', title: 'rates.title', roles: OFFICE, operations: ['getCourierRates', 'manageCourierRates'] },
-  { id: 'team', title: 'team.title', roles: ADMIN, operations: ['listUsers', 'manageUsers', 'listSessions', 'manageSessions', 'listCouriers'] },
+  { id: 'team', title: 'team.title', roles: OFFICE, operations: ['listTeam', 'manageTeam', 'listCouriers'], adminOperations: ['listUsers', 'manageUsers'] },
   { id: 'settings', title: 'settings.title', roles: OFFICE, operations: ['listWarehouses', 'manageWarehouses', 'listCarriers', 'manageCarriers', 'getPaymentTerms', 'updatePaymentTerms'], adminOperations: ['getSecuritySettings', 'updateSecuritySettings'] },
   { id: 'audit', title: 'audit.title', roles: ADMIN, operations: ['listAuditEntries', 'verifyAuditLog'] },
   { id: 'me', title: 'me.title', roles: OFFICE, operations: ['changePassword', 'manageTwoFactor', 'listSessions', 'manageSessions'] },

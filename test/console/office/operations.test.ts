@@ -35,8 +35,6 @@ const FOR_PROGRAMS = {
 /** Needed by a person, and without a page still. Each line is work that is open. */
 const WITHOUT_PAGE = {
   listDispatches: 'Webhooks: the batches that were sent again',
-  listTeam: 'Team, for managers and for couriers',
-  manageTeam: 'Team, for managers and for couriers',
 };
 
 const onPages = new Set([
