@@ -990,7 +990,7 @@ export const fieldCatalogue = {
   },
   "courier_prefix": {
     "code": "pattern",
-    "message": "{field} must begin with the code of your courier and a dot: {prefix}"
+    "message": "{field} must begin with {prefix} which is the code of your courier and a dot."
   },
   "no_action": {
     "code": "enum",
