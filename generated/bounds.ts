@@ -46,6 +46,15 @@ export const QUOTAS = {
     "unit": "claims",
     "reason": "tracking numbers must not be found by trying"
   },
+  "claim_changes": {
+    "what": "Further claims of numbers that a courier claims already",
+    "limit": 20,
+    "period": "day",
+    "per": "courier",
+    "policy": "claim-changes",
+    "unit": "claims",
+    "reason": "each leaves an entry in the audit log"
+  },
   "service_tokens": {
     "what": "New service tokens",
     "limit": 100,

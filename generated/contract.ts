@@ -372,14 +372,18 @@ export interface paths {
          *       7 days. The user logs in with it and must then set a password with `ChangePassword.php`. Until then no other
          *       operation works.
          *     - `update` changes the display name, the e-mail address, or both. Your own e-mail address receives the mail that
-         *       resets your password, so a change of it also needs your `current_password`. Wrong passwords here and at `login`
-         *       are counted together.
+         *       resets your password, so a change of it always needs your `current_password`.
          *     - `change_role` changes the role. The role `courier` requires a `courier_id`. Every other role has none.
          *     - `disable` and `enable` block the user's login and allow it again.
          *     - `reset_password` replaces the password with a new one-time password, and removes a lock caused by wrong
          *       passwords. The second factor stays on.
          *     - `reset_two_factor` turns the second factor off and deletes the backup codes. Use it for a user who has lost
          *       both.
+         *
+         *     What gives somebody access needs your `current_password` if you logged in more than 15 minutes ago: all actions
+         *     except `disable`, and `update` if it changes an e-mail address. Without it the response is 400 with `required` on
+         *     `current_password`. So a stolen session cannot make itself a login that lasts. Wrong passwords here and at `login` are
+         *     counted together.
          *
          *     All actions except `update` revoke the user's access tokens: its next call returns 401, on every server of the
          *     instance. If the user is already in the requested state, nothing changes and no token is revoked.
@@ -2182,7 +2186,9 @@ export interface paths {
          *
          *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package` and their
          *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL of an
-         *     origin that none of the present URLs has while `api_token` is set, because each webhook contains it.
+         *     origin that none of the present URLs has while `api_token` is set, because each webhook contains it. If a service
+         *     token has set a URL of a new origin before, whoever sets `api_token` sends that URL in the same request or has sent
+         *     it before. Otherwise the response is 400 with `required` on the URL, and its message names the origin.
          *
          *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
          *     `multipart/form-data` or `application/json`. The response contains the new key. The old key stops working
@@ -2938,9 +2944,10 @@ export interface paths {
          *     exist, and storing the claim reads no package. So an answer says nothing about the parcels of others. If several
          *     couriers claim a parcel, the warehouse decides between them; the first claim does not win.
          *
-         *     A further claim of the same number replaces the customer of your open claim, returns its `claim_id`, and does not
-         *     count again. All users of a courier together have 5 claims per hour, right or wrong; then the response is 429
-         *     `quota_exceeded`. Each claim is recorded in the audit log.
+         *     A further claim of the same number replaces the customer of your open claim and returns its `claim_id`. All users
+         *     of a courier together have 5 claims per hour, right or wrong, and 20 further claims of the same numbers per day;
+         *     then the response is 429 `quota_exceeded`. A user has 30 claims per hour, also refused ones, and an address 60 of
+         *     new numbers; then the response is 429 `too_many_attempts`. Each claim is recorded in the audit log.
          *
          *     ```php
          *     $post('/api/ClaimParcel.php', ['tracking_number' => '1Z999AA10123456784', 'user_code' => 'IEX-1001']);
@@ -3987,6 +3994,11 @@ export interface components {
          * @description The courier account. Required for the role `courier`, and rejected for all other roles.
          */
         CourierOfRole: string;
+        /**
+         * Format: password
+         * @description Your own password. Required if you logged in more than 15 minutes ago.
+         */
+        ConfirmingPassword: string;
         /** @description Creates a user with a one-time password. */
         CreateUserAction: {
             /**
@@ -4000,6 +4012,7 @@ export interface components {
             email?: components["schemas"]["UserEmail"];
             role: components["schemas"]["UserRole"];
             courier_id?: components["schemas"]["CourierOfRole"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Changes the display name or the e-mail address. Send at least one of them. */
         UpdateUserAction: {
@@ -4014,7 +4027,7 @@ export interface components {
             email?: string | null;
             /**
              * Format: password
-             * @description Your own password, to confirm a change of your own e-mail address. It is ignored for other users and other changes.
+             * @description Your own password, to confirm a change of an e-mail address: always of your own, and of another user's if you logged in more than 15 minutes ago. It is ignored if the address does not change.
              */
             current_password?: string;
         };
@@ -4028,6 +4041,7 @@ export interface components {
             user_id: components["schemas"]["Uuid"];
             role: components["schemas"]["UserRole"];
             courier_id?: components["schemas"]["CourierOfRole"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Blocks the user's login, and revokes its tokens. */
         DisableUserAction: {
@@ -4046,6 +4060,7 @@ export interface components {
              */
             action: "enable";
             user_id: components["schemas"]["Uuid"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Replaces the user's password with a one-time password. */
         ResetUserPasswordAction: {
@@ -4055,6 +4070,7 @@ export interface components {
              */
             action: "reset_password";
             user_id: components["schemas"]["Uuid"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Turns off the second factor of a user who has lost it. */
         ResetUserTwoFactorAction: {
@@ -4064,6 +4080,7 @@ export interface components {
              */
             action: "reset_two_factor";
             user_id: components["schemas"]["Uuid"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description An action on a user. */
         UserAction: components["schemas"]["CreateUserAction"] | components["schemas"]["UpdateUserAction"] | components["schemas"]["ChangeUserRoleAction"] | components["schemas"]["DisableUserAction"] | components["schemas"]["EnableUserAction"] | components["schemas"]["ResetUserPasswordAction"] | components["schemas"]["ResetUserTwoFactorAction"];
@@ -12437,7 +12454,7 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
-        "TooManyAttempts.QuotaExceeded.claim_attempts": {
+        "TooManyAttempts.QuotaExceeded.claim_attempts.QuotaExceeded.claim_changes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -19776,7 +19793,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttempts.QuotaExceeded.claim_attempts"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.claim_attempts.QuotaExceeded.claim_changes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

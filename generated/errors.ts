@@ -713,6 +713,7 @@ export const errorCatalogue = {
       "recovered_webhooks": "Nothing was sent. The limit for a courier is {limit} recovered webhooks per day. Wait as many seconds as Retry-After says, or read the missed events from the event feed.",
       "dispatched_packages": "Nothing was queued. The limit is {limit} dispatched packages per day. Select fewer packages, or wait as many seconds as Retry-After says.",
       "claim_attempts": "The claim was not stored. The limit for a courier is {limit} claims per hour. Wait as many seconds as Retry-After says.",
+      "claim_changes": "The claim was not changed. The limit for a courier is {limit} further claims per day of numbers that it claims already. Wait as many seconds as Retry-After says.",
       "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
       "service_token_changes": "Nothing was changed. The limit is {limit} changes and rotations of service tokens per day. Wait as many seconds as Retry-After says. Revoking a token always works.",
       "stored_bytes": "Nothing was executed. The responses stored for your Idempotency-Keys have reached the limit of {limit} bytes per day. Wait as many seconds as Retry-After says."
@@ -783,6 +784,10 @@ export const fieldCatalogue = {
   "required_for_own_email": {
     "code": "required",
     "message": "{field} is required to change your own e-mail address."
+  },
+  "required_for_old_login": {
+    "code": "required",
+    "message": "{field} is required, because you logged in more than {minutes} minutes ago. Send your own password, or log in again."
   },
   "required_to_widen": {
     "code": "required",
@@ -1123,6 +1128,10 @@ export const fieldCatalogue = {
   "url_private": {
     "code": "unusable",
     "message": "{field} must not point to a private network."
+  },
+  "url_of_token": {
+    "code": "required",
+    "message": "A service token has set {field}, and api_token would be sent to {origin}. Send {field} in the same request too: this URL if it is yours, otherwise your own or a blank text."
   },
   "port_blocked": {
     "code": "unusable",
@@ -1549,7 +1558,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'service_tokens' | 'service_token_changes' | 'stored_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'stored_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 
@@ -1647,6 +1656,7 @@ export type FieldProblem =
     | 'logo_svg_empty'
     | 'logo_blank'
     | 'logo_too_complex']
+  | [problem: 'required_for_old_login', args: { minutes: number }]
   | [problem: 'type', args: { type: string }]
   | [problem: 'minimum', args: { limit: number }]
   | [problem: 'maximum', args: { limit: number }]
@@ -1674,6 +1684,7 @@ export type FieldProblem =
   | [problem: 'too_many_values', args: { limit: number }]
   | [problem: 'too_many_lines', args: { limit: number }]
   | [problem: 'announced_differs', args: { user_code: string }]
+  | [problem: 'url_of_token', args: { origin: string }]
   | [problem: 'port_blocked', args: { port: number }]
   | [problem: 'port_not_allowed', args: { port: number; ports: string }]
   | [problem: 'bytes', args: { limit: number }]

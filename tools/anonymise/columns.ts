@@ -83,7 +83,7 @@ const INVENTORY: Record<string, Table> = {
     lowerText: 'subject',
   },
   'public.couriers': {
-    keep: 'tenant_id id is_active webhook_secret_rotated_at air_freight_rate created_at updated_at',
+    keep: 'tenant_id id is_active webhook_secret_rotated_at air_freight_rate urls_of_tokens created_at updated_at',
     code: 'add_package_format update_package_format house_color',
     text: 'code name company_name phone_number1 phone_number2 address1 address2 city_town parish_province',
     email: 'email',

@@ -4779,6 +4779,7 @@ export const CourierScalarFieldEnum = {
   addPackageFormat: 'addPackageFormat',
   updatePackageFormat: 'updatePackageFormat',
   apiTokenCipher: 'apiTokenCipher',
+  urlsOfTokens: 'urlsOfTokens',
   webhookSecretCipher: 'webhookSecretCipher',
   webhookPreviousSecretCipher: 'webhookPreviousSecretCipher',
   webhookSecretRotatedAt: 'webhookSecretRotatedAt',

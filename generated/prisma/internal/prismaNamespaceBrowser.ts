@@ -323,6 +323,7 @@ export const CourierScalarFieldEnum = {
   addPackageFormat: 'addPackageFormat',
   updatePackageFormat: 'updatePackageFormat',
   apiTokenCipher: 'apiTokenCipher',
+  urlsOfTokens: 'urlsOfTokens',
   webhookSecretCipher: 'webhookSecretCipher',
   webhookPreviousSecretCipher: 'webhookPreviousSecretCipher',
   webhookSecretRotatedAt: 'webhookSecretRotatedAt',

@@ -119,6 +119,7 @@ export type CourierCountAggregateOutputType = {
   addPackageFormat: number
   updatePackageFormat: number
   apiTokenCipher: number
+  urlsOfTokens: number
   webhookSecretCipher: number
   webhookPreviousSecretCipher: number
   webhookSecretRotatedAt: number
@@ -222,6 +223,7 @@ export type CourierCountAggregateInputType = {
   addPackageFormat?: true
   updatePackageFormat?: true
   apiTokenCipher?: true
+  urlsOfTokens?: true
   webhookSecretCipher?: true
   webhookPreviousSecretCipher?: true
   webhookSecretRotatedAt?: true
@@ -340,6 +342,7 @@ export type CourierGroupByOutputType = {
   addPackageFormat: string
   updatePackageFormat: string
   apiTokenCipher: string | null
+  urlsOfTokens: string[]
   webhookSecretCipher: string | null
   webhookPreviousSecretCipher: string | null
   webhookSecretRotatedAt: Date | null
@@ -394,6 +397,7 @@ export type CourierWhereInput = {
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookPreviousSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookSecretRotatedAt?: Prisma.DateTimeNullableFilter<"Courier"> | Date | string | null
@@ -441,6 +445,7 @@ export type CourierOrderByWithRelationInput = {
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
+  urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   webhookPreviousSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   webhookSecretRotatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -494,6 +499,7 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookPreviousSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookSecretRotatedAt?: Prisma.DateTimeNullableFilter<"Courier"> | Date | string | null
@@ -541,6 +547,7 @@ export type CourierOrderByWithAggregationInput = {
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
+  urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   webhookPreviousSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   webhookSecretRotatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -580,6 +587,7 @@ export type CourierScalarWhereWithAggregatesInput = {
   addPackageFormat?: Prisma.StringWithAggregatesFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringWithAggregatesFilter<"Courier"> | string
   apiTokenCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
+  urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   webhookPreviousSecretCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   webhookSecretRotatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Courier"> | Date | string | null
@@ -610,6 +618,7 @@ export type CourierCreateInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -657,6 +666,7 @@ export type CourierUncheckedCreateInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -702,6 +712,7 @@ export type CourierUpdateInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -749,6 +760,7 @@ export type CourierUncheckedUpdateInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -795,6 +807,7 @@ export type CourierCreateManyInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -825,6 +838,7 @@ export type CourierUpdateManyMutationInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -856,6 +870,7 @@ export type CourierUncheckedUpdateManyInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -917,6 +932,7 @@ export type CourierCountOrderByAggregateInput = {
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrder
+  urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrder
   webhookPreviousSecretCipher?: Prisma.SortOrder
   webhookSecretRotatedAt?: Prisma.SortOrder
@@ -1072,6 +1088,15 @@ export type CourierUpdateOneWithoutTokensNestedInput = {
   delete?: Prisma.CourierWhereInput | boolean
   connect?: Prisma.CourierWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutTokensInput, Prisma.CourierUpdateWithoutTokensInput>, Prisma.CourierUncheckedUpdateWithoutTokensInput>
+}
+
+export type CourierCreateurlsOfTokensInput = {
+  set: string[]
+}
+
+export type CourierUpdateurlsOfTokensInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 export type DecimalFieldUpdateOperationsInput = {
@@ -1292,6 +1317,7 @@ export type CourierCreateWithoutTenantInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -1337,6 +1363,7 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -1412,6 +1439,7 @@ export type CourierScalarWhereInput = {
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
+  urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookPreviousSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookSecretRotatedAt?: Prisma.DateTimeNullableFilter<"Courier"> | Date | string | null
@@ -1442,6 +1470,7 @@ export type CourierCreateWithoutUsersInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -1488,6 +1517,7 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -1548,6 +1578,7 @@ export type CourierUpdateWithoutUsersInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1594,6 +1625,7 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1638,6 +1670,7 @@ export type CourierCreateWithoutTokensInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -1684,6 +1717,7 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -1744,6 +1778,7 @@ export type CourierUpdateWithoutTokensInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1790,6 +1825,7 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1834,6 +1870,7 @@ export type CourierCreateWithoutLogoInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -1880,6 +1917,7 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -1940,6 +1978,7 @@ export type CourierUpdateWithoutLogoInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -1986,6 +2025,7 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2030,6 +2070,7 @@ export type CourierCreateWithoutCustomersInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -2076,6 +2117,7 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -2136,6 +2178,7 @@ export type CourierUpdateWithoutCustomersInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2182,6 +2225,7 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2226,6 +2270,7 @@ export type CourierCreateWithoutQuotasInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -2272,6 +2317,7 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -2332,6 +2378,7 @@ export type CourierUpdateWithoutQuotasInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2378,6 +2425,7 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2422,6 +2470,7 @@ export type CourierCreateWithoutPrealertsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -2468,6 +2517,7 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -2528,6 +2578,7 @@ export type CourierUpdateWithoutPrealertsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2574,6 +2625,7 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2618,6 +2670,7 @@ export type CourierCreateWithoutFlagsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -2664,6 +2717,7 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -2724,6 +2778,7 @@ export type CourierUpdateWithoutFlagsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2770,6 +2825,7 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2814,6 +2870,7 @@ export type CourierCreateWithoutRenamesInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -2860,6 +2917,7 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -2920,6 +2978,7 @@ export type CourierUpdateWithoutRenamesInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -2966,6 +3025,7 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3010,6 +3070,7 @@ export type CourierCreateWithoutPackagesInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -3056,6 +3117,7 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -3116,6 +3178,7 @@ export type CourierUpdateWithoutPackagesInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3162,6 +3225,7 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3206,6 +3270,7 @@ export type CourierCreateWithoutRateTiersInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -3252,6 +3317,7 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -3312,6 +3378,7 @@ export type CourierUpdateWithoutRateTiersInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3358,6 +3425,7 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3402,6 +3470,7 @@ export type CourierCreateWithoutBillsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -3448,6 +3517,7 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -3508,6 +3578,7 @@ export type CourierUpdateWithoutBillsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3554,6 +3625,7 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3598,6 +3670,7 @@ export type CourierCreateWithoutPaymentTermsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -3644,6 +3717,7 @@ export type CourierUncheckedCreateWithoutPaymentTermsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -3704,6 +3778,7 @@ export type CourierUpdateWithoutPaymentTermsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3750,6 +3825,7 @@ export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3794,6 +3870,7 @@ export type CourierCreateWithoutEndpointsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -3840,6 +3917,7 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -3900,6 +3978,7 @@ export type CourierUpdateWithoutEndpointsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3946,6 +4025,7 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -3990,6 +4070,7 @@ export type CourierCreateWithoutClaimsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -4036,6 +4117,7 @@ export type CourierUncheckedCreateWithoutClaimsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -4096,6 +4178,7 @@ export type CourierUpdateWithoutClaimsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4142,6 +4225,7 @@ export type CourierUncheckedUpdateWithoutClaimsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4186,6 +4270,7 @@ export type CourierCreateWithoutSyncRunsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -4232,6 +4317,7 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -4292,6 +4378,7 @@ export type CourierUpdateWithoutSyncRunsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4338,6 +4425,7 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4382,6 +4470,7 @@ export type CourierCreateManyTenantInput = {
   addPackageFormat?: string
   updatePackageFormat?: string
   apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
   webhookSecretRotatedAt?: Date | string | null
@@ -4412,6 +4501,7 @@ export type CourierUpdateWithoutTenantInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4457,6 +4547,7 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4502,6 +4593,7 @@ export type CourierUncheckedUpdateManyWithoutTenantInput = {
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -4681,6 +4773,7 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
   apiTokenCipher?: boolean
+  urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
   webhookPreviousSecretCipher?: boolean
   webhookSecretRotatedAt?: boolean
@@ -4729,6 +4822,7 @@ export type CourierSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
   apiTokenCipher?: boolean
+  urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
   webhookPreviousSecretCipher?: boolean
   webhookSecretRotatedAt?: boolean
@@ -4761,6 +4855,7 @@ export type CourierSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
   apiTokenCipher?: boolean
+  urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
   webhookPreviousSecretCipher?: boolean
   webhookSecretRotatedAt?: boolean
@@ -4793,6 +4888,7 @@ export type CourierSelectScalar = {
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
   apiTokenCipher?: boolean
+  urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
   webhookPreviousSecretCipher?: boolean
   webhookSecretRotatedAt?: boolean
@@ -4801,7 +4897,7 @@ export type CourierSelectScalar = {
   updatedAt?: boolean
 }
 
-export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "addPackageFormat" | "updatePackageFormat" | "apiTokenCipher" | "webhookSecretCipher" | "webhookPreviousSecretCipher" | "webhookSecretRotatedAt" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
+export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "addPackageFormat" | "updatePackageFormat" | "apiTokenCipher" | "urlsOfTokens" | "webhookSecretCipher" | "webhookPreviousSecretCipher" | "webhookSecretRotatedAt" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
 export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
   users?: boolean | Prisma.Courier$usersArgs<ExtArgs>
@@ -4877,6 +4973,10 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     addPackageFormat: string
     updatePackageFormat: string
     apiTokenCipher: string | null
+    /**
+     * The contract's names of the URLs that a service token has named, and no user has sent since (decision 0116).
+     */
+    urlsOfTokens: string[]
     /**
      * The secret that signs webhooks. After a rotation, the previous secret also signs for 24 hours.
      */
@@ -5350,6 +5450,7 @@ export interface CourierFieldRefs {
   readonly addPackageFormat: Prisma.FieldRef<"Courier", 'String'>
   readonly updatePackageFormat: Prisma.FieldRef<"Courier", 'String'>
   readonly apiTokenCipher: Prisma.FieldRef<"Courier", 'String'>
+  readonly urlsOfTokens: Prisma.FieldRef<"Courier", 'String[]'>
   readonly webhookSecretCipher: Prisma.FieldRef<"Courier", 'String'>
   readonly webhookPreviousSecretCipher: Prisma.FieldRef<"Courier", 'String'>
   readonly webhookSecretRotatedAt: Prisma.FieldRef<"Courier", 'DateTime'>

@@ -1,5 +1,7 @@
 import type { SourceMutant } from '../mutant.js';
 
+const TOKEN_URLS = 'test/modules/service-tokens/token-urls.test.ts';
+
 /** Guards of permissions, tenant and courier isolation, stored secrets, and the audit log. */
 export const ACCESS: readonly SourceMutant[] = [
   {
@@ -516,14 +518,42 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'service tokens: the api_token goes to no origin that a token names',
     file: 'src/modules/couriers/settings/update-settings.ts',
-    find: "if (tx.caller.kind === 'token') assertKnownTargets(before, after);",
-    replace: '',
+    find: 'if (isToken) assertKnownTargets(change);',
+    replace: 'void assertKnownTargets;',
     tests: [
       {
         file: 'test/modules/service-tokens/use-service-tokens.test.ts',
         titles: ['a token sends the api_token of the courier to no origin'],
       },
     ],
+  },
+  {
+    name: 'service tokens: a user states the URLs of tokens before api_token is sent to them',
+    file: 'src/modules/couriers/settings/update-settings.ts',
+    find: 'assertConfirmed(change, ofTokens);',
+    replace: 'void assertConfirmed;',
+    tests: [{ file: TOKEN_URLS, titles: ['only together with the URLs'] }],
+  },
+  {
+    name: 'service tokens: a token confirms no URL of a token',
+    file: 'src/modules/couriers/settings/url-origins.ts',
+    find: 'return isToken && !chosen.has(originOf(after[name]));',
+    replace: 'return isToken && !chosen.has(originOf(after[name])) && !isOfToken(name);',
+    tests: [{ file: TOKEN_URLS, titles: ['a service token confirms none'] }],
+  },
+  {
+    name: 'service tokens: an origin that only a token has named is not chosen',
+    file: 'src/modules/couriers/settings/url-origins.ts',
+    find: 'URLS.filter((name) => !isOfToken(name)).map(',
+    replace: 'URLS.map(',
+    tests: [{ file: TOKEN_URLS, titles: ['a service token confirms none'] }],
+  },
+  {
+    name: 'service tokens: an api_token that cannot be decrypted counts as set',
+    file: 'src/modules/couriers/settings/url-origins.ts',
+    find: 'if (change.row.apiTokenCipher !== null &&',
+    replace: 'if (change.before.api_token !== null &&',
+    tests: [{ file: TOKEN_URLS, titles: ['cannot be decrypted'] }],
   },
   {
     name: 'service tokens: no token reads the API key',

@@ -1,6 +1,7 @@
 import type { SourceMutant } from '../mutant.js';
 
 const CLAIM = 'test/modules/claims/claim-parcel.test.ts';
+const LIMITS = 'test/modules/claims/claim-limits.test.ts';
 const BLIND = 'test/modules/claims/blind-claims.test.ts';
 const REVIEW = 'test/modules/claims/review-claim.test.ts';
 const RACES = 'test/modules/claims/claim-races.test.ts';
@@ -340,23 +341,44 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'claims: a courier has five claims per hour',
     file: 'src/modules/claims/submit-claim.ts',
-    find: 'if (stored.isNew) await takeQuota(tx, ATTEMPTS, courierId, 1);',
-    replace: 'void [takeQuota, ATTEMPTS];',
+    find: 'await takeQuota(tx, stored.isNew ? ATTEMPTS : CHANGES, courierId, 1);',
+    replace: 'await takeQuota(tx, CHANGES, courierId, stored.isNew ? 0 : 1); void ATTEMPTS;',
     tests: [{ file: CLAIM, titles: ['end after five in an hour'] }],
   },
   {
-    name: 'claims: an address has a limit of claims',
+    name: 'claims: a courier has twenty further claims per day',
     file: 'src/modules/claims/submit-claim.ts',
-    find: 'await from.budget.consume({ tenantId: ctx.tenantId, address: from.address });',
-    replace: 'void from;',
-    tests: [{ file: CLAIM, titles: ['claims at the same time'] }],
+    find: 'await takeQuota(tx, stored.isNew ? ATTEMPTS : CHANGES, courierId, 1);',
+    replace: 'await takeQuota(tx, ATTEMPTS, courierId, stored.isNew ? 1 : 0); void CHANGES;',
+    tests: [{ file: LIMITS, titles: ['twenty a day'] }],
+  },
+  {
+    name: 'claims: a user has a limit of claims',
+    file: 'src/modules/claims/claim-limit.ts',
+    find: "await consume(ofUsers, CLAIMS_PER_USER, `${tenantId} ${userId}`, 'too_many_attempts');",
+    replace: 'void [ofUsers, userId, consume];',
+    tests: [{ file: LIMITS, titles: ['of one user'] }],
+  },
+  {
+    name: 'claims: repeated claims of a user do not count for its address',
+    file: 'src/modules/claims/submit-claim.ts',
+    find: 'if (isNew) await from.limits.countNewNumber(claimant);',
+    replace: 'void isNew;\n    await from.limits.countNewNumber(claimant);',
+    tests: [{ file: LIMITS, titles: ['Repeated claims do not count'] }],
+  },
+  {
+    name: 'claims: an address has a limit of claims',
+    file: 'src/modules/claims/claim-limit.ts',
+    find: 'await ofNetworks.assertLeft({ tenantId, address });',
+    replace: 'void address;',
+    tests: [{ file: LIMITS, titles: ['claims of new numbers'] }],
   },
   {
     name: 'claims: a claim does not wait for the lock of a parcel',
     file: 'src/modules/claims/submit-claim.ts',
-    find: 'return await ctx.write(async (tx) => {',
+    find: 'const { id, isNew } = await ctx.write(async (tx) => {',
     replace:
-      "return await ctx.write(async (tx) => {\n    await tx.query((await import('../../platform/db/locks.js')).lockParcel(tx.tenantId, trackingKey));",
+      "const { id, isNew } = await ctx.write(async (tx) => {\n    await tx.query((await import('../../platform/db/locks.js')).lockParcel(tx.tenantId, trackingKey));",
     tests: [{ file: BLIND, titles: ['waits for no lock of a parcel'] }],
   },
   {

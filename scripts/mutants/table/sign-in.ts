@@ -1,7 +1,66 @@
 import type { SourceMutant } from '../mutant.js';
 
+const RECENT = 'test/modules/users/recent-login.test.ts';
+
 /** Guards of passwords, second factors and tokens. */
 export const SIGN_IN: readonly SourceMutant[] = [
+  // Decision 0135: access that outlives a session.
+  {
+    name: 'users: an old login gives nobody access',
+    file: 'src/modules/auth/credentials/recent-login.ts',
+    find: 'if (login?.isRecent) return work();',
+    replace: 'if (login) return work();',
+    tests: [{ file: RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'users: create is confirmed',
+    file: 'src/modules/users/handlers.ts',
+    find: 'await confirmed(sent, (settle) => createUser(ctx, deps, input, settle))',
+    replace: 'await createUser(ctx, deps, (void sent, input))',
+    tests: [{ file: RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'users: change_role is confirmed',
+    file: 'src/modules/users/handlers.ts',
+    find: 'await confirmed(sent, (settle) => changeRole(ctx, id, { role, courierId }, settle))',
+    replace: 'await changeRole(ctx, id, (void sent, { role, courierId }))',
+    tests: [{ file: RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'users: enable is confirmed',
+    file: 'src/modules/users/handlers.ts',
+    find: 'await confirmed(sent, (settle) => setUserActive(ctx, id, true, settle))',
+    replace: 'await setUserActive(ctx, (void sent, id), true)',
+    tests: [{ file: RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'users: reset_password is confirmed',
+    file: 'src/modules/users/handlers.ts',
+    find: 'await confirmed(sent, (settle) => resetPassword(ctx, deps, id, settle))',
+    replace: 'await resetPassword(ctx, deps, (void sent, id))',
+    tests: [{ file: RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'users: reset_two_factor is confirmed',
+    file: 'src/modules/users/handlers.ts',
+    find: 'await confirmed(sent, (settle) => resetTwoFactor(ctx, id, settle))',
+    replace: 'await resetTwoFactor(ctx, (void sent, id))',
+    tests: [{ file: RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: "users: a change of another user's address is confirmed",
+    file: 'src/modules/users/change.ts',
+    find: 'if (!(await redirectsMail(ctx, userId, sent)))',
+    replace: 'if (userId !== ctx.caller.userId || !(await redirectsMail(ctx, userId, sent)))',
+    tests: [{ file: RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'users: the own address needs the password after a fresh login, too',
+    file: 'src/modules/users/change.ts',
+    find: 'if (userId === ctx.caller.userId && confirmation.password === undefined)',
+    replace: 'if (Math.random() > 1)',
+    tests: [{ file: RECENT, titles: ['a fresh login changes its own address'] }],
+  },
   {
     name: 'login: the password hash is compared again after hashing',
     file: 'src/modules/auth/login/login.ts',
@@ -400,7 +459,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'own address: an administrator confirms it with the password',
     file: 'src/modules/users/change.ts',
-    find: 'return own?.email !== email;',
+    find: 'return stored !== undefined && stored.email !== email;',
     replace: 'return false;',
     tests: [{ file: 'test/modules/own-email.test.ts', titles: ['a stolen token does not redirect'] }],
   },

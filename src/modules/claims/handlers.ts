@@ -6,7 +6,7 @@ import { reply } from '../../platform/contract/reply.js';
 import { byAction, type DataOf, type ReplyOf } from '../../platform/contract/types.js';
 import { countOf } from '../../platform/values/count-of.js';
 import type { Deps } from '../dependencies.js';
-import { openClaimBudget } from './claim-limit.js';
+import { openClaimLimits } from './claim-limit.js';
 import { listClaims } from './list-claims.js';
 import type { ClaimRow } from './queries.js';
 import { giveParcel, refuseClaim, type Decided } from './review.js';
@@ -15,11 +15,11 @@ import { listUnknownParcels, viewUnknown } from './unknown-parcels.js';
 
 type Reviewed = Promise<ReplyOf<'reviewParcelClaim'>>;
 
-export function claimHandlers({ limits }: Deps) {
-  const budget = openClaimBudget(limits);
+export function claimHandlers(deps: Deps) {
+  const limits = openClaimLimits(deps.limits);
   return {
     async claimParcel({ ctx, body, address }) {
-      const data = await submitClaim(ctx, body, { address, budget });
+      const data = await submitClaim(ctx, body, { address, limits });
       return { statusCode: 201, message: 'Claim stored. The warehouse decides about it.', data };
     },
 

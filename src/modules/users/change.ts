@@ -5,7 +5,7 @@ import { lockAdministrators } from '../../platform/db/locks.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import type { Tx, PersonTx } from '../../platform/db/scope.js';
-import { confirmOwnPassword, type Confirmation } from '../auth/public.js';
+import { confirmAccess, type Confirmation, type Settle } from '../auth/public.js';
 import { queueAccountMail } from '../mail/public.js';
 import { countOpenTokensOf } from '../service-tokens/public.js';
 import { needsOwner } from './first-owner.js';
@@ -19,8 +19,8 @@ export type Changed = { user: UserRow; isChanged: boolean; openTokens?: number }
 export type Contact = { fullName: string | undefined; email: string | null | undefined };
 
 /**
- * Changes a user's name or e-mail address. Administrators confirm a change of their own address with their password: with a stolen
- * token alone, somebody could have the mail that resets the password sent to another address.
+ * Changes a user's name or e-mail address. The address receives the mail that resets the password. So a change of it is confirmed by a
+ * recent login or the password, and a change of the own address always by the password.
  *
  * @throws ApiError validation_failed, user_not_found, password_wrong, too_many_attempts, overloaded
  */
@@ -31,12 +31,10 @@ export async function updateUser(
   confirmation: Confirmation,
 ): Promise<Changed> {
   assertContact(sent);
-  if (!(await redirectsOwnMail(ctx, userId, sent))) return storeContact(ctx, userId, sent);
-  const { password } = confirmation;
-  if (password === undefined) throw invalidFieldError('current_password', 'required_for_own_email');
-  return confirmOwnPassword(ctx, { ...confirmation, password }, (settle) =>
-    storeContact(ctx, userId, sent, settle),
-  );
+  if (!(await redirectsMail(ctx, userId, sent))) return storeContact(ctx, userId, sent);
+  if (userId === ctx.caller.userId && confirmation.password === undefined)
+    throw invalidFieldError('current_password', 'required_for_own_email');
+  return confirmAccess(ctx, confirmation, (settle) => storeContact(ctx, userId, sent, settle));
 }
 
 /** @throws ApiError validation_failed */
@@ -45,23 +43,14 @@ export function assertContact({ fullName, email }: Contact): void {
   if (typeof email === 'string') assertUsable({ email: validateEmail(email) });
 }
 
-async function redirectsOwnMail(ctx: PersonContext, userId: string, { email }: Contact): Promise<boolean> {
-  if (email === undefined || userId !== ctx.caller.userId) return false;
-  const [[own]] = await ctx.read([userById(ctx, userId)]);
-  return own?.email !== email;
+async function redirectsMail(ctx: PersonContext, userId: string, { email }: Contact): Promise<boolean> {
+  if (email === undefined) return false;
+  const [[stored]] = await ctx.read([userById(ctx, userId)]);
+  return stored !== undefined && stored.email !== email;
 }
 
-function storeContact(
-  ctx: PersonContext,
-  userId: string,
-  sent: Contact,
-  settle?: (tx: PersonTx) => Promise<void>,
-): Promise<Changed> {
-  return changeUser(ctx, userId, async (tx, stored) => {
-    await settle?.(tx);
-    return writeContact(tx, stored, sent);
-  });
-}
+const storeContact = (ctx: PersonContext, userId: string, sent: Contact, settle?: Settle): Promise<Changed> =>
+  changeUser(ctx, userId, (tx, stored) => writeContact(tx, stored, sent), settle);
 
 /** Changes the contact of a locked user. Returns whether it was another one. */
 export async function writeContact(tx: Tx, stored: LockedUser, sent: Contact): Promise<boolean> {
@@ -99,10 +88,15 @@ export async function deletePreauthTokens(tx: Tx, userId: string): Promise<void>
  * Changes a user's role and, for the role courier, its courier.
  * @throws ApiError validation_failed, user_not_found, courier_not_found, last_admin
  */
-export function changeRole(ctx: PersonContext, userId: string, requested: RequestedRole): Promise<Changed> {
+export function changeRole(
+  ctx: PersonContext,
+  userId: string,
+  requested: RequestedRole,
+  settle?: Settle,
+): Promise<Changed> {
   const { role } = requested;
   const courierId = courierOf(requested);
-  return changeUser(ctx, userId, async (tx, stored) => {
+  const change = async (tx: PersonTx, stored: LockedUser) => {
     if (stored.role === role && stored.courierId === courierId) return false;
     await assertOneAdminRemains(tx, stored);
     if (courierId !== null) await assertCourierExists(tx, courierId);
@@ -113,22 +107,29 @@ export function changeRole(ctx: PersonContext, userId: string, requested: Reques
     const before = { role: stored.role, courier_id: stored.courierId };
     auditLater(tx, 'user.role_changed', userId, { before, after: { role, courier_id: courierId } });
     return true;
-  });
+  };
+  return changeUser(ctx, userId, change, settle);
 }
 
 /**
  * Enables or disables a user.
  * @throws ApiError user_not_found, last_admin
  */
-export async function setUserActive(ctx: PersonContext, userId: string, isActive: boolean): Promise<Changed> {
+export async function setUserActive(
+  ctx: PersonContext,
+  userId: string,
+  isActive: boolean,
+  settle?: Settle,
+): Promise<Changed> {
   let openTokens: number | undefined;
-  const changed = await changeUser(ctx, userId, async (tx, stored) => {
+  const change = async (tx: PersonTx, stored: LockedUser) => {
     if (!isActive) openTokens = await countOpenTokens(tx, userId);
     if (stored.isActive === isActive) return false;
     if (!isActive) await assertOneAdminRemains(tx, stored);
     await writeActive(tx, stored, isActive);
     return true;
-  });
+  };
+  const changed = await changeUser(ctx, userId, change, settle);
   return openTokens === undefined ? changed : { ...changed, openTokens };
 }
 

@@ -4,6 +4,7 @@ import { outcomeOf, reply } from '../../platform/contract/reply.js';
 import type { components } from '../../../generated/contract.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
+import { confirmAccess, type Settle } from '../auth/public.js';
 import type { Deps } from '../dependencies.js';
 import { changeRole, setUserActive, updateUser, type Changed } from './change.js';
 import { resetPassword, resetTwoFactor } from './reset.js';
@@ -21,28 +22,43 @@ export function userHandlers(deps: Deps) {
     },
 
     manageUsers({ ctx, body, address, userAgent }) {
+      /** What gives somebody access is confirmed by a recent login or the own password. */
+      const confirmed = <Result>(
+        { current_password: password }: { current_password?: string },
+        work: (settle?: Settle) => Promise<Result>,
+      ) => confirmAccess(ctx, { deps, client: { address, userAgent }, password }, work);
       return byAction<typeof body, Promise<Managed>>(body, {
-        create: async ({ username, full_name: fullName, email, role, courier_id: courierId }) => {
+        create: async ({ username, full_name: fullName, email, role, courier_id: courierId, ...sent }) => {
           const input = { username, fullName, email, role, courierId };
-          const created = await createUser(ctx, deps, input);
+          const created = await confirmed(sent, (settle) => createUser(ctx, deps, input, settle));
           return replyWithCredential('User created. The password is shown only once.', created);
         },
         update: async ({ user_id: id, full_name: fullName, email, current_password: password }) => {
           const confirmation = { deps, client: { address, userAgent }, password };
           return replyWithUser('User changed.', await updateUser(ctx, id, { fullName, email }, confirmation));
         },
-        change_role: async ({ user_id: id, role, courier_id: courierId }) =>
-          replyWithUser('Role changed.', await changeRole(ctx, id, { role, courierId })),
+        change_role: async ({ user_id: id, role, courier_id: courierId, ...sent }) =>
+          replyWithUser(
+            'Role changed.',
+            await confirmed(sent, (settle) => changeRole(ctx, id, { role, courierId }, settle)),
+          ),
         disable: async ({ user_id: id }) =>
           replyWithUser('User disabled.', await setUserActive(ctx, id, false)),
-        enable: async ({ user_id: id }) => replyWithUser('User enabled.', await setUserActive(ctx, id, true)),
-        reset_password: async ({ user_id: id }) =>
+        enable: async ({ user_id: id, ...sent }) =>
+          replyWithUser(
+            'User enabled.',
+            await confirmed(sent, (settle) => setUserActive(ctx, id, true, settle)),
+          ),
+        reset_password: async ({ user_id: id, ...sent }) =>
           replyWithCredential(
             'New one-time password created. It is shown only once.',
-            await resetPassword(ctx, deps, id),
+            await confirmed(sent, (settle) => resetPassword(ctx, deps, id, settle)),
           ),
-        reset_two_factor: async ({ user_id: id }) =>
-          replyWithUser('Second factor turned off.', await resetTwoFactor(ctx, id)),
+        reset_two_factor: async ({ user_id: id, ...sent }) =>
+          replyWithUser(
+            'Second factor turned off.',
+            await confirmed(sent, (settle) => resetTwoFactor(ctx, id, settle)),
+          ),
       });
     },
   } satisfies Partial<Handlers>;

@@ -1,7 +1,13 @@
 import { auditLater } from '../../platform/audit/audit.js';
-import { ONE_TIME_PASSWORD_DAYS, codeThrottle, passwordThrottle, resetFailures } from '../auth/public.js';
+import {
+  ONE_TIME_PASSWORD_DAYS,
+  codeThrottle,
+  passwordThrottle,
+  resetFailures,
+  type Settle,
+} from '../auth/public.js';
 import type { PersonContext } from '../../platform/context/request-context.js';
-import type { Tx } from '../../platform/db/scope.js';
+import type { PersonTx, Tx } from '../../platform/db/scope.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { queueAccountMail } from '../mail/public.js';
 import { changeUser, countOpenTokens, deletePreauthTokens, REVOKE_TOKENS, type Changed } from './change.js';
@@ -18,15 +24,17 @@ export async function resetPassword(
   ctx: PersonContext,
   deps: PasswordDeps,
   userId: string,
+  settle?: Settle,
 ): Promise<IssuedCredential & { openTokens: number }> {
   assertAnother(ctx, userId);
   await assertUserExists(ctx, userId);
-  const { password, passwordHash } = await issuePassword(ctx.caller, deps);
+  const { password, passwordHash } = await issuePassword(ctx.caller, deps, settle);
   let openTokens = 0;
-  const { user } = await changeUser(ctx, userId, async (tx, stored) => {
+  const reset = async (tx: PersonTx, stored: LockedUser) => {
     openTokens = await writePassword(tx, stored, passwordHash);
     return true;
-  });
+  };
+  const { user } = await changeUser(ctx, userId, reset, settle);
   return { ...credentialOf(user, password), openTokens };
 }
 
@@ -68,7 +76,7 @@ const NO_SECOND_FACTOR = {
  * Turns off a user's second factor.
  * @throws ApiError own_account, user_not_found
  */
-export function resetTwoFactor(ctx: PersonContext, userId: string): Promise<Changed> {
+export function resetTwoFactor(ctx: PersonContext, userId: string, settle?: Settle): Promise<Changed> {
   assertAnother(ctx, userId);
   return changeUser(
     ctx,
@@ -86,7 +94,10 @@ export function resetTwoFactor(ctx: PersonContext, userId: string): Promise<Chan
       return true;
     },
     // Earlier wrong codes must not lock a new factor. Done first, in the lock order of verify_2fa.
-    (tx) => tx.count(resetFailures(ctx, codeThrottle(userId))),
+    async (tx) => {
+      await settle?.(tx);
+      await tx.count(resetFailures(ctx, codeThrottle(userId)));
+    },
   );
 }
 

@@ -1,6 +1,6 @@
 import { readPage, type Page } from '../../platform/context/read-page.js';
 import { auditLater } from '../../platform/audit/audit.js';
-import { insertUser, newOneTimePassword } from '../auth/public.js';
+import { insertUser, newOneTimePassword, type Settle } from '../auth/public.js';
 import type { PersonContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
@@ -32,6 +32,7 @@ export async function createUser(
   ctx: PersonContext,
   deps: PasswordDeps,
   input: NewUserInput,
+  settle?: Settle,
 ): Promise<IssuedCredential> {
   const { fullName, role, email = null } = input;
   if (email !== null) assertUsable({ email: validateEmail(email) });
@@ -39,9 +40,10 @@ export async function createUser(
   // The contract allows only ASCII, for which JavaScript and PostgreSQL have the same lower case.
   const username = input.username.toLowerCase();
   await assertCreatable(ctx, username, courierId);
-  const { password, passwordHash } = await issuePassword(ctx.caller, deps);
+  const { password, passwordHash } = await issuePassword(ctx.caller, deps, settle);
   const id = newId();
   const expiresAt = await ctx.write(async (tx) => {
+    await settle?.(tx);
     const isCourierOwner = courierId !== null && (await needsOwner(tx, courierId));
     const user = { id, username, fullName, email, role, courierId, isCourierOwner, passwordHash };
     const expires = await insertUser(tx, user);
@@ -87,12 +89,18 @@ export type PasswordDeps = Pick<Deps, 'loginLimiter' | 'passwords'>;
 /**
  * Returns a new password and its hash. Hashing shares the limit of logins, because a hash takes a fifth of a
  * second of CPU time.
+ *
+ * @param settle is set if the caller's own password is confirmed: then this runs within the limit already, and would wait for itself
  */
 export async function issuePassword(
   { tenantId, userId }: PersonCaller,
   { loginLimiter, passwords }: PasswordDeps,
+  settle: Settle | undefined,
 ): Promise<{ password: string; passwordHash: string }> {
   const password = newOneTimePassword();
   const hash = () => passwords.hash(password);
-  return { password, passwordHash: await loginLimiter.withLimit(tenantId, userId, hash) };
+  return {
+    password,
+    passwordHash: settle ? await hash() : await loginLimiter.withLimit(tenantId, userId, hash),
+  };
 }

@@ -123,7 +123,10 @@ it(
       await toasts(page).getByText(`The claim of ${number} is stored`).waitFor();
     }
     await claim(newNumber());
-    await dialogOf(page).getByRole('alert').getByText('Your 5 claims of this hour are used').waitFor();
+    await dialogOf(page)
+      .getByRole('alert')
+      .getByText('Your 5 claims of this hour or your 20 changes of today are used')
+      .waitFor();
   },
   'iex',
 );

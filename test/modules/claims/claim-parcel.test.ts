@@ -2,11 +2,9 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { withService } from '../../support/fixture/with-service.js';
-import { rounds } from '../../support/harness/effort.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const ATTEMPTS = 5;
-const OF_ADDRESS = 60;
 
 /** The limits of an address are in memory, so each block has a service of its own. */
 const forget = (owner: { query(text: string): unknown }) =>
@@ -116,32 +114,5 @@ describe('the attempts of a courier', () => {
     const forIex = { tracking_number: right, user_code: CUSTOMERS.IEX, courier_id: IEX };
     await api.as('admin').claimParcel(forIex).refused(429, 'quota_exceeded');
     await api.as('hrb').claimParcel({ tracking_number: right, user_code: CUSTOMERS.HRB }).created();
-  });
-});
-
-describe('the attempts of an address', () => {
-  const CALLERS = rounds(80, 300);
-  const { api, db } = withService();
-
-  test(`store five of ${CALLERS} claims at the same time, and end after ${OF_ADDRESS}`, async () => {
-    const codes = await Promise.all(
-      Array.from({ length: CALLERS }, async () => {
-        const sent = { tracking_number: newNumber(), user_code: CUSTOMERS.IEX };
-        const { status, code } = await api.as('iex').claimParcel(sent).answer();
-        return status === 201 ? 'created' : code;
-      }),
-    );
-    const count = (code: string) => codes.filter((each) => each === code).length;
-    expect({
-      created: count('created'),
-      // Some find all connections in use.
-      quota: count('quota_exceeded') + count('overloaded'),
-      address: count('too_many_attempts'),
-    }).toEqual({ created: ATTEMPTS, quota: OF_ADDRESS - ATTEMPTS, address: CALLERS - OF_ADDRESS });
-    expect(await db.count('parcel_claims', { courier_id: IEX })).toBe(ATTEMPTS);
-    await api
-      .as('hrb')
-      .claimParcel({ tracking_number: newNumber(), user_code: CUSTOMERS.HRB })
-      .refused(429, 'too_many_attempts');
   });
 });

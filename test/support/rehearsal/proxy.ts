@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { findProgram } from '../harness/programs.js';
 import { freePort, makeFolder, runProgram, statusOf, until } from '../service/processes.js';
@@ -28,25 +29,31 @@ export async function startProxy(ports: number[], version = projectRoot): Promis
   return proxy;
 }
 
+/**
+ * Runs haproxy as the unit of Debian does: a master that starts another worker at each reload and hands it the open ports. Two processes
+ * without a master (`-sf`) would not do: haproxy 2.6 crashes when it pauses the abstract socket for the new one.
+ */
 async function startHaproxy(program: string, ports: number[], version: string): Promise<Proxy> {
   const port = await freePort();
-  const start = async (files: string, args: string[] = []) => {
-    const file = join(await makeFolder(), 'haproxy.cfg');
-    writeFileSync(file, haproxyConfig(files, port, ports));
-    return runProgram(program, ['-f', file, '-db', ...args], {
-      PATH: process.env['PATH'],
-      // It belongs to the whole machine, where other tests run too. The processes before and after a reload share it.
-      UNAVAILABLE_SOCKET: `crossdock-${port}`,
-    });
-  };
-  let running = await start(version);
+  const file = join(await makeFolder(), 'haproxy.cfg');
+  writeFileSync(file, haproxyConfig(version, port, ports));
+  const running = runProgram(program, ['-W', '-f', file], {
+    PATH: process.env['PATH'],
+    // It belongs to the whole machine, where other tests run too.
+    UNAVAILABLE_SOCKET: `crossdock-${port}`,
+  });
+  let reloads = 0;
   return {
     url: `http://127.0.0.1:${port}`,
     name: 'haproxy',
     async reload(files) {
-      const before = running;
-      running = await start(files, ['-sf', String(before.child.pid)]);
-      await before.ended;
+      reloads += 1;
+      writeFileSync(file, haproxyConfig(files, port, ports));
+      running.child.kill('SIGUSR2');
+      const ends = () => running.output().match(/Former worker .*/g) ?? [];
+      await until(() => Promise.resolve(ends().length === reloads));
+      // A worker that crashed would also have gone.
+      expect(ends().at(-1)).toMatch(/exited with code 0/);
     },
     async stop() {
       running.child.kill('SIGTERM');

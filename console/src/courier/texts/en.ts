@@ -25,9 +25,9 @@ export const en = {
   'myClaim.next2':
     'The warehouse compares it with its parcels, looks at the parcel, and decides. See the result here.',
   'myClaim.next3':
-    'You have 5 claims per hour, right or wrong. Claiming a number again changes its customer and does not count.',
+    'You have 5 claims per hour, right or wrong. Claiming a number again changes its customer: 20 times per day.',
   'myClaim.limit':
-    'Your 5 claims of this hour are used, or too many came from this network. Nothing was stored. Try again in an hour.',
+    'Your 5 claims of this hour or your 20 changes of today are used, or too many came from you or your network. Nothing was stored. Try again later.',
   'myClaim.send': 'Claim it',
   'myClaim.stored': 'The claim of {number} is stored. The warehouse decides.',
   'myClaim.reason': 'Reason',

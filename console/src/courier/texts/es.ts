@@ -26,9 +26,9 @@ export const es: Record<CourierKey, string> = {
   'myClaim.next2':
     'El almacén lo compara con sus paquetes, revisa el paquete y decide. Vea aquí el resultado.',
   'myClaim.next3':
-    'Tiene 5 reclamos por hora, acertados o no. Reclamar otra vez un número cambia su cliente y no cuenta.',
+    'Tiene 5 reclamos por hora, acertados o no. Reclamar otra vez un número cambia su cliente: 20 veces al día.',
   'myClaim.limit':
-    'Ya usó sus 5 reclamos de esta hora, o llegaron demasiados de esta red. No se guardó nada. Inténtelo en una hora.',
+    'Ya usó sus 5 reclamos de esta hora o sus 20 cambios de hoy, o llegaron demasiados de usted o de su red. No se guardó nada. Inténtelo más tarde.',
   'myClaim.send': 'Reclamarlo',
   'myClaim.stored': 'El reclamo de {number} está guardado. El almacén decide.',
   'myClaim.reason': 'Motivo',

@@ -761,6 +761,12 @@ export const en = {
   'team.enable': 'Enable the user',
   'team.enabled': '{username} can log in again.',
   'team.openTokens': 'Service tokens that {username} has created and that still work: {count}.',
+  'team.confirm': 'Confirm that it is you',
+  'team.confirmWhy':
+    'You logged in more than 15 minutes ago, and this gives somebody access. Enter your own password.',
+  'team.confirmAction': 'Confirm',
+  'team.ownPassword': 'Your own password',
+  'team.notConfirmed': 'Nothing was changed. It needs your own password.',
   'team.sessions': 'Where the user is logged in',
   'team.noSessions': 'Nowhere.',
   'team.endSessions': 'End all sessions',

@@ -769,6 +769,12 @@ export const es: Record<OfficeKey, string> = {
   'team.enable': 'Activar el usuario',
   'team.enabled': '{username} puede entrar de nuevo.',
   'team.openTokens': 'Tokens de servicio que {username} ha creado y que aún funcionan: {count}.',
+  'team.confirm': 'Confirme que es usted',
+  'team.confirmWhy':
+    'Inició sesión hace más de 15 minutos, y esto da acceso a alguien. Escriba su propia contraseña.',
+  'team.confirmAction': 'Confirmar',
+  'team.ownPassword': 'Su propia contraseña',
+  'team.notConfirmed': 'No se cambió nada. Hace falta su propia contraseña.',
   'team.sessions': 'Dónde tiene sesión',
   'team.noSessions': 'En ninguna parte.',
   'team.endSessions': 'Terminar todas las sesiones',

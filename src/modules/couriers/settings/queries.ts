@@ -12,6 +12,7 @@ const SYSTEM_COLUMNS = columns('Courier', 'c', SYSTEM);
 const COURIER = columns('Courier', 'c', [
   'apiKeyCipher',
   'apiTokenCipher',
+  'urlsOfTokens',
   'webhookSecretCipher',
   'webhookPreviousSecretCipher',
   'webhookSecretRotatedAt',

@@ -9,7 +9,7 @@ import { previousSecretId } from './webhook-secret.js';
 /** A courier's settings with decrypted secrets. */
 export type Settings = Omit<
   CourierRow,
-  'apiKeyCipher' | 'apiTokenCipher' | 'webhookSecretCipher' | 'webhookPreviousSecretCipher'
+  'apiKeyCipher' | 'apiTokenCipher' | 'urlsOfTokens' | 'webhookSecretCipher' | 'webhookPreviousSecretCipher'
 > & {
   apiKey: string | null;
   api_token: string | null;
@@ -27,7 +27,14 @@ export async function readSettings(ctx: UserContext, secrets: Secrets, courierId
 /** @throws ApiError courier_not_found if there is no row */
 export function decryptSettings(ctx: UserScope, secrets: Secrets, row: CourierRow | undefined): Settings {
   if (!row) throw new ApiError('courier_not_found');
-  const { apiKeyCipher, apiTokenCipher, webhookSecretCipher, webhookPreviousSecretCipher, ...rest } = row;
+  const {
+    apiKeyCipher,
+    apiTokenCipher,
+    urlsOfTokens: _,
+    webhookSecretCipher,
+    webhookPreviousSecretCipher,
+    ...rest
+  } = row;
   const { courier_id: id } = row;
   const decrypt = (cipher: string | null, field: EncryptionContext['field']) =>
     cipher === null ? null : decryptOrNull(secrets, cipher, encryptionContext(ctx.tenantId, id, field));

@@ -16,11 +16,17 @@ import {
   profileDifference,
   mergeFields,
   SYSTEM,
-  type ProfileFields,
   type SentFields,
 } from '../shared/profile.js';
-import { selectCourier, type CourierRow } from './queries.js';
+import { selectCourier } from './queries.js';
 import { decryptSettings, type Settings } from './settings.js';
+import {
+  assertConfirmed,
+  assertKnownTargets,
+  countNewTargets,
+  urlsOfTokens,
+  type ProfileChange,
+} from './url-origins.js';
 import { ensureWebhookSecret } from './webhook-secret.js';
 
 /** Which courier is changed, and the fields that the caller sent. */
@@ -58,44 +64,40 @@ export async function changeFields(
   const before = decryptSettings(tx, secrets, row);
   const after = mergeFields(before, sent);
   const difference = profileDifference(before, after);
-  if (!difference) return false;
-  if (tx.caller.kind === 'token') assertKnownTargets(before, after);
-  await saveFields(tx, secrets, { row, before, after });
-  auditLater(tx, 'courier.updated', courierId, { ...difference });
+  const isToken = tx.caller.kind === 'token';
+  const change = { row, before, after };
+  const ofTokens = urlsOfTokens(change, sent, isToken);
+  // A user confirms a URL of a token by sending it, although it stays the same.
+  const isConfirmed = ofTokens.length < row.urlsOfTokens.length;
+  if (!difference && !isConfirmed) return false;
+  if (isToken) assertKnownTargets(change);
+  assertConfirmed(change, ofTokens);
+  await saveFields(tx, secrets, change, ofTokens);
+  auditLater(tx, 'courier.updated', courierId, withUrlsOfTokens(difference, row.urlsOfTokens, ofTokens));
   await applyEndpointChanges(tx, secrets, { courierId, before, after });
-  await takeQuota(tx, TARGET_CHANGES, courierId, countNewTargets(before, after));
+  await takeQuota(tx, TARGET_CHANGES, courierId, countNewTargets(change));
   return true;
 }
 
 /** Limits port scans through changed URLs. The contract states the limit. */
 const TARGET_CHANGES = quotaOf('target_changes');
 
-const URLS = ['api_url_get_customers', 'api_url_add_package', 'api_url_update_package'] as const;
+type Difference = NonNullable<ReturnType<typeof profileDifference>>;
 
-/** Returns the number of new origins among the URLs. */
-function countNewTargets(before: ProfileFields, after: ProfileFields): number {
-  const originOf = (url: string | null) => (url === null ? null : new URL(url).origin);
-  const known = new Set([null, ...URLS.map((name) => originOf(before[name]))]);
-  return new Set(URLS.map((name) => originOf(after[name])).filter((origin) => !known.has(origin))).size;
+/** Adds to a difference which URLs are those of service tokens, if that changes. */
+function withUrlsOfTokens(difference: Difference | undefined, before: string[], after: string[]) {
+  if (before.join() === after.join()) return { ...difference };
+  return {
+    before: { ...difference?.before, urls_of_tokens: before },
+    after: { ...difference?.after, urls_of_tokens: after },
+  };
 }
-
-/**
- * Each webhook contains the courier's `api_token`, which no service token may read (decision 0116). So a service token sends it to no
- * origin that a person has not chosen.
- * @throws ApiError token_not_accepted
- */
-function assertKnownTargets(before: ProfileFields, after: ProfileFields): void {
-  const hasToken = before.api_token !== null && before.api_token !== '';
-  if (hasToken && countNewTargets(before, after) > 0)
-    throw new ApiError('token_not_accepted', { variant: 'new_origin' });
-}
-
-type ProfileChange = { before: ProfileFields; after: ProfileFields };
 
 async function saveFields(
   tx: UserTx,
   secrets: Secrets,
-  { row, before, after }: ProfileChange & { row: CourierRow },
+  { row, before, after }: ProfileChange,
+  ofTokens: string[],
 ): Promise<void> {
   const { api_token: token } = after;
   const context = encryptionContext(tx.tenantId, row.courier_id, 'api_token');
@@ -104,7 +106,12 @@ async function saveFields(
     token === before.api_token ? row.apiTokenCipher : token && secrets.encrypt(token, context);
   const { count } = await tx.models.courier.updateMany({
     where: { id: row.courier_id },
-    data: { ...renameFields(after, { ...CONTACT, ...SYSTEM }), apiTokenCipher, updatedAt: row.now },
+    data: {
+      ...renameFields(after, { ...CONTACT, ...SYSTEM }),
+      apiTokenCipher,
+      urlsOfTokens: ofTokens,
+      updatedAt: row.now,
+    },
   });
   if (count !== 1) throw new Error(`${count} couriers were updated under one lock.`);
 }
@@ -116,7 +123,7 @@ async function saveFields(
 async function applyEndpointChanges(
   tx: UserTx,
   secrets: Secrets,
-  { courierId, before, after }: ProfileChange & { courierId: string },
+  { courierId, before, after }: Omit<ProfileChange, 'row'> & { courierId: string },
 ): Promise<void> {
   const endpoints: Endpoint[] = ['add_package', 'update_package'];
   const changed = endpoints.filter((name) => {

@@ -57,7 +57,7 @@ export async function createMember(
   const placed = placeOf(input, own);
   assertPrefix(username, own);
   await assertCreatable(ctx, username, placed.courierId);
-  const { password, passwordHash } = await issuePassword(ctx.caller, deps);
+  const { password, passwordHash } = await issuePassword(ctx.caller, deps, undefined);
   const id = newId();
   const expiresAt = await changeTeam(ctx, async (tx, still) => {
     const { role, courierId, isCourierOwner } = placeOf(input, still);
@@ -190,7 +190,7 @@ export async function resetMemberPassword(
   userId: string,
 ): Promise<IssuedCredential & { openTokens: number }> {
   await assertManages(ctx, userId);
-  const { password, passwordHash } = await issuePassword(ctx.caller, deps);
+  const { password, passwordHash } = await issuePassword(ctx.caller, deps, undefined);
   let openTokens = 0;
   const { user } = await changeMember(ctx, userId, async (tx, stored) => {
     openTokens = await writePassword(tx, stored, passwordHash);

@@ -9,6 +9,7 @@ import { t } from '../../../texts/texts.js';
 import type { ListPage } from '../../list/listed.js';
 import { orderOf, type ListState } from '../../list/state.js';
 import { PAGE_SIZE } from '../../list/listed.js';
+import { manageUser } from './manage-user.js';
 
 /** A user. Only the team says whether a courier's user is an owner. */
 export type Person = ManagedUser & Partial<Pick<TeamUser, 'courier_role'>>;
@@ -58,10 +59,10 @@ export const loadPeople = (
 
 /** Changes or creates a user. */
 export const changePerson = (action: UserAction & TeamAction) =>
-  isAdmin() ? api().users.manage(action) : api().users.manageTeam(action);
+  isAdmin() ? manageUser(action) : api().users.manageTeam(action);
 
 /** Turns off a second factor, which only administrators can. */
-export const resetFactor = (user_id: string) => api().users.manage({ action: 'reset_two_factor', user_id });
+export const resetFactor = (user_id: string) => manageUser({ action: 'reset_two_factor', user_id });
 
 /** The place of a user, as the fields of a form. */
 export type PlaceValues = { role: string; courier_role: string; courier_id: string };
