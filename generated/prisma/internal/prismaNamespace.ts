@@ -4766,6 +4766,7 @@ export const UserScalarFieldEnum = {
   totpPendingExpiresAt: 'totpPendingExpiresAt',
   mustChangePassword: 'mustChangePassword',
   passwordExpiresAt: 'passwordExpiresAt',
+  isCourierOwner: 'isCourierOwner',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
