@@ -436,6 +436,10 @@ export interface paths {
          *     - `reset_password` replaces the password with a new one-time password, and removes a lock caused by wrong
          *       passwords. The second factor stays on.
          *
+         *     What gives somebody access needs your `current_password` if you logged in more than 15 minutes ago: all actions except
+         *     `disable`, and `update` if it changes the e-mail address. Without it the response is 400 with `required` on
+         *     `current_password`. Wrong passwords here and at `login` are counted together.
+         *
          *     All actions except `create` and `update` revoke the user's access tokens: its next call returns 401. If the user is
          *     already in the requested state, nothing changes and no token is revoked. Service tokens that the user has created go
          *     on working; `open_service_tokens` in the response to `disable` and `reset_password` says how many.
@@ -4227,6 +4231,7 @@ export interface components {
             role: components["schemas"]["TeamRole"];
             courier_role?: components["schemas"]["CourierRole"];
             courier_id?: components["schemas"]["TeamCourier"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description Changes the display name or the e-mail address. Send at least one of them. */
         UpdateTeamUserAction: {
@@ -4239,6 +4244,11 @@ export interface components {
             full_name?: components["schemas"]["FullName"];
             /** @description An e-mail address. `null` removes it. The old and the new address are notified. */
             email?: string | null;
+            /**
+             * Format: password
+             * @description Your own password, to confirm a change of the e-mail address if you logged in more than 15 minutes ago. Ignored if the address stays the same.
+             */
+            current_password?: string;
         };
         /** @description Changes the user's role, its courier, or its role at the courier. */
         ChangeTeamRoleAction: {
@@ -4251,6 +4261,7 @@ export interface components {
             role: components["schemas"]["TeamRole"];
             courier_role?: components["schemas"]["CourierRole"];
             courier_id?: components["schemas"]["TeamCourier"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description An action on a user of the team. */
         TeamAction: components["schemas"]["CreateTeamUserAction"] | components["schemas"]["UpdateTeamUserAction"] | components["schemas"]["ChangeTeamRoleAction"] | components["schemas"]["DisableUserAction"] | components["schemas"]["EnableUserAction"] | components["schemas"]["ResetUserPasswordAction"];
@@ -11109,6 +11120,7 @@ export interface components {
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `password_wrong`: The password that confirms the request is wrong.
          *     - `own_account`: A user cannot do this to its own account.
          */
         "ManageTeam.400.Replayable": {

@@ -2,6 +2,8 @@ import type { SourceMutant } from '../mutant.js';
 
 const TOKEN_URLS = 'test/modules/service-tokens/token-urls.test.ts';
 
+const TEAM_RECENT = 'test/modules/users/team/recent-login.test.ts';
+
 /** Guards of permissions, tenant and courier isolation, stored secrets, and the audit log. */
 export const ACCESS: readonly SourceMutant[] = [
   {
@@ -477,6 +479,48 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       { file: 'test/modules/users/team/manage-team.test.ts', titles: ['a courier has at most 200 users'] },
     ],
+  },
+  {
+    name: 'team: create is confirmed',
+    file: 'src/modules/users/team/handlers.ts',
+    find: 'await confirmed(password, (settle) => createMember(ctx, deps, input, settle))',
+    replace: 'await createMember(ctx, deps, input)',
+    tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'team: change_role is confirmed',
+    file: 'src/modules/users/team/handlers.ts',
+    find: 'await confirmed(password, (settle) => changeTeamRole(ctx, id, requestedRole(place), settle))',
+    replace: 'await changeTeamRole(ctx, id, requestedRole(place))',
+    tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'team: enable is confirmed',
+    file: 'src/modules/users/team/handlers.ts',
+    find: 'await confirmed(password, (settle) => setMemberActive(ctx, id, true, settle))',
+    replace: 'await setMemberActive(ctx, id, true)',
+    tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'team: reset_password is confirmed',
+    file: 'src/modules/users/team/handlers.ts',
+    find: 'await confirmed(password, (settle) => resetMemberPassword(ctx, deps, id, settle))',
+    replace: 'await resetMemberPassword(ctx, deps, id)',
+    tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'team: a change of an address is confirmed',
+    file: 'src/modules/users/team/manage.ts',
+    find: 'return confirmAccess(ctx, confirmation, store);',
+    replace: 'return void confirmation, void confirmAccess, store();',
+    tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'team: the question for the password tells nothing about the users of others',
+    file: 'src/modules/users/team/manage.ts',
+    find: 'const { email } = await assertManages(ctx, userId);',
+    replace: "const { email } = { email: '' };",
+    tests: [{ file: TEAM_RECENT, titles: ['who is not in the team is not found'] }],
   },
   {
     name: 'users: the last administrator cannot be removed',

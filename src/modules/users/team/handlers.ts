@@ -4,6 +4,7 @@ import { pageReply } from '../../../platform/contract/page-reply.js';
 import { recordOf } from '../../../platform/contract/record.js';
 import { outcomeOf, reply } from '../../../platform/contract/reply.js';
 import { byAction, type ReplyOf } from '../../../platform/contract/types.js';
+import { confirmAccess, type Settle } from '../../auth/public.js';
 import type { Deps } from '../../dependencies.js';
 import { openTokensField, replyWithCredential } from '../credential-reply.js';
 import {
@@ -26,29 +27,42 @@ export function teamHandlers(deps: Deps) {
       return { ...page, meta: { ...page.meta, can_manage: canManage } };
     },
 
-    manageTeam({ ctx, body }) {
+    manageTeam({ ctx, body, address, userAgent }) {
+      const confirmationOf = (password: string | undefined) => ({
+        deps,
+        client: { address, userAgent },
+        password,
+      });
+      /** As in `manageUsers`. */
+      const confirmed = <Result>(password: string | undefined, work: (settle?: Settle) => Promise<Result>) =>
+        confirmAccess(ctx, confirmationOf(password), work);
       return byAction<typeof body, Promise<Managed>>(body, {
-        create: async ({ username, full_name: fullName, email, ...place }) => {
-          const created = await createMember(ctx, deps, {
-            username,
-            fullName,
-            email,
-            ...requestedRole(place),
-          });
+        create: async ({ username, full_name: fullName, email, current_password: password, ...place }) => {
+          const input = { username, fullName, email, ...requestedRole(place) };
+          const created = await confirmed(password, (settle) => createMember(ctx, deps, input, settle));
           return replyWithCredential('User created. The password is shown only once.', created);
         },
-        update: async ({ user_id: id, full_name: fullName, email }) =>
-          replyWithMember('User changed.', await updateMember(ctx, id, { fullName, email })),
-        change_role: async ({ user_id: id, ...place }) =>
-          replyWithMember('Role changed.', await changeTeamRole(ctx, id, requestedRole(place))),
+        update: async ({ user_id: id, full_name: fullName, email, current_password: password }) =>
+          replyWithMember(
+            'User changed.',
+            await updateMember(ctx, id, { fullName, email }, confirmationOf(password)),
+          ),
+        change_role: async ({ user_id: id, current_password: password, ...place }) =>
+          replyWithMember(
+            'Role changed.',
+            await confirmed(password, (settle) => changeTeamRole(ctx, id, requestedRole(place), settle)),
+          ),
         disable: async ({ user_id: id }) =>
           replyWithMember('User disabled.', await setMemberActive(ctx, id, false)),
-        enable: async ({ user_id: id }) =>
-          replyWithMember('User enabled.', await setMemberActive(ctx, id, true)),
-        reset_password: async ({ user_id: id }) =>
+        enable: async ({ user_id: id, current_password: password }) =>
+          replyWithMember(
+            'User enabled.',
+            await confirmed(password, (settle) => setMemberActive(ctx, id, true, settle)),
+          ),
+        reset_password: async ({ user_id: id, current_password: password }) =>
           replyWithCredential(
             'New one-time password created. It is shown only once.',
-            await resetMemberPassword(ctx, deps, id),
+            await confirmed(password, (settle) => resetMemberPassword(ctx, deps, id, settle)),
           ),
       });
     },

@@ -4,7 +4,7 @@ import type { SystemTx } from '../../../platform/db/scope.js';
 import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { assertUsable, validateEmail } from '../../../platform/values/contact.js';
 import { newId } from '../../../platform/values/ids.js';
-import { insertUser } from '../../auth/public.js';
+import { confirmAccess, insertUser, type Confirmation, type Settle } from '../../auth/public.js';
 import {
   assertContact,
   assertCourierExists,
@@ -17,7 +17,7 @@ import {
 } from '../change.js';
 import { credentialOf, writePassword } from '../reset.js';
 import { assertCreatable, issuePassword, type IssuedCredential, type PasswordDeps } from '../user.js';
-import { callerNow, type CallerRow, type TeamRole } from './queries.js';
+import { callerNow, type CallerRow, type LockedMember, type TeamRole } from './queries.js';
 import { assertManages, changeMember, changeTeam, managing, type ChangedMember } from './team.js';
 
 /** Disabled ones count, because users are never deleted. */
@@ -47,6 +47,7 @@ export async function createMember(
   ctx: PersonContext,
   deps: PasswordDeps,
   input: NewMember,
+  settle?: Settle,
 ): Promise<IssuedCredential> {
   const [[caller]] = await ctx.read([callerNow(ctx)]);
   const own = managing(caller);
@@ -57,9 +58,9 @@ export async function createMember(
   const placed = placeOf(input, own);
   assertPrefix(username, own);
   await assertCreatable(ctx, username, placed.courierId);
-  const { password, passwordHash } = await issuePassword(ctx.caller, deps, undefined);
+  const { password, passwordHash } = await issuePassword(ctx.caller, deps, settle);
   const id = newId();
-  const expiresAt = await changeTeam(ctx, async (tx, still) => {
+  const insert = async (tx: SystemTx, still: CallerRow) => {
     const { role, courierId, isCourierOwner } = placeOf(input, still);
     if (courierId !== null) await assertRoom(tx, courierId);
     const person = { username, email };
@@ -75,7 +76,8 @@ export async function createMember(
     const after = { ...person, full_name: fullName, ...auditedPlace({ role, courierId, isCourierOwner }) };
     auditLater(tx, 'user.created', id, { after });
     return expires;
-  });
+  };
+  const expiresAt = await changeTeam(ctx, insert, settle);
   return { userId: id, username, password, expiresAt };
 }
 
@@ -126,13 +128,23 @@ const auditedPlace = ({ role, courierId, isCourierOwner }: Placed) => ({
 });
 
 /**
- * Changes the name or the e-mail address of a user of the team.
+ * Changes the name or the e-mail address of a user of the team. A change of the address is confirmed, as in `updateUser`. The user is
+ * looked up first: the question for the password tells nothing about the users of others.
  *
- * @throws ApiError validation_failed, permission_denied, own_account, user_not_found
+ * @throws ApiError validation_failed, permission_denied, own_account, user_not_found, password_wrong, too_many_attempts, overloaded
  */
-export function updateMember(ctx: PersonContext, userId: string, sent: Contact): Promise<ChangedMember> {
+export async function updateMember(
+  ctx: PersonContext,
+  userId: string,
+  sent: Contact,
+  confirmation: Confirmation,
+): Promise<ChangedMember> {
   assertContact(sent);
-  return changeMember(ctx, userId, (tx, stored) => writeContact(tx, stored, sent));
+  const store = (settle?: Settle) =>
+    changeMember(ctx, userId, (tx, stored) => writeContact(tx, stored, sent), settle);
+  const { email } = await assertManages(ctx, userId);
+  if (sent.email === undefined || sent.email === email) return store();
+  return confirmAccess(ctx, confirmation, store);
 }
 
 /**
@@ -144,8 +156,9 @@ export const changeTeamRole = (
   ctx: PersonContext,
   userId: string,
   requested: RequestedTeamRole,
-): Promise<ChangedMember> =>
-  changeMember(ctx, userId, async (tx, stored, own) => {
+  settle?: Settle,
+): Promise<ChangedMember> => {
+  const change = async (tx: SystemTx, stored: LockedMember, own: CallerRow) => {
     const wanted = placeOf(requested, own);
     const before = auditedPlace(stored);
     const after = auditedPlace(wanted);
@@ -157,7 +170,9 @@ export const changeTeamRole = (
     await deletePreauthTokens(tx, userId);
     auditLater(tx, 'user.role_changed', userId, { before, after });
     return true;
-  });
+  };
+  return changeMember(ctx, userId, change, settle);
+};
 
 /**
  * Enables or disables a user of the team. `openTokens` counts the service tokens of a disabled one that still work.
@@ -168,14 +183,16 @@ export async function setMemberActive(
   ctx: PersonContext,
   userId: string,
   isActive: boolean,
+  settle?: Settle,
 ): Promise<ChangedMember & { openTokens?: number }> {
   let openTokens: number | undefined;
-  const changed = await changeMember(ctx, userId, async (tx, stored) => {
+  const change = async (tx: SystemTx, stored: LockedMember) => {
     if (!isActive) openTokens = await countOpenTokens(tx, userId);
     if (stored.isActive === isActive) return false;
     await writeActive(tx, stored, isActive);
     return true;
-  });
+  };
+  const changed = await changeMember(ctx, userId, change, settle);
   return openTokens === undefined ? changed : { ...changed, openTokens };
 }
 
@@ -188,13 +205,15 @@ export async function resetMemberPassword(
   ctx: PersonContext,
   deps: PasswordDeps,
   userId: string,
+  settle?: Settle,
 ): Promise<IssuedCredential & { openTokens: number }> {
   await assertManages(ctx, userId);
-  const { password, passwordHash } = await issuePassword(ctx.caller, deps, undefined);
+  const { password, passwordHash } = await issuePassword(ctx.caller, deps, settle);
   let openTokens = 0;
-  const { user } = await changeMember(ctx, userId, async (tx, stored) => {
+  const reset = async (tx: SystemTx, stored: LockedMember) => {
     openTokens = await writePassword(tx, stored, passwordHash);
     return true;
-  });
+  };
+  const { user } = await changeMember(ctx, userId, reset, settle);
   return { ...credentialOf(user, password), openTokens };
 }

@@ -51,8 +51,8 @@ const selectMembers = (ctx: Scope, condition: Sql, rest: Sql): Sql<MemberRow> =>
     where ${condition} ${rest}`;
 
 /** A user in the caller's own scope: row-level security shows a courier no others. */
-export const memberExists = (ctx: PersonScope, userId: string): Sql<{ id: string }> =>
-  sql`select u.id from users u where ${ownRows(ctx, 'u')} and ${TEAM_ROLES} and u.id = ${userId}::uuid`;
+export const visibleMember = (ctx: PersonScope, userId: string): Sql<{ email: string | null }> =>
+  sql`select u.email from users u where ${ownRows(ctx, 'u')} and ${TEAM_ROLES} and u.id = ${userId}::uuid`;
 
 /** Whose users the caller manages, now. */
 export type CallerRow = RowOf<typeof CALLER> & { courierCode: string | null };

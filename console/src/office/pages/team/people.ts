@@ -9,7 +9,7 @@ import { t } from '../../../texts/texts.js';
 import type { ListPage } from '../../list/listed.js';
 import { orderOf, type ListState } from '../../list/state.js';
 import { PAGE_SIZE } from '../../list/listed.js';
-import { manageUser } from './manage-user.js';
+import { confirmed } from './own-password.js';
 
 /** A user. Only the team says whether a courier's user is an owner. */
 export type Person = ManagedUser & Partial<Pick<TeamUser, 'courier_role'>>;
@@ -59,10 +59,15 @@ export const loadPeople = (
 
 /** Changes or creates a user. */
 export const changePerson = (action: UserAction & TeamAction) =>
-  isAdmin() ? manageUser(action) : api().users.manageTeam(action);
+  confirmed((confirmation) => {
+    const { users } = api();
+    const sent = { ...action, ...confirmation };
+    return isAdmin() ? users.manage(sent) : users.manageTeam(sent);
+  });
 
 /** Turns off a second factor, which only administrators can. */
-export const resetFactor = (user_id: string) => manageUser({ action: 'reset_two_factor', user_id });
+export const resetFactor = (user_id: string) =>
+  confirmed((confirmation) => api().users.manage({ action: 'reset_two_factor', user_id, ...confirmation }));
 
 /** The place of a user, as the fields of a form. */
 export type PlaceValues = { role: string; courier_role: string; courier_id: string };

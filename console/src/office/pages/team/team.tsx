@@ -7,7 +7,7 @@ import { courierOptions, useCouriers } from '../../list/courier-options.js';
 import { DataList } from '../../list/data-list.js';
 import { useList, type Listed } from '../../list/listed.js';
 import { peopleColumns } from './columns.js';
-import { PasswordQuestion } from './manage-user.js';
+import { PasswordQuestion } from './own-password.js';
 import { NewUserDialog } from './new-user.js';
 import { givenRoles, isCourier, loadPeople, type Person } from './people.js';
 import { UserPanel } from './user-panel.js';
