@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { DEMO } from '../../../fixtures/demo/seed.js';
-import { findingsOf } from '../../support/console/browser.js';
-import { consoleSuite } from '../../support/console/suite.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { findingsOf } from '../../../support/console/browser.js';
+import { consoleSuite } from '../../../support/console/suite.js';
 
 // The teams of managers and of couriers. Those of administrators are in team-audit.test.ts.
 

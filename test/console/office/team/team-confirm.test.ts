@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { DEMO } from '../../../fixtures/demo/seed.js';
-import { findingsOf } from '../../support/console/browser.js';
-import { consoleSuite } from '../../support/console/suite.js';
-import { agedToken } from '../../support/sign-in/aged-token.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { findingsOf } from '../../../support/console/browser.js';
+import { consoleSuite } from '../../../support/console/suite.js';
+import { agedToken } from '../../../support/sign-in/aged-token.js';
 
 const { it, service } = consoleSuite();
 
