@@ -292,6 +292,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "manageUsers": {
     "application/json": "record"
   },
+  "listTeam": {
+    "query": "read"
+  },
+  "manageTeam": {
+    "application/json": "record"
+  },
   "changePassword": {
     "application/json": "record"
   },

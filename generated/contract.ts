@@ -407,6 +407,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/Team": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users of the team
+         * @description One page of the users that the caller works with. For administrators and managers: the users of the warehouse and of the
+         *     couriers, without administrators and managers. For a user of a courier: the users of its courier. Filters are combined
+         *     with AND. Users with the same sort value are sorted by identifier.
+         */
+        get: operations["listTeam"];
+        put?: never;
+        /**
+         * Create, change, disable or reset a user of the team
+         * @description For administrators and managers, who manage the users of the warehouse and of the couriers, and for owners of a courier,
+         *     who manage the users of their courier. `action` selects the operation.
+         *
+         *     - `create` creates a user and returns its one-time password. The password is shown only once and is valid for
+         *       7 days. The user must change it at the first login.
+         *     - `update` changes the display name, the e-mail address, or both.
+         *     - `change_role` makes a user one of the warehouse or of a courier, and an owner or a member of the courier. An owner
+         *       manages the courier's users. A member only sees them. Everything else is the same for both.
+         *     - `disable` and `enable` block the user's login and allow it again.
+         *     - `reset_password` replaces the password with a new one-time password, and removes a lock caused by wrong
+         *       passwords. The second factor stays on.
+         *
+         *     What gives somebody access needs your `current_password` if you logged in more than 15 minutes ago: all actions except
+         *     `disable`, and `update` if it changes the e-mail address. Without it the response is 400 with `required` on
+         *     `current_password`. Wrong passwords here and at `login` are counted together.
+         *
+         *     All actions except `create` and `update` revoke the user's access tokens: its next call returns 401. If the user is
+         *     already in the requested state, nothing changes and no token is revoked. Service tokens that the user has created go
+         *     on working; `open_service_tokens` in the response to `disable` and `reset_password` says how many.
+         *
+         *     Administrators and managers are not in the team: `ManageUsers.php` manages them. For a user who is not in the caller's
+         *     team, the response is the same as for one that does not exist. An owner can give only the role `courier`, and
+         *     `courier_id` is ignored: it is the owner's. The user names that an owner gives begin with the code of the courier and a
+         *     dot, so that they cannot be confused with those of others.
+         *
+         *     Nobody changes its own account here (`own_account`). So an owner cannot disable itself or become a member, and a
+         *     courier always keeps one: of two owners who remove each other at the same time, one succeeds. The first user of a
+         *     courier is an owner. A user that `ManageUsers.php` creates or moves is an owner if the courier has no other enabled
+         *     owner, and otherwise a member.
+         */
+        post: operations["manageTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ChangePassword.php": {
         parameters: {
             query?: never;
@@ -3518,7 +3572,7 @@ export interface components {
          *     | 400 | `sync_url_missing` | The courier has not set `api_url_get_customers`. |
          *     | 400 | `password_wrong` | The password that confirms the request is wrong. |
          *     | 400 | `code_wrong` | The second-factor code that confirms the request is wrong, or was already used. |
-         *     | 400 | `own_account` | An administrator cannot do this to its own account. |
+         *     | 400 | `own_account` | A user cannot do this to its own account. |
          *     | 400 | `last_admin` | This is the last enabled administrator. |
          *     | 400 | `two_factor_enabled` | Two-factor authentication is already on. |
          *     | 400 | `two_factor_disabled` | Two-factor authentication is off. |
@@ -3586,6 +3640,7 @@ export interface components {
          *     | 409 | `rename_unfinished` | Pre-alerts of another customer still get their new user code. |
          *     | 409 | `webhook_secret_changed` | The named webhook secret is not the previous one. |
          *     | 409 | `duplicate_username` | Another user has this user name. |
+         *     | 409 | `too_many_users` | The courier has the most users that are allowed. |
          *     | 409 | `duplicate_token_name` | Another active service token of the owner has this name. |
          *     | 409 | `too_many_tokens` | The owner has the most active service tokens that are allowed. |
          *     | 409 | `service_token_ended` | The service token was revoked, so it cannot be changed. |
@@ -3610,7 +3665,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -4136,6 +4191,115 @@ export interface components {
         };
         ManagedUserResult: components["schemas"]["Success"] & {
             data: components["schemas"]["ManagedUser"];
+        };
+        /**
+         * @description A role that users of a team can have.
+         * @enum {string}
+         */
+        TeamRole: "warehouse" | "courier";
+        /** @description A user as its team sees it. */
+        TeamUser: {
+            user_id: components["schemas"]["Uuid"];
+            /** @description The login name. */
+            username: string;
+            /** @description The display name. */
+            full_name: string;
+            /** @description E-mail address for messages about the account; null if there is none. */
+            email: string | null;
+            role: components["schemas"]["TeamRole"];
+            /**
+             * Format: uuid
+             * @description The user's courier account; null for the warehouse.
+             */
+            courier_id: string | null;
+            /** @description That courier's code; null for the warehouse. */
+            courier_code: string | null;
+            /**
+             * @description Whether the user is an owner or a member of its courier; null for the warehouse.
+             * @enum {string|null}
+             */
+            courier_role: "owner" | "member" | null;
+            /** @description Whether the user can log in. */
+            is_active: boolean;
+            /** @description Whether the user logs in with a second factor. */
+            two_factor_enabled: boolean;
+            /** @description Whether the user still has a one-time password. */
+            must_change_password: boolean;
+            /** @description When the one-time password expires; null if there is none. */
+            password_expires_at: components["schemas"]["NullableUtcDateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
+            updated_at: components["schemas"]["UtcDateTime"];
+            /** @description How many service tokens that the user has created still work. They are not revoked with the account. Only in the response to `disable`. */
+            open_service_tokens?: number;
+        };
+        ListTeamResult: components["schemas"]["Success"] & {
+            /** @description The users of this page. */
+            data: components["schemas"]["TeamUser"][];
+            meta: components["schemas"]["PageMeta"] & {
+                /** @description Whether the caller may manage these users with `manageTeam`. False for members of a courier. */
+                can_manage: boolean;
+            };
+        };
+        /**
+         * @description What a user may do in the team of its courier. An `owner` manages the courier's users, a `member` sees them. Required for the role `courier`, and rejected for `warehouse`.
+         * @enum {string}
+         */
+        CourierRole: "owner" | "member";
+        /**
+         * Format: uuid
+         * @description The courier account. For the role `courier`, staff must send it; rejected for `warehouse`. Ignored for owners of a courier, who manage the users of their own.
+         */
+        TeamCourier: string;
+        /** @description Creates a user with a one-time password. */
+        CreateTeamUserAction: {
+            /**
+             * @description Always `create`.
+             * @constant
+             */
+            action: "create";
+            /** @description The login name: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case. The login ignores case. If an owner of a courier creates the user, it begins with the code of the courier and a dot. */
+            username: string;
+            full_name: components["schemas"]["FullName"];
+            email?: components["schemas"]["UserEmail"];
+            role: components["schemas"]["TeamRole"];
+            courier_role?: components["schemas"]["CourierRole"];
+            courier_id?: components["schemas"]["TeamCourier"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
+        };
+        /** @description Changes the display name or the e-mail address. Send at least one of them. */
+        UpdateTeamUserAction: {
+            /**
+             * @description Always `update`.
+             * @constant
+             */
+            action: "update";
+            user_id: components["schemas"]["Uuid"];
+            full_name?: components["schemas"]["FullName"];
+            /** @description An e-mail address. `null` removes it. The old and the new address are notified. */
+            email?: string | null;
+            /**
+             * Format: password
+             * @description Your own password, to confirm a change of the e-mail address if you logged in more than 15 minutes ago. Ignored if the address stays the same.
+             */
+            current_password?: string;
+        };
+        /** @description Changes the user's role, its courier, or its role at the courier. */
+        ChangeTeamRoleAction: {
+            /**
+             * @description Always `change_role`.
+             * @constant
+             */
+            action: "change_role";
+            user_id: components["schemas"]["Uuid"];
+            role: components["schemas"]["TeamRole"];
+            courier_role?: components["schemas"]["CourierRole"];
+            courier_id?: components["schemas"]["TeamCourier"];
+            current_password?: components["schemas"]["ConfirmingPassword"];
+        };
+        /** @description An action on a user of the team. */
+        TeamAction: components["schemas"]["CreateTeamUserAction"] | components["schemas"]["UpdateTeamUserAction"] | components["schemas"]["ChangeTeamRoleAction"] | components["schemas"]["DisableUserAction"] | components["schemas"]["EnableUserAction"] | components["schemas"]["ResetUserPasswordAction"];
+        TeamUserResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["TeamUser"];
         };
         PasswordChange: {
             /**
@@ -9049,6 +9213,7 @@ export interface components {
         };
         LoginResult: components["schemas"]["TwoFactorRequired"] | components["schemas"]["LoginSuccess"];
         ManageUsersResult: components["schemas"]["OneTimePasswordResult"] | components["schemas"]["ManagedUserResult"];
+        ManageTeamResult: components["schemas"]["OneTimePasswordResult"] | components["schemas"]["TeamUserResult"];
         ManageTwoFactorResult: components["schemas"]["TwoFactorBegun"] | components["schemas"]["TwoFactorEnabled"] | components["schemas"]["TwoFactorDisabled"] | components["schemas"]["BackupCodesRegenerated"];
         ReceivePackageResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageReceipt"];
@@ -10034,6 +10199,25 @@ export interface components {
             };
         };
         /**
+         * @description - `duplicate_username`: Another user has this user name.
+         *     - `too_many_users`: The courier has the most users that are allowed.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "DuplicateUsername.TooManyUsers.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
          * @description - `duplicate_warehouse_name`: Another warehouse has this name.
          *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
          *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
@@ -10763,6 +10947,22 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "ListTeam.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "ListUnknownParcels.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -11056,6 +11256,27 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `password_wrong`: The password that confirms the request is wrong.
+         *     - `own_account`: A user cannot do this to its own account.
+         */
+        "ManageTeam.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `password_wrong`: The password that confirms the request is wrong.
          *     - `code_wrong`: The second-factor code that confirms the request is wrong, or was already used.
          *     - `two_factor_enabled`: Two-factor authentication is already on.
          *     - `two_factor_disabled`: Two-factor authentication is off.
@@ -11079,7 +11300,7 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `password_wrong`: The password that confirms the request is wrong.
-         *     - `own_account`: An administrator cannot do this to its own account.
+         *     - `own_account`: A user cannot do this to its own account.
          *     - `last_admin`: This is the last enabled administrator.
          */
         "ManageUsers.400.Replayable": {
@@ -11418,6 +11639,40 @@ export interface components {
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "PermissionDenied.prealert.review": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.team.manage.PermissionDenied.owners_only.PermissionDenied.team_role": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "PermissionDenied.team.view": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -14418,6 +14673,126 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["DuplicateUsername.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTeam: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Users per page.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Filter by role. If omitted, both.
+                 * @example courier
+                 */
+                role?: components["schemas"]["TeamRole"];
+                /**
+                 * @description Only users of this courier. For staff; ignored for couriers, who always get the users of their own.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description `true` for enabled users only, `false` for disabled users only. If omitted, both.
+                 * @example true
+                 */
+                is_active?: boolean;
+                /**
+                 * @description Substring of the user name or the full name. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all users.
+                 * @example desk
+                 */
+                search?: string;
+                /**
+                 * @description Field to sort by.
+                 * @example username
+                 */
+                sort_by?: "username" | "full_name" | "role" | "created_at" | "updated_at";
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example ASC
+                 */
+                sort_dir?: "ASC" | "DESC";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the team. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListTeamResult"];
+                };
+            };
+            400: components["responses"]["ListTeam.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.team.view"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageTeam: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TeamAction"];
+            };
+        };
+        responses: {
+            /** @description The action was executed. The response contains the user. With `create` and `reset_password` it contains the one-time password. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManageTeamResult"];
+                };
+            };
+            400: components["responses"]["ManageTeam.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.team.manage.PermissionDenied.owners_only.PermissionDenied.team_role"];
+            404: components["responses"]["CourierNotFound.UserNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["DuplicateUsername.TooManyUsers.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttemptsOrBytes"];

@@ -385,6 +385,8 @@ export const errorCatalogue = {
     "messages": {
       "default": "You need the permission {permission}. Ask an administrator of your instance.",
       "fields": "Nothing was changed. Leave out the fields named in errors, or ask the warehouse to change them.",
+      "owners_only": "Only an owner of your courier manages its users. Ask one.",
+      "team_role": "Nothing was changed. Only the staff gives the role of errors. Send the role courier.",
       "staff_tokens": "You need the permission {permission} for the service tokens of the staff. Name a courier, or ask an administrator.",
       "loading_gate": "Nothing was changed. You need the permission {permission} for the fields named in errors. Ask a manager."
     }
@@ -599,6 +601,12 @@ export const errorCatalogue = {
     "status": 409,
     "messages": {
       "default": "Another user has this user name. Choose another one."
+    }
+  },
+  "too_many_users": {
+    "status": 409,
+    "messages": {
+      "default": "The courier already has {limit} users. Use a disabled one again."
     }
   },
   "duplicate_token_name": {
@@ -1000,6 +1008,10 @@ export const fieldCatalogue = {
     "code": "conflict",
     "message": "{field} is only for the role courier. Leave it out."
   },
+  "courier_prefix": {
+    "code": "pattern",
+    "message": "{field} must begin with {prefix} which is the code of your courier and a dot."
+  },
   "no_action": {
     "code": "enum",
     "message": "This operation takes no action here. Leave {field} out."
@@ -1071,6 +1083,10 @@ export const fieldCatalogue = {
   "ambiguous": {
     "code": "ambiguous",
     "message": "Customers of several couriers have this {field}. Assign the package to a courier first."
+  },
+  "team_role": {
+    "code": "staff_only",
+    "message": "Only the staff can give this {field}. Send courier."
   },
   "managers_only": {
     "code": "managers_only",
@@ -1535,7 +1551,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_published', options: { variant: 'mail'; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
-  | [code: 'too_many_payments' | 'bill_too_long' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'too_many_payments' | 'bill_too_long' | 'too_many_users' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'key_missing', options: { variant: 'token_sent' | 'key_as_token'; errors?: Entry[] } & Detail]
   | [code: 'token_missing', options: { variant: 'key_sent' | 'no_scheme' | 'cookie_of_other_page'; errors?: Entry[] } & Detail]
   | [code: 'token_invalid', options: { variant: 'key_sent' | 'other_user'; errors?: Entry[] } & Detail]
@@ -1543,7 +1559,8 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'scope_missing', options: { variant?: 'default'; args: { scopes: string }; errors?: Entry[] } & Detail]
   | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'new_origin' | 'dispatch'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default' | 'staff_tokens'; args: { permission: string }; errors?: Entry[] } & Detail]
-  | [code: 'permission_denied', options: { variant: 'fields'; errors: Entry[] } & Detail]
+  | [code: 'permission_denied', options: { variant: 'fields' | 'team_role'; errors: Entry[] } & Detail]
+  | [code: 'permission_denied', options: { variant: 'owners_only'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]
   | [code: 'record_forbidden', options: { variant: 'invoice'; errors?: Entry[] } & Detail]
   | [code: 'two_factor_required', options: { variant: 'stays_on'; errors?: Entry[] } & Detail]
@@ -1618,6 +1635,7 @@ export type FieldProblem =
     | 'encoding'
     | 'unknown_user_code'
     | 'ambiguous'
+    | 'team_role'
     | 'managers_only'
     | 'staff_only'
     | 'own_claim'
@@ -1676,6 +1694,7 @@ export type FieldProblem =
   | [problem: 'conflict', args: { other: string }]
   | [problem: 'excluded', args: { other: string }]
   | [problem: 'different', args: { other: string }]
+  | [problem: 'courier_prefix', args: { prefix: string }]
   | [problem: 'unknown_parameter', args: { names: string }]
   | [problem: 'misspelled_name', args: { name: string }]
   | [problem: 'field_too_large', args: { limit: string }]

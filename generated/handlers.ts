@@ -30,6 +30,10 @@ export type Handlers = {
   listUsers: Handler<'listUsers'>;
   /** Create, change, disable or reset a user */
   manageUsers: Handler<'manageUsers'>;
+  /** List the users of the team */
+  listTeam: Handler<'listTeam'>;
+  /** Create, change, disable or reset a user of the team */
+  manageTeam: Handler<'manageTeam'>;
   /** Change your own password */
   changePassword: Handler<'changePassword'>;
   /** Read the status of your second factor */

@@ -36,6 +36,7 @@ import { serviceHandlers } from './modules/service/handlers.js';
 import { serviceTokenHandlers } from './modules/service-tokens/handlers.js';
 import { sessionHandlers } from './modules/sessions/handlers.js';
 import { userHandlers } from './modules/users/handlers.js';
+import { teamHandlers } from './modules/users/team/handlers.js';
 import { warehouseHandlers } from './modules/warehouses/handlers.js';
 import { webhookHandlers } from './modules/webhooks/log/handlers.js';
 import { webhookHealthHandlers } from './modules/webhooks/health/handlers.js';
@@ -53,6 +54,7 @@ export function makeHandlers(deps: Deps) {
     ...serviceTokenHandlers(deps),
     ...securityHandlers(),
     ...userHandlers(deps),
+    ...teamHandlers(deps),
     ...prealertHandlers(deps),
     ...prealertSubmissionHandlers(),
     ...customerHandlers(deps),

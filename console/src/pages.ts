@@ -15,6 +15,7 @@ export type CourierPageId =
   | 'developers'
   | 'webhooks'
   | 'tokens'
+  | 'team'
   | 'profile';
 
 export type PageId = StaffPageId | CourierPageId;
@@ -55,6 +56,7 @@ export const PAGES: PageInfo[] = [
   { id: 'developers', title: 'courierPage.developers', roles: COURIER, operations: ['getCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret'] },
   { id: 'webhooks', title: 'webhooks.title', under: 'developers', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'listWebhookDeliveries', 'getWebhookDelivery', 'manageWebhookDeliveries'] },
   { id: 'tokens', title: 'tokens.title', under: 'developers', roles: COURIER, operations: ['listServiceTokens', 'manageServiceTokens'] },
+  { id: 'team', title: 'courierPage.team', roles: COURIER, operations: ['listTeam', 'manageTeam'] },
   { id: 'profile', title: 'courierPage.profile', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'uploadLogo', 'deleteLogo'] },
 ];
 

@@ -79,6 +79,13 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listPrealerts search': () =>
     contains('IEX-10', 'tracking_number', 'user_code', 'vendor', 'first_name', 'last_name'),
 
+  'listTeam role': () => equals('role', 'courier'),
+  'listTeam courier_id': () => equals('courier_id', DEMO.couriers.HRB),
+  'listTeam is_active': async (_all, owner) => {
+    await owner.query('update users set is_active = false where id = $1', [DEMO.users.warehouse]);
+    return { value: false, matches: ({ user_id: id }) => id === DEMO.users.warehouse };
+  },
+  'listTeam search': () => contains('hrb', 'username', 'full_name'),
   'listUsers role': () => equals('role', 'courier'),
   'listUsers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
   'listUsers is_active': () => ({ value: false, matches: (record) => record['is_active'] === false }),

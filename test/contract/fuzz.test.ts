@@ -37,6 +37,7 @@ const SHARES: Partial<Record<OperationId, number>> = {
   manageTwoFactor: 3,
   // Few of their valid requests name a row in the state that the action needs.
   manageUsers: 20,
+  manageTeam: 20,
   recordPackageEvent: 20,
   uploadPrealerts: 20,
   uploadCustomers: 20,

@@ -679,6 +679,11 @@ describe('mass assignment', () => {
     };
   }
 
+  /** The same as a user of the team. */
+  function ofTeam(...write: Parameters<typeof ofUser>): Write {
+    return { ...ofUser(...write), id: 'manageTeam' };
+  }
+
   function withoutUsers(): Promise<unknown> {
     return service.owner.query("delete from users where username like 'mass-%'");
   }
@@ -749,6 +754,22 @@ describe('mass assignment', () => {
     },
     'update a user': { ...ofUser('update', { full_name: 'Changed' }), isBatched: false },
     'change_role of a user': ofUser('change_role', { role: 'manager' }),
+    'create a user of the team': {
+      id: 'manageTeam',
+      action: 'create',
+      isBatched: true,
+      table: 'users',
+      body: () => ({ action: 'create', username: freshNumber(), full_name: 'F', role: 'warehouse' }),
+      rowOf: dataOf('user_id'),
+      undo: withoutUsers,
+    },
+    'update a user of the team': { ...ofTeam('update', { full_name: 'Changed' }), isBatched: false },
+    'change_role of a user of the team': ofTeam('change_role', {
+      ...{ role: 'courier', courier_role: 'member', courier_id: DEMO.couriers.IEX },
+    }),
+    'disable a user of the team': ofTeam('disable'),
+    'enable a user of the team': ofTeam('enable', {}, 'is_active = false'),
+    'reset_password of a user of the team': ofTeam('reset_password'),
     'disable a user': ofUser('disable'),
     'enable a user': ofUser('enable', {}, 'is_active = false'),
     'reset_password of a user': ofUser('reset_password'),

@@ -260,6 +260,10 @@ describe.each(LAYERS)('with %s', (name, options) => {
       service.call('listUsers', { as: principal, query: { limit: 500, ...query } });
     if (/admin/.test(principal))
       replies.push(await users({}), await users({ search: 'canary:' }), await users({ role: 'courier' }));
+    const team = (query: Record<string, string | number>) =>
+      service.call('listTeam', { as: principal, query: { limit: 500, ...query } });
+    if (principal !== 'warehouse')
+      replies.push(await team({}), await team({ search: 'canary:' }), await team({ role: 'courier' }));
     replies.push(await service.call('getTwoFactor', { as: principal }));
     replies.push(await service.call('getDeviceSession', { as: principal }));
     const sessions = await service.call('listSessions', { as: principal });

@@ -37,7 +37,7 @@ const INVENTORY: Record<string, Table> = {
   'public.tenants': { keep: 'id created_at', lowerText: 'slug', text: 'name' },
   'public.tenant_hosts': { keep: 'tenant_id', host: 'host' },
   'public.users': {
-    keep: 'tenant_id id courier_id is_active token_version two_factor_enabled totp_last_step created_at updated_at must_change_password password_expires_at totp_pending_expires_at',
+    keep: 'tenant_id id courier_id is_courier_owner is_active token_version two_factor_enabled totp_last_step created_at updated_at must_change_password password_expires_at totp_pending_expires_at',
     code: 'role',
     lowerText: 'username',
     text: 'full_name',

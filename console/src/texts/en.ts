@@ -495,6 +495,7 @@ export const en = {
   'courierPage.month': 'This month',
   'courierPage.statement': 'Statement',
   'courierPage.developers': 'Developers',
+  'courierPage.team': 'Team',
   'courierPage.profile': 'Profile',
   'parcels.title': 'My parcels',
   'parcels.none': 'No parcels found.',

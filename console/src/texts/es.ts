@@ -501,6 +501,7 @@ export const es: Texts = {
   'courierPage.month': 'Este mes',
   'courierPage.statement': 'Estado de cuenta',
   'courierPage.developers': 'Sistemas',
+  'courierPage.team': 'Equipo',
   'courierPage.profile': 'Perfil',
   'parcels.title': 'Mis paquetes',
   'parcels.none': 'No se encontraron paquetes.',

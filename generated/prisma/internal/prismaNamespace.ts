@@ -4841,6 +4841,7 @@ export const UserScalarFieldEnum = {
   totpPendingExpiresAt: 'totpPendingExpiresAt',
   mustChangePassword: 'mustChangePassword',
   passwordExpiresAt: 'passwordExpiresAt',
+  isCourierOwner: 'isCourierOwner',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

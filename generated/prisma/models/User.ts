@@ -54,6 +54,7 @@ export type UserMinAggregateOutputType = {
   totpPendingExpiresAt: Date | null
   mustChangePassword: boolean | null
   passwordExpiresAt: Date | null
+  isCourierOwner: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -76,6 +77,7 @@ export type UserMaxAggregateOutputType = {
   totpPendingExpiresAt: Date | null
   mustChangePassword: boolean | null
   passwordExpiresAt: Date | null
+  isCourierOwner: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -98,6 +100,7 @@ export type UserCountAggregateOutputType = {
   totpPendingExpiresAt: number
   mustChangePassword: number
   passwordExpiresAt: number
+  isCourierOwner: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -132,6 +135,7 @@ export type UserMinAggregateInputType = {
   totpPendingExpiresAt?: true
   mustChangePassword?: true
   passwordExpiresAt?: true
+  isCourierOwner?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -154,6 +158,7 @@ export type UserMaxAggregateInputType = {
   totpPendingExpiresAt?: true
   mustChangePassword?: true
   passwordExpiresAt?: true
+  isCourierOwner?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -176,6 +181,7 @@ export type UserCountAggregateInputType = {
   totpPendingExpiresAt?: true
   mustChangePassword?: true
   passwordExpiresAt?: true
+  isCourierOwner?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -285,6 +291,7 @@ export type UserGroupByOutputType = {
   totpPendingExpiresAt: Date | null
   mustChangePassword: boolean
   passwordExpiresAt: Date | null
+  isCourierOwner: boolean
   createdAt: Date
   updatedAt: Date
   _count: UserCountAggregateOutputType | null
@@ -330,6 +337,7 @@ export type UserWhereInput = {
   totpPendingExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   mustChangePassword?: Prisma.BoolFilter<"User"> | boolean
   passwordExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
+  isCourierOwner?: Prisma.BoolFilter<"User"> | boolean
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
@@ -359,6 +367,7 @@ export type UserOrderByWithRelationInput = {
   totpPendingExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   mustChangePassword?: Prisma.SortOrder
   passwordExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  isCourierOwner?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
@@ -393,6 +402,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   totpPendingExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   mustChangePassword?: Prisma.BoolFilter<"User"> | boolean
   passwordExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
+  isCourierOwner?: Prisma.BoolFilter<"User"> | boolean
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
@@ -422,6 +432,7 @@ export type UserOrderByWithAggregationInput = {
   totpPendingExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   mustChangePassword?: Prisma.SortOrder
   passwordExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  isCourierOwner?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.UserCountOrderByAggregateInput
@@ -452,6 +463,7 @@ export type UserScalarWhereWithAggregatesInput = {
   totpPendingExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"User"> | Date | string | null
   mustChangePassword?: Prisma.BoolWithAggregatesFilter<"User"> | boolean
   passwordExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"User"> | Date | string | null
+  isCourierOwner?: Prisma.BoolWithAggregatesFilter<"User"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"User"> | Date | string
 }
@@ -472,6 +484,7 @@ export type UserCreateInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
@@ -501,6 +514,7 @@ export type UserUncheckedCreateInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
@@ -527,6 +541,7 @@ export type UserUpdateInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
@@ -556,6 +571,7 @@ export type UserUncheckedUpdateInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
@@ -584,6 +600,7 @@ export type UserCreateManyInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -604,6 +621,7 @@ export type UserUpdateManyMutationInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -626,6 +644,7 @@ export type UserUncheckedUpdateManyInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -658,6 +677,7 @@ export type UserCountOrderByAggregateInput = {
   totpPendingExpiresAt?: Prisma.SortOrder
   mustChangePassword?: Prisma.SortOrder
   passwordExpiresAt?: Prisma.SortOrder
+  isCourierOwner?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -685,6 +705,7 @@ export type UserMaxOrderByAggregateInput = {
   totpPendingExpiresAt?: Prisma.SortOrder
   mustChangePassword?: Prisma.SortOrder
   passwordExpiresAt?: Prisma.SortOrder
+  isCourierOwner?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -707,6 +728,7 @@ export type UserMinOrderByAggregateInput = {
   totpPendingExpiresAt?: Prisma.SortOrder
   mustChangePassword?: Prisma.SortOrder
   passwordExpiresAt?: Prisma.SortOrder
+  isCourierOwner?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -908,6 +930,7 @@ export type UserCreateWithoutBackupCodesInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
@@ -936,6 +959,7 @@ export type UserUncheckedCreateWithoutBackupCodesInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
@@ -977,6 +1001,7 @@ export type UserUpdateWithoutBackupCodesInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
@@ -1005,6 +1030,7 @@ export type UserUncheckedUpdateWithoutBackupCodesInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
@@ -1030,6 +1056,7 @@ export type UserCreateWithoutPreauthTokensInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
@@ -1058,6 +1085,7 @@ export type UserUncheckedCreateWithoutPreauthTokensInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
@@ -1099,6 +1127,7 @@ export type UserUpdateWithoutPreauthTokensInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
@@ -1127,6 +1156,7 @@ export type UserUncheckedUpdateWithoutPreauthTokensInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
@@ -1152,6 +1182,7 @@ export type UserCreateWithoutSessionsInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
@@ -1180,6 +1211,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
@@ -1221,6 +1253,7 @@ export type UserUpdateWithoutSessionsInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
@@ -1249,6 +1282,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
@@ -1274,6 +1308,7 @@ export type UserCreateWithoutKnownNetworksInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
@@ -1302,6 +1337,7 @@ export type UserUncheckedCreateWithoutKnownNetworksInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
@@ -1343,6 +1379,7 @@ export type UserUpdateWithoutKnownNetworksInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
@@ -1371,6 +1408,7 @@ export type UserUncheckedUpdateWithoutKnownNetworksInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
@@ -1396,6 +1434,7 @@ export type UserCreateWithoutAccountMailsInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
@@ -1424,6 +1463,7 @@ export type UserUncheckedCreateWithoutAccountMailsInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
@@ -1465,6 +1505,7 @@ export type UserUpdateWithoutAccountMailsInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
@@ -1493,6 +1534,7 @@ export type UserUncheckedUpdateWithoutAccountMailsInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
@@ -1518,6 +1560,7 @@ export type UserCreateWithoutPasswordResetsInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
@@ -1546,6 +1589,7 @@ export type UserUncheckedCreateWithoutPasswordResetsInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
@@ -1587,6 +1631,7 @@ export type UserUpdateWithoutPasswordResetsInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
@@ -1615,6 +1660,7 @@ export type UserUncheckedUpdateWithoutPasswordResetsInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
@@ -1640,6 +1686,7 @@ export type UserCreateWithoutCourierInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
@@ -1666,6 +1713,7 @@ export type UserUncheckedCreateWithoutCourierInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
   backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
@@ -1723,6 +1771,7 @@ export type UserScalarWhereInput = {
   totpPendingExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
   mustChangePassword?: Prisma.BoolFilter<"User"> | boolean
   passwordExpiresAt?: Prisma.DateTimeNullableFilter<"User"> | Date | string | null
+  isCourierOwner?: Prisma.BoolFilter<"User"> | boolean
   createdAt?: Prisma.DateTimeFilter<"User"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string
 }
@@ -1743,6 +1792,7 @@ export type UserCreateManyCourierInput = {
   totpPendingExpiresAt?: Date | string | null
   mustChangePassword?: boolean
   passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -1763,6 +1813,7 @@ export type UserUpdateWithoutCourierInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
@@ -1789,6 +1840,7 @@ export type UserUncheckedUpdateWithoutCourierInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
@@ -1815,6 +1867,7 @@ export type UserUncheckedUpdateManyWithoutCourierInput = {
   totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
   passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1913,6 +1966,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   totpPendingExpiresAt?: boolean
   mustChangePassword?: boolean
   passwordExpiresAt?: boolean
+  isCourierOwner?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
@@ -1943,6 +1997,7 @@ export type UserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   totpPendingExpiresAt?: boolean
   mustChangePassword?: boolean
   passwordExpiresAt?: boolean
+  isCourierOwner?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
@@ -1966,6 +2021,7 @@ export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   totpPendingExpiresAt?: boolean
   mustChangePassword?: boolean
   passwordExpiresAt?: boolean
+  isCourierOwner?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
@@ -1989,11 +2045,12 @@ export type UserSelectScalar = {
   totpPendingExpiresAt?: boolean
   mustChangePassword?: boolean
   passwordExpiresAt?: boolean
+  isCourierOwner?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "email" | "role" | "courierId" | "passwordHash" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "totpPendingSecret" | "totpPendingExpiresAt" | "mustChangePassword" | "passwordExpiresAt" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
+export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "email" | "role" | "courierId" | "passwordHash" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "totpPendingSecret" | "totpPendingExpiresAt" | "mustChangePassword" | "passwordExpiresAt" | "isCourierOwner" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
 export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
   backupCodes?: boolean | Prisma.User$backupCodesArgs<ExtArgs>
@@ -2058,6 +2115,10 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      */
     mustChangePassword: boolean
     passwordExpiresAt: Date | null
+    /**
+     * Whether a courier's user manages the other users of the courier. Without meaning for the staff.
+     */
+    isCourierOwner: boolean
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["user"]>
@@ -2507,6 +2568,7 @@ export interface UserFieldRefs {
   readonly totpPendingExpiresAt: Prisma.FieldRef<"User", 'DateTime'>
   readonly mustChangePassword: Prisma.FieldRef<"User", 'Boolean'>
   readonly passwordExpiresAt: Prisma.FieldRef<"User", 'DateTime'>
+  readonly isCourierOwner: Prisma.FieldRef<"User", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"User", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"User", 'DateTime'>
 }

@@ -2,6 +2,8 @@ import type { SourceMutant } from '../mutant.js';
 
 const TOKEN_URLS = 'test/modules/service-tokens/token-urls.test.ts';
 
+const TEAM_RECENT = 'test/modules/users/team/recent-login.test.ts';
+
 /** Guards of permissions, tenant and courier isolation, stored secrets, and the audit log. */
 export const ACCESS: readonly SourceMutant[] = [
   {
@@ -360,6 +362,165 @@ export const ACCESS: readonly SourceMutant[] = [
         titles: ['detects a truncated chain by a known head'],
       },
     ],
+  },
+  {
+    name: 'team: managers change no managers or administrators',
+    file: 'src/modules/users/team/queries.ts',
+    find: "const TEAM_ROLES = sql`u.role in ('warehouse', 'courier')`;",
+    replace: 'const TEAM_ROLES = sql`u.role is not null`;',
+    tests: [
+      { file: 'test/modules/users/team/manage-team.test.ts', titles: ['is not in the team of a manager'] },
+    ],
+  },
+  {
+    name: 'team: members of a courier manage nobody',
+    file: 'src/modules/users/team/team.ts',
+    find: 'if (!manages(own)) throw',
+    replace: 'if (own === null) throw',
+    tests: [
+      {
+        file: 'test/modules/users/team/owners.test.ts',
+        titles: ['a member of a courier sees the team and changes nothing'],
+      },
+    ],
+  },
+  {
+    name: 'team: changes of users are serialized by a lock',
+    file: 'src/modules/users/team/team.ts',
+    find: '    await tx.count(lockAdministrators(ctx.tenantId));\n',
+    replace: '',
+    tests: [
+      { file: 'test/modules/users/team/team-races.test.ts', titles: ['of two owners who remove each other'] },
+    ],
+  },
+  {
+    name: 'team: a caller who was changed meanwhile is refused',
+    file: 'src/modules/users/team/queries.ts',
+    find: 'and u.token_version = ${ctx.caller.tokenVersion}::int',
+    replace: 'and u.token_version >= ${ctx.caller.tokenVersion}::int',
+    tests: [
+      { file: 'test/modules/users/team/team-races.test.ts', titles: ['whose password is reset meanwhile'] },
+    ],
+  },
+  {
+    name: 'team: an owner who is disabled meanwhile is refused',
+    file: 'src/modules/users/team/queries.ts',
+    find: 'u.id = ${ctx.caller.userId}::uuid and u.is_active',
+    replace: 'u.id = ${ctx.caller.userId}::uuid',
+    tests: [{ file: 'test/modules/users/team/team-races.test.ts', titles: ['who is disabled meanwhile'] }],
+  },
+  {
+    name: 'team: a user who moved to another courier meanwhile is not found',
+    file: 'src/modules/users/team/queries.ts',
+    find: 'and (${courierId}::uuid is null or u.courier_id = ${courierId}::uuid)',
+    replace: 'and (${courierId}::uuid is null or true)',
+    tests: [
+      { file: 'test/modules/users/team/team-races.test.ts', titles: ['moved to another courier meanwhile'] },
+    ],
+  },
+  {
+    name: 'team: nobody changes its own account',
+    file: 'src/modules/users/team/team.ts',
+    find: '  assertAnother(ctx, userId);\n',
+    replace: '',
+    tests: [
+      { file: 'test/modules/users/team/manage-team.test.ts', titles: ['nobody changes its own account'] },
+    ],
+  },
+  {
+    name: 'team: an owner creates users of its own courier only',
+    file: 'src/modules/users/team/manage.ts',
+    find: 'own.courierId ?? courierId;',
+    replace: 'courierId ?? own.courierId ?? undefined;',
+    tests: [
+      { file: 'test/modules/users/team/owners.test.ts', titles: ['creates a user of its own courier'] },
+    ],
+  },
+  {
+    name: 'team: an owner gives no role of the warehouse',
+    file: 'src/modules/users/team/manage.ts',
+    find: 'if (own.courierId !== null)\n',
+    replace: "if (own.courierId === '')\n",
+    tests: [{ file: 'test/modules/users/team/owners.test.ts', titles: ['gives no role of the warehouse'] }],
+  },
+  {
+    name: 'team: the user names of an owner begin with the code of its courier',
+    file: 'src/modules/users/team/manage.ts',
+    find: 'if (!username.startsWith(prefix))',
+    replace: "if (username === '')",
+    tests: [{ file: 'test/modules/users/team/owners.test.ts', titles: ['gives user names that begin'] }],
+  },
+  {
+    name: 'team: a change of the role ends the tokens',
+    file: 'src/modules/users/team/manage.ts',
+    find: '{ ...wanted, ...REVOKE_TOKENS, updatedAt',
+    replace: '{ ...wanted, updatedAt',
+    tests: [{ file: 'test/modules/users/team/owners.test.ts', titles: ['of a colleague is audited'] }],
+  },
+  {
+    name: 'team: a change of the role ends begun logins',
+    file: 'src/modules/users/team/manage.ts',
+    find: '    await deletePreauthTokens(tx, userId);\n',
+    replace: '',
+    tests: [{ file: 'test/modules/users/team/owners.test.ts', titles: ['of a colleague is audited'] }],
+  },
+  {
+    name: 'team: changes by owners reach sessions and begun logins',
+    file: 'src/modules/users/team/team.ts',
+    find: 'ctx.asTenant().write(',
+    replace: 'ctx.write(',
+    tests: [{ file: 'test/modules/users/team/owners.test.ts', titles: ['of a colleague is audited'] }],
+  },
+  {
+    name: 'team: a courier has at most 200 users',
+    file: 'src/modules/users/team/manage.ts',
+    find: 'if (users >= MAX_USERS_OF_A_COURIER)',
+    replace: 'if (users < 0)',
+    tests: [
+      { file: 'test/modules/users/team/manage-team.test.ts', titles: ['a courier has at most 200 users'] },
+    ],
+  },
+  {
+    name: 'team: create is confirmed',
+    file: 'src/modules/users/team/handlers.ts',
+    find: 'await confirmed(password, (settle) => createMember(ctx, deps, input, settle))',
+    replace: 'await createMember(ctx, deps, input)',
+    tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'team: change_role is confirmed',
+    file: 'src/modules/users/team/handlers.ts',
+    find: 'await confirmed(password, (settle) => changeTeamRole(ctx, id, requestedRole(place), settle))',
+    replace: 'await changeTeamRole(ctx, id, requestedRole(place))',
+    tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'team: enable is confirmed',
+    file: 'src/modules/users/team/handlers.ts',
+    find: 'await confirmed(password, (settle) => setMemberActive(ctx, id, true, settle))',
+    replace: 'await setMemberActive(ctx, id, true)',
+    tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'team: reset_password is confirmed',
+    file: 'src/modules/users/team/handlers.ts',
+    find: 'await confirmed(password, (settle) => resetMemberPassword(ctx, deps, id, settle))',
+    replace: 'await resetMemberPassword(ctx, deps, id)',
+    tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'team: a change of an address is confirmed',
+    file: 'src/modules/users/team/manage.ts',
+    find: 'return confirmAccess(ctx, confirmation, store);',
+    replace: 'return void confirmation, void confirmAccess, store();',
+    tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'team: the question for the password tells nothing about the users of others',
+    file: 'src/modules/users/team/manage.ts',
+    find: 'const { email } = await assertManages(ctx, userId);',
+    replace: "const { email } = { email: '' };",
+    tests: [{ file: TEAM_RECENT, titles: ['who is not in the team is not found'] }],
   },
   {
     name: 'users: the last administrator cannot be removed',

@@ -2,7 +2,7 @@ import { columns } from '../../platform/db/columns.js';
 import { allOf, ownRows, tenantRows } from '../../platform/db/filters.js';
 import type { ServiceToken } from '../../platform/db/models/types.js';
 import { limitTo } from '../../platform/db/pages.js';
-import type { SystemScope, UserScope } from '../../platform/db/scope.js';
+import type { Scope, SystemScope, UserScope } from '../../platform/db/scope.js';
 import { once, sql, type Sql } from '../../platform/db/statements.js';
 import type { components } from '../../../generated/contract.js';
 import type { Use } from '../../platform/context/last-use.js';
@@ -73,7 +73,7 @@ export const activeNames = (ctx: UserScope, owner: Owner): Sql<{ id: string; nam
   sql`select t.id, t.name from service_tokens t where ${ownRows(ctx, 't')} and ${ofOwner(owner)} and ${IS_ACTIVE}`;
 
 /** Counts the tokens that a user has created and that work. An index has those of a user that are not revoked. */
-export const countOpenTokensOf = (ctx: UserScope, userId: string): Sql<{ total: number }> =>
+export const countOpenTokensOf = (ctx: Scope, userId: string): Sql<{ total: number }> =>
   sql`select count(*)::int as total from service_tokens t
     where ${tenantRows(ctx, 't')} and t.created_by = ${userId}::uuid and ${IS_ACTIVE}`;
 

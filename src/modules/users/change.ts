@@ -8,6 +8,7 @@ import type { Tx, PersonTx } from '../../platform/db/scope.js';
 import { confirmAccess, type Confirmation, type Settle } from '../auth/public.js';
 import { queueAccountMail } from '../mail/public.js';
 import { countOpenTokensOf } from '../service-tokens/public.js';
+import { needsOwner } from './first-owner.js';
 import { lockedUser, userById, type LockedUser, type UserRow } from './queries.js';
 import { courierOf, type RequestedRole } from './user.js';
 
@@ -29,13 +30,17 @@ export async function updateUser(
   sent: Contact,
   confirmation: Confirmation,
 ): Promise<Changed> {
-  if (sent.fullName === undefined && sent.email === undefined)
-    throw invalidFieldError('full_name', 'contact_required');
-  if (typeof sent.email === 'string') assertUsable({ email: validateEmail(sent.email) });
+  assertContact(sent);
   if (!(await redirectsMail(ctx, userId, sent))) return storeContact(ctx, userId, sent);
   if (userId === ctx.caller.userId && confirmation.password === undefined)
     throw invalidFieldError('current_password', 'required_for_own_email');
   return confirmAccess(ctx, confirmation, (settle) => storeContact(ctx, userId, sent, settle));
+}
+
+/** @throws ApiError validation_failed */
+export function assertContact({ fullName, email }: Contact): void {
+  if (fullName === undefined && email === undefined) throw invalidFieldError('full_name', 'contact_required');
+  if (typeof email === 'string') assertUsable({ email: validateEmail(email) });
 }
 
 async function redirectsMail(ctx: PersonContext, userId: string, { email }: Contact): Promise<boolean> {
@@ -44,28 +49,26 @@ async function redirectsMail(ctx: PersonContext, userId: string, { email }: Cont
   return stored !== undefined && stored.email !== email;
 }
 
-function storeContact(ctx: PersonContext, userId: string, sent: Contact, settle?: Settle): Promise<Changed> {
-  const store = async (tx: PersonTx, stored: LockedUser) => {
-    const email = sent.email === undefined ? stored.email : sent.email;
-    const wanted = { fullName: sent.fullName ?? stored.fullName, email };
-    const difference = differenceOf<StoredContact>(stored, wanted, ['fullName', 'email']);
-    if (!difference) return false;
-    await tx.models.user.updateMany({ where: { id: userId }, data: { ...wanted, updatedAt: stored.now } });
-    auditLater(tx, 'user.updated', userId, { ...difference });
-    if (email !== stored.email) await notifyBothAddresses(tx, userId, [stored.email, email]);
-    return true;
-  };
-  return changeUser(ctx, userId, store, settle);
+const storeContact = (ctx: PersonContext, userId: string, sent: Contact, settle?: Settle): Promise<Changed> =>
+  changeUser(ctx, userId, (tx, stored) => writeContact(tx, stored, sent), settle);
+
+/** Changes the contact of a locked user. Returns whether it was another one. */
+export async function writeContact(tx: Tx, stored: LockedUser, sent: Contact): Promise<boolean> {
+  const { id } = stored;
+  const email = sent.email === undefined ? stored.email : sent.email;
+  const wanted = { fullName: sent.fullName ?? stored.fullName, email };
+  const difference = differenceOf<StoredContact>(stored, wanted, ['fullName', 'email']);
+  if (!difference) return false;
+  await tx.models.user.updateMany({ where: { id }, data: { ...wanted, updatedAt: stored.now } });
+  auditLater(tx, 'user.updated', id, { ...difference });
+  if (email !== stored.email) await notifyBothAddresses(tx, id, [stored.email, email]);
+  return true;
 }
 
 type StoredContact = Pick<UserRow, 'fullName' | 'email'>;
 
 /** The old address is notified too: the new one may not belong to the user. */
-async function notifyBothAddresses(
-  tx: PersonTx,
-  userId: string,
-  recipients: (string | null)[],
-): Promise<void> {
+async function notifyBothAddresses(tx: Tx, userId: string, recipients: (string | null)[]): Promise<void> {
   for (const recipient of recipients)
     if (recipient !== null) await queueAccountMail(tx, { userId, kind: 'email_changed', recipient });
 }
@@ -97,7 +100,8 @@ export function changeRole(
     if (stored.role === role && stored.courierId === courierId) return false;
     await assertOneAdminRemains(tx, stored);
     if (courierId !== null) await assertCourierExists(tx, courierId);
-    const data = { role, courierId, ...REVOKE_TOKENS, updatedAt: stored.now };
+    const isCourierOwner = courierId !== null && (await needsOwner(tx, courierId));
+    const data = { role, courierId, isCourierOwner, ...REVOKE_TOKENS, updatedAt: stored.now };
     await tx.models.user.updateMany({ where: { id: userId }, data });
     await deletePreauthTokens(tx, userId);
     const before = { role: stored.role, courier_id: stored.courierId };
@@ -122,20 +126,23 @@ export async function setUserActive(
     if (!isActive) openTokens = await countOpenTokens(tx, userId);
     if (stored.isActive === isActive) return false;
     if (!isActive) await assertOneAdminRemains(tx, stored);
-    const data = { isActive, ...REVOKE_TOKENS, updatedAt: stored.now };
-    await tx.models.user.updateMany({ where: { id: userId }, data });
-    await deletePreauthTokens(tx, userId);
-    const action = isActive ? 'user.enabled' : 'user.disabled';
-    const [before, after] = [{ is_active: !isActive }, { is_active: isActive }];
-    auditLater(tx, action, userId, { before, after });
+    await writeActive(tx, stored, isActive);
     return true;
   };
   const changed = await changeUser(ctx, userId, change, settle);
   return openTokens === undefined ? changed : { ...changed, openTokens };
 }
 
+/** Enables or disables a locked user. */
+export async function writeActive(tx: Tx, { id, now }: LockedUser, isActive: boolean): Promise<void> {
+  await tx.models.user.updateMany({ where: { id }, data: { isActive, ...REVOKE_TOKENS, updatedAt: now } });
+  await deletePreauthTokens(tx, id);
+  const [before, after] = [{ is_active: !isActive }, { is_active: isActive }];
+  auditLater(tx, isActive ? 'user.enabled' : 'user.disabled', id, { before, after });
+}
+
 /** Returns how many service tokens that the user has created still work. */
-export async function countOpenTokens(tx: PersonTx, userId: string): Promise<number> {
+export async function countOpenTokens(tx: Tx, userId: string): Promise<number> {
   const [counted] = await tx.query(countOpenTokensOf(tx, userId));
   return counted?.total ?? 0;
 }
@@ -176,7 +183,7 @@ async function assertOneAdminRemains(tx: Tx, user: LockedUser): Promise<void> {
   if (others === 0) throw new ApiError('last_admin');
 }
 
-async function assertCourierExists(tx: Tx, courierId: string): Promise<void> {
+export async function assertCourierExists(tx: Tx, courierId: string): Promise<void> {
   const found = await tx.models.courier.count({ where: { id: courierId } });
   if (found === 0) throw new ApiError('courier_not_found');
 }

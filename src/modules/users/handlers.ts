@@ -1,7 +1,6 @@
 import { pageReply } from '../../platform/contract/page-reply.js';
 import { recordOf } from '../../platform/contract/record.js';
 import { outcomeOf, reply } from '../../platform/contract/reply.js';
-import { formatDateTime } from '../../platform/values/time.js';
 import type { components } from '../../../generated/contract.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
@@ -9,7 +8,8 @@ import { confirmAccess, type Settle } from '../auth/public.js';
 import type { Deps } from '../dependencies.js';
 import { changeRole, setUserActive, updateUser, type Changed } from './change.js';
 import { resetPassword, resetTwoFactor } from './reset.js';
-import { createUser, listUsers, type IssuedCredential } from './user.js';
+import { openTokensField, replyWithCredential } from './credential-reply.js';
+import { createUser, listUsers } from './user.js';
 import type { UserRow } from './queries.js';
 
 type Managed = ReplyOf<'manageUsers'>;
@@ -70,22 +70,7 @@ const replyWithUser = (done: string, { user, isChanged, openTokens }: Changed): 
     ...openTokensField(openTokens),
   });
 
-const openTokensField = (count: number | undefined) =>
-  count === undefined ? {} : { open_service_tokens: count };
-
 const viewUser = ({ id, ...row }: UserRow): components['schemas']['ManagedUser'] => ({
   user_id: id,
   ...recordOf(row),
 });
-
-const replyWithCredential = (
-  message: string,
-  { userId, username, password, expiresAt, openTokens }: IssuedCredential & { openTokens?: number },
-): Managed =>
-  reply(message, {
-    user_id: userId,
-    username,
-    one_time_password: password,
-    password_expires_at: formatDateTime(expiresAt),
-    ...openTokensField(openTokens),
-  });

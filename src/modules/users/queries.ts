@@ -6,7 +6,8 @@ import type { Role } from '../../platform/identity/callers.js';
 import type { PersonScope } from '../../platform/db/scope.js';
 import { columns } from '../../platform/db/columns.js';
 
-const CHANGEABLE = [
+/** What a change reads of a user. */
+export const CHANGEABLE = [
   'id',
   'username',
   'fullName',
@@ -17,13 +18,15 @@ const CHANGEABLE = [
   'twoFactorEnabled',
 ] as const;
 const LOCKED_USER = columns('User', 'u', CHANGEABLE);
-const USER = columns('User', 'u', [
+/** What a list shows of a user. */
+export const SHOWN = [
   ...CHANGEABLE,
   'mustChangePassword',
   'passwordExpiresAt',
   'createdAt',
   'updatedAt',
-]);
+] as const;
+const USER = columns('User', 'u', SHOWN);
 const COURIER = columns('Courier', 'c', { courierCode: 'code' });
 
 export type UserRow = RowOf<typeof USER> & { role: Role; courierCode: string | null };

@@ -7,12 +7,12 @@ import {
   type Settle,
 } from '../auth/public.js';
 import type { PersonContext } from '../../platform/context/request-context.js';
+import type { PersonTx, Tx } from '../../platform/db/scope.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { queueAccountMail } from '../mail/public.js';
 import { changeUser, countOpenTokens, deletePreauthTokens, REVOKE_TOKENS, type Changed } from './change.js';
 import { issuePassword, type IssuedCredential, type PasswordDeps } from './user.js';
-import type { PersonTx } from '../../platform/db/scope.js';
-import { userExists, type LockedUser } from './queries.js';
+import { userExists, type LockedUser, type UserRow } from './queries.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -30,22 +30,38 @@ export async function resetPassword(
   await assertUserExists(ctx, userId);
   const { password, passwordHash } = await issuePassword(ctx.caller, deps, settle);
   let openTokens = 0;
-  const reset = async (tx: PersonTx, { username, now }: LockedUser) => {
-    const passwordExpiresAt = new Date(now.getTime() + ONE_TIME_PASSWORD_DAYS * DAY_MS);
-    const data = { passwordHash, mustChangePassword: true, passwordExpiresAt, ...REVOKE_TOKENS };
-    await tx.models.user.updateMany({ where: { id: userId }, data: { ...data, updatedAt: now } });
-    await deletePreauthTokens(tx, userId);
-    // Failed attempts with the old password must not lock out the user with the new one.
-    await tx.count(resetFailures(ctx, passwordThrottle(username)));
-    auditLater(tx, 'user.password_reset', userId, { after: { must_change_password: true } });
-    await queueAccountMail(tx, { userId, kind: 'password_reset_by_admin' });
-    openTokens = await countOpenTokens(tx, userId);
+  const reset = async (tx: PersonTx, stored: LockedUser) => {
+    openTokens = await writePassword(tx, stored, passwordHash);
     return true;
   };
   const { user } = await changeUser(ctx, userId, reset, settle);
-  const { username, passwordExpiresAt: expiresAt } = user;
+  return { ...credentialOf(user, password), openTokens };
+}
+
+/** Gives a locked user a one-time password. Returns how many service tokens of the user still work. */
+export async function writePassword(
+  tx: Tx,
+  { id: userId, username, now }: LockedUser,
+  passwordHash: string,
+): Promise<number> {
+  const passwordExpiresAt = new Date(now.getTime() + ONE_TIME_PASSWORD_DAYS * DAY_MS);
+  const data = { passwordHash, mustChangePassword: true, passwordExpiresAt, ...REVOKE_TOKENS };
+  await tx.models.user.updateMany({ where: { id: userId }, data: { ...data, updatedAt: now } });
+  await deletePreauthTokens(tx, userId);
+  // Failed attempts with the old password must not lock out the user with the new one.
+  await tx.count(resetFailures(tx, passwordThrottle(username)));
+  auditLater(tx, 'user.password_reset', userId, { after: { must_change_password: true } });
+  await queueAccountMail(tx, { userId, kind: 'password_reset_by_admin' });
+  return countOpenTokens(tx, userId);
+}
+
+/** The credential of a user who has just got a one-time password. */
+export function credentialOf(
+  { id: userId, username, passwordExpiresAt: expiresAt }: UserRow,
+  password: string,
+): IssuedCredential {
   if (!expiresAt) throw new Error('The one-time password does not expire.');
-  return { userId, username, password, expiresAt, openTokens };
+  return { userId, username, password, expiresAt };
 }
 
 const NO_SECOND_FACTOR = {
@@ -89,7 +105,7 @@ export function resetTwoFactor(ctx: PersonContext, userId: string, settle?: Sett
  * Users must change their own account with their password. This operation does not require it, so a stolen
  * token could misuse it.
  */
-function assertAnother({ caller }: PersonContext, userId: string): void {
+export function assertAnother({ caller }: PersonContext, userId: string): void {
   if (caller.userId === userId) throw new ApiError('own_account');
 }
 

@@ -8,6 +8,7 @@ import type { Role, PersonCaller } from '../../platform/identity/callers.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
 import { courierExists } from '../couriers/public.js';
+import { needsOwner } from './first-owner.js';
 import { countUsers, pageOfUsers, usernameExists, type UserRow } from './queries.js';
 import type { Deps } from '../dependencies.js';
 
@@ -43,7 +44,8 @@ export async function createUser(
   const id = newId();
   const expiresAt = await ctx.write(async (tx) => {
     await settle?.(tx);
-    const user = { id, username, fullName, email, role, courierId, passwordHash };
+    const isCourierOwner = courierId !== null && (await needsOwner(tx, courierId));
+    const user = { id, username, fullName, email, role, courierId, isCourierOwner, passwordHash };
     const expires = await insertUser(tx, user);
     const after = { username, full_name: fullName, email, role, courier_id: courierId };
     auditLater(tx, 'user.created', id, { after });
@@ -53,7 +55,7 @@ export async function createUser(
 }
 
 /** Checks the conditions of the insertion before the expensive hash. */
-async function assertCreatable(
+export async function assertCreatable(
   ctx: PersonContext,
   username: string,
   courierId: string | null,

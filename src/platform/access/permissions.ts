@@ -38,6 +38,9 @@ const ROLES_BY_PERMISSION = {
   'carrier:manage': MANAGERS,
   // Staff with courier:manage change any courier's settings; a courier changes its own.
   'courier:settings': MANAGERS_AND_COURIERS,
+  // Managers and owners of couriers, for the users below them. The database says who is an owner.
+  'team:view': MANAGERS_AND_COURIERS,
+  'team:manage': MANAGERS_AND_COURIERS,
   'user:manage': ADMINS,
   'tenant:manage': ADMINS,
   // Each user's own account.

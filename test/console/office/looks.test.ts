@@ -89,6 +89,8 @@ const OF_COURIER = [
   'developers',
   'webhooks',
   'tokens',
+  'team',
+  'team/iex',
   'profile',
 ].map((path) => `#/${path}`);
 

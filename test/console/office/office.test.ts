@@ -38,6 +38,7 @@ describe('the two modes', () => {
         'Announcements',
         'Bills',
         'Rates',
+        'Team',
         'Settings',
         'Me',
       ]);

@@ -215,3 +215,23 @@ task(suite, {
     await toasts(page).getByText('Imported. New: 2. Changed: 0.').waitFor();
   },
 });
+
+task(suite, {
+  title: 'gives a colleague a user of its own',
+  user,
+  most: 4,
+  work: async (page) => {
+    await choose(page, 'Team');
+    await page.getByRole('button', { name: 'New user' }).click();
+    await dialogOf(page).getByLabel('User name').fill('iex.cora');
+    await dialogOf(page).getByLabel('Full name').fill('Cora Colleague');
+    await dialogOf(page).getByRole('button', { name: 'Create' }).click();
+    const password = (await page.getByTestId('secret').textContent()) ?? '';
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await rowOf(page, 'Cora Colleague').waitFor();
+    const login = await service().call('login', {
+      body: { action: 'login', username: 'iex.cora', password },
+    });
+    expect(login.body['data'].user).toMatchObject({ courier_code: 'IEX', must_change_password: true });
+  },
+});

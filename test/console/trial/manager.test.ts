@@ -194,3 +194,21 @@ task(suite, {
 });
 
 const changed = { number: '' };
+
+task(suite, {
+  title: 'a new colleague starts: makes a user of the warehouse',
+  user,
+  most: 4,
+  work: async (page) => {
+    await choose(page, 'Team');
+    await page.getByRole('button', { name: 'New user' }).click();
+    await dialogOf(page).getByLabel('User name').fill('dana');
+    await dialogOf(page).getByLabel('Full name').fill('Dana Dock');
+    await dialogOf(page).getByRole('button', { name: 'Create' }).click();
+    const password = (await page.getByTestId('secret').textContent()) ?? '';
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await rowOf(page, 'Dana Dock').waitFor();
+    const login = await service().call('login', { body: { action: 'login', username: 'dana', password } });
+    expect(login.body['data'].user).toMatchObject({ role: 'warehouse', must_change_password: true });
+  },
+});

@@ -1,9 +1,11 @@
 import { DEMO } from '../../../fixtures/demo/demo.js';
 import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
 import {
   clone,
   freshManifestNumber,
   freshNumber,
+  insertUser,
   newBillLine,
   newBillPayment,
   newDraftBill,
@@ -84,14 +86,47 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
       courier_id: courierId,
     },
   }),
+  'listTeam of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
+  'create a user of the team': ({ courierId }, { code }) => ({
+    body: {
+      ...{ action: 'create', username: `${code}.${freshNumber()}`, full_name: 'F' },
+      ...{ role: 'courier', courier_role: 'member', courier_id: courierId },
+    },
+  }),
+  'update a user of the team': ({ userId }) => ({
+    body: { action: 'update', user_id: userId, full_name: freshNumber() },
+  }),
+  'change_role of a user of the team': ({ userId, courierId }) => ({
+    body: {
+      ...{ action: 'change_role', user_id: userId },
+      ...{ role: 'courier', courier_role: 'member', courier_id: courierId },
+    },
+  }),
+  'change_role to a courier of the team': async ({ courierId }, own, { owner }) => ({
+    body: {
+      action: 'change_role',
+      user_id: await newUser(owner, own),
+      ...{ role: 'courier', courier_role: 'member', courier_id: courierId },
+    },
+  }),
+  'disable a user of the team': ({ userId }) => ({ body: { action: 'disable', user_id: userId } }),
+  'enable a user of the team': ({ userId }) => ({ body: { action: 'enable', user_id: userId } }),
+  'reset_password of a user of the team': ({ userId }) => ({
+    body: { action: 'reset_password', user_id: userId },
+  }),
   'update a user': ({ userId }) => ({
     body: { action: 'update', user_id: userId, full_name: freshNumber() },
   }),
   'change_role of a user': ({ userId }) => ({
     body: { action: 'change_role', user_id: userId, role: 'warehouse' },
   }),
-  'change_role to a courier': ({ courierId }, { userId }) => ({
-    body: { action: 'change_role', user_id: userId, role: 'courier', courier_id: courierId },
+  'change_role to a courier': async ({ courierId }, own, { owner }) => ({
+    body: {
+      action: 'change_role',
+      user_id: await newUser(owner, own),
+      role: 'courier',
+      courier_id: courierId,
+    },
   }),
   'disable a user': ({ userId }) => ({ body: { action: 'disable', user_id: userId } }),
   'enable a user': ({ userId }) => ({ body: { action: 'enable', user_id: userId } }),
@@ -629,4 +664,13 @@ async function newRate(owner: Owner, { code, courierId, rateId }: Belongings): P
 function scanBatch(scan: object): Call {
   const scanned_at = new Date().toISOString().slice(0, 19).replace('T', ' ');
   return { body: { station: 'Dock', scans: [{ scan_id: randomUUID(), scanned_at, ...scan }] } };
+}
+
+/** Plants another user of a courier. Returns its id. */
+async function newUser(owner: pg.Pool, { courierId }: Belongings): Promise<string> {
+  const { rows } = await owner.query<{ tenant: string }>(
+    'select tenant_id as tenant from couriers where id = $1',
+    [courierId],
+  );
+  return insertUser(owner, rows[0]?.tenant ?? '', courierId);
 }

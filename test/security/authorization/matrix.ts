@@ -122,6 +122,20 @@ export const MATRIX = {
   listUsers: {
     'listUsers of a courier':            adminsOnly(ALL),
   },
+  // before manageUsers, which moves users to other couriers
+  listTeam: {
+    'listTeam of a courier':             [ALL,                   S403,                  ALL],
+  },
+  manageTeam: {
+    // a courier's courier_id is ignored
+    'create a user of the team':         ['200 200 404 404 400', S403,                  '200 200 200 200 400'],
+    'update a user of the team':         ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'change_role of a user of the team': ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'change_role to a courier of the team': ['200 200 404 404 400', S403,               '200 200 200 200 400'],
+    'disable a user of the team':        ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'enable a user of the team':         ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
+    'reset_password of a user of the team': ['200 200 404 404 400', S403,               '200 404 404 404 400'],
+  },
   manageUsers: {
     'create a user of a courier':        adminsOnly('200 200 404 404 400'),
     'update a user':                     adminsOnly('200 200 404 404 400'),

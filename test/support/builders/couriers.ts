@@ -311,7 +311,7 @@ async function insertLogo(owner: pg.Pool, tenantId: string, courierId: string): 
 }
 
 /** Plants a user with the password of the demo users. Returns its id. */
-async function insertUser(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
+export async function insertUser(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
   const id = randomUUID();
   await owner.query(
     `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)

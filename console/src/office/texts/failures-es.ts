@@ -30,6 +30,7 @@ export const officeFailuresEs: Record<string, string> = {
   rename_unfinished: 'El cambio de código anterior aún no termina. Espere un momento e inténtelo de nuevo.',
   sync_url_missing: 'El courier no tiene una dirección de clientes. Configúrela en Webhooks.',
   too_many_package_events: 'El paquete tiene demasiados eventos. Solo se puede entregar o devolver.',
+  too_many_users: 'El courier ya tiene demasiados usuarios. Use de nuevo uno desactivado.',
   too_many_payments: 'La factura ya tiene demasiados pagos.',
   warehouse_in_use: 'Hay paquetes o manifiestos de este almacén. No se puede eliminar.',
   warehouse_is_primary: 'Este es el almacén principal. Haga principal a otro primero.',

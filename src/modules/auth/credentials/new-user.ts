@@ -1,7 +1,7 @@
 import type { User } from '../../../platform/db/models/types.js';
 import type { Role } from '../../../platform/identity/callers.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
-import type { PersonScope, PersonTx } from '../../../platform/db/scope.js';
+import type { Scope, Tx } from '../../../platform/db/scope.js';
 import { randomText } from '../../../platform/values/ids.js';
 
 /** Without characters that look alike when copied by hand: 0 and O, 1, l and I. */
@@ -17,21 +17,23 @@ export const newOneTimePassword = (): string =>
   Array.from({ length: GROUPS }, () => randomText(ALPHABET, GROUP_LENGTH)).join('-');
 
 /** `passwordHash` is the hash of a one-time password. */
-export type NewUser = Pick<User, 'id' | 'username' | 'fullName' | 'email' | 'courierId' | 'passwordHash'> & {
-  role: Role;
-};
+export type NewUser = Pick<
+  User,
+  'id' | 'username' | 'fullName' | 'email' | 'courierId' | 'isCourierOwner' | 'passwordHash'
+> & { role: Role };
 
 /** Stores a user with a one-time password. Returns when the password expires. */
-export async function insertUser(tx: PersonTx, user: NewUser): Promise<Date> {
+export async function insertUser(tx: Tx, user: NewUser): Promise<Date> {
   const [row] = await tx.query(insertion(tx, user));
   if (!row) throw new Error('The user was not stored.');
   return row.expiresAt;
 }
 
 /** SQL, because the expiry is counted by the database's clock. */
-const insertion = ({ tenantId }: PersonScope, user: NewUser): Sql<{ expiresAt: Date }> =>
+const insertion = ({ tenantId }: Scope, user: NewUser): Sql<{ expiresAt: Date }> =>
   sql`insert into users
-      (tenant_id, id, username, full_name, email, role, courier_id, password_hash, must_change_password, password_expires_at)
+      (tenant_id, id, username, full_name, email, role, courier_id, is_courier_owner, password_hash,
+      must_change_password, password_expires_at)
     values (${tenantId}::uuid, ${user.id}::uuid, ${user.username}, ${user.fullName}, ${user.email}, ${user.role},
-      ${user.courierId}::uuid, ${user.passwordHash}, true, now() + make_interval(days => ${ONE_TIME_PASSWORD_DAYS}::int))
+      ${user.courierId}::uuid, ${user.isCourierOwner}, ${user.passwordHash}, true, now() + make_interval(days => ${ONE_TIME_PASSWORD_DAYS}::int))
     returning password_expires_at as "expiresAt"`;

@@ -89,7 +89,7 @@ async function insertFirstUser(
   courierId: string,
   { full_name, ...account }: FirstUser & { passwordHash: string; email: string | null },
 ): Promise<Date> {
-  const user = { ...account, fullName: full_name, role: 'courier', courierId } as const;
+  const user = { ...account, fullName: full_name, role: 'courier', courierId, isCourierOwner: true } as const;
   const passwordExpiresAt = await insertUser(tx, user);
   const after = { username: user.username, full_name, role: user.role, courier_id: courierId };
   auditLater(tx, 'user.created', user.id, { after });

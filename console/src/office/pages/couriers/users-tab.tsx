@@ -1,23 +1,15 @@
-import { api, session } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content, Empty, Table } from '../../../ui/parts.js';
 import { officeLink } from '../../../ui/router.js';
 import { ActiveTag } from '../../ui/active-tag.js';
 import type { TabProps } from '../courier-parts.js';
+import { listPeople } from '../team/people.js';
 
-/** The users of a courier. Only administrators may see and manage users. */
-export function UsersTab({ courier }: TabProps) {
-  if (session.value?.user.role !== 'admin')
-    return (
-      <Empty title={t('couriers.usersCount', { count: courier.user_count })}>{t('couriers.usersHint')}</Empty>
-    );
-  return <Users courierId={courier.courier_id} />;
-}
-
-function Users({ courierId }: { courierId: string }) {
+/** The users of a courier. */
+export function UsersTab({ courier: { courier_id: courierId } }: TabProps) {
   const users = useLoad(
-    async (signal) => (await api().users.list({ courier_id: courierId, limit: 100 }, { signal })).data,
+    async (signal) => (await listPeople({ courier_id: courierId, limit: 100 }, signal)).rows,
     [courierId],
   );
   return (

@@ -1,15 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { CourierRecord } from '../../../../../sdk/typescript/src/index.js';
+import { session } from '../../../session/session.js';
 import { dateTime, t } from '../../../texts/texts.js';
-import { Choice } from '../../../ui/parts.js';
-import { courierChoices } from '../../list/courier-options.js';
 import { FormDialog, SecretDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
-import { manageUser } from './manage-user.js';
-import { ROLES } from './roles.js';
+import { changePerson, isCourier, placeOf } from './people.js';
+import { PlaceFields } from './place.js';
 
 type Props = {
-  couriers: CourierRecord[];
+  couriers: CourierRecord[] | undefined;
   /** The courier that is chosen first. */
   courierId: string | undefined;
   onClose: () => void;
@@ -18,27 +17,28 @@ type Props = {
 
 type Password = { username: string; text: string; until: string };
 
+/** The user names of a courier begin with its code. */
+const prefix = () => (isCourier() ? `${(session.value?.user.courier_code ?? '').toLowerCase()}.` : '');
+
 /** Creates a user. Its one-time password is shown once. */
 export function NewUserDialog({ couriers, courierId, onClose, onCreated }: Props) {
   const [password, setPassword] = useState<Password>();
   const form = useForm(
     {
-      username: '',
+      username: prefix(),
       full_name: '',
       email: '',
       role: courierId ? 'courier' : 'warehouse',
+      courier_role: 'member',
       courier_id: courierId ?? '',
     },
-    async ({ username, full_name, email, role, courier_id }) => {
-      if (role === 'courier' && courier_id === '') throw new Error(t('office.chooseCourier'));
-      const { data } = await manageUser({
+    async ({ username, full_name, email, ...place }) => {
+      const { data } = await changePerson({
         action: 'create',
         username: username.trim(),
         full_name: full_name.trim(),
-        // The choices are the roles of the contract.
-        role: role as 'warehouse',
         ...(email.trim() ? { email: email.trim() } : {}),
-        ...(role === 'courier' ? { courier_id } : {}),
+        ...placeOf(place),
       });
       if ('one_time_password' in data)
         setPassword({
@@ -62,7 +62,14 @@ export function NewUserDialog({ couriers, courierId, onClose, onCreated }: Props
   return (
     <FormDialog title={t('team.new')} onClose={onClose}>
       <Form of={form} submit={t('office.create')}>
-        <Text of={form} name="username" label={t('login.username')} maxLength={100} isRequired />
+        <Text
+          of={form}
+          name="username"
+          label={t('login.username')}
+          maxLength={100}
+          isRequired
+          {...(isCourier() ? { hint: t('team.prefixHint', { prefix: prefix() }) } : {})}
+        />
         <Text of={form} name="full_name" label={t('team.fullName')} maxLength={100} isRequired />
         <Text
           of={form}
@@ -72,20 +79,7 @@ export function NewUserDialog({ couriers, courierId, onClose, onCreated }: Props
           inputMode="email"
           maxLength={254}
         />
-        <Choice
-          label={t('team.role')}
-          value={form.values.role}
-          onValue={(role) => form.set('role', role)}
-          options={ROLES.map((role) => [role, t(`role.${role}`)])}
-        />
-        {form.values.role === 'courier' && (
-          <Choice
-            label={t('common.courier')}
-            value={form.values.courier_id}
-            onValue={(value) => form.set('courier_id', value)}
-            options={courierChoices(couriers)}
-          />
-        )}
+        <PlaceFields form={form} couriers={couriers} />
       </Form>
     </FormDialog>
   );

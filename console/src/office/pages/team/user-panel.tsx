@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { ManagedUser } from '../../../../../sdk/typescript/src/index.js';
-import { api, session } from '../../../session/session.js';
+import type { CourierRecord } from '../../../../../sdk/typescript/src/index.js';
+import { session } from '../../../session/session.js';
 import { dateTime, t, textOf } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content, Empty } from '../../../ui/parts.js';
@@ -9,18 +9,25 @@ import { ConfirmDialog, SecretDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { FactList, Panel } from '../../ui/panel.js';
 import { toast, toastFailure } from '../../ui/toasts.js';
-import { manageUser } from './manage-user.js';
+import { courierRoleOf } from './columns.js';
+import { changePerson, isAdmin, listPeople, resetFactor, type Person } from './people.js';
 import { RoleDialog } from './role.js';
 import { UserSessions } from './user-sessions.js';
 
-type Props = { username: string; closeLink: string; onChanged: () => void };
+type Props = {
+  username: string;
+  canManage: boolean;
+  couriers: CourierRecord[] | undefined;
+  closeLink: string;
+  onChanged: () => void;
+};
 
 /** A user beside the list. Its address is its name. */
-export function UserPanel({ username, closeLink, onChanged }: Props) {
+export function UserPanel({ username, canManage, couriers, closeLink, onChanged }: Props) {
   const users = useLoad(
     async (signal) => {
-      const { data } = await api().users.list({ search: username, limit: 100 }, { signal });
-      return data.filter((user) => user.username === username);
+      const { rows } = await listPeople({ search: username, limit: 100 }, signal);
+      return rows.filter((user) => user.username === username);
     },
     [username],
   );
@@ -31,6 +38,8 @@ export function UserPanel({ username, closeLink, onChanged }: Props) {
           user ? (
             <Details
               user={user}
+              canManage={canManage}
+              couriers={couriers}
               onChanged={() => {
                 users.reload();
                 onChanged();
@@ -45,22 +54,25 @@ export function UserPanel({ username, closeLink, onChanged }: Props) {
   );
 }
 
-type DetailsProps = { user: ManagedUser; onChanged: () => void };
+type Changing = { user: Person; onChanged: () => void };
+type DetailsProps = Changing & Pick<Props, 'canManage' | 'couriers'>;
 type Asking = 'disable' | 'reset_password' | 'reset_two_factor' | 'role';
 
-function Details({ user, onChanged }: DetailsProps) {
+function Details({ user, canManage, couriers, onChanged }: DetailsProps) {
   const [asking, setAsking] = useState<Asking>();
   const [password, setPassword] = useState<{ text: string; until: string }>();
   const { user_id, username, is_active } = user;
   const isSelf = session.value?.user.id === user_id;
   const close = () => setAsking(undefined);
   const enable = () =>
-    manageUser({ action: 'enable', user_id }).then(() => {
+    changePerson({ action: 'enable', user_id }).then(() => {
       toast(t('team.enabled', { username }));
       onChanged();
     }, toastFailure);
   const act = async (action: Exclude<Asking, 'role'>) => {
-    const { data } = await manageUser({ action, user_id });
+    const { data } = await (action === 'reset_two_factor'
+      ? resetFactor(user_id)
+      : changePerson({ action, user_id }));
     if ('one_time_password' in data)
       setPassword({ text: data.one_time_password, until: data.password_expires_at });
     else toast(t('office.saved', { name: username }));
@@ -74,16 +86,19 @@ function Details({ user, onChanged }: DetailsProps) {
         facts={[
           [t('team.role'), textOf('role', user.role)],
           [t('common.courier'), user.courier_code],
+          [t('team.courierRole'), courierRoleOf(user)],
           [t('common.status'), <ActiveTag key="status" isActive={is_active} />],
           [t('team.factor'), t(user.two_factor_enabled ? 'office.yes' : 'office.no')],
           [t('team.passwordUntil'), user.password_expires_at && dateTime(user.password_expires_at)],
           [t('office.created'), dateTime(user.created_at)],
         ]}
       />
-      <NameForm key={`${user.full_name} ${user.email}`} user={user} onChanged={onChanged} />
-      {isSelf ? (
-        <p class="muted">{t('team.self')}</p>
-      ) : (
+      {canManage && (isAdmin() || !isSelf) && (
+        <NameForm key={`${user.full_name} ${user.email}`} user={user} onChanged={onChanged} />
+      )}
+      {isSelf && <p class="muted">{t('team.self')}</p>}
+      {!canManage && !isSelf && <p class="muted">{t('team.ownersOnly')}</p>}
+      {canManage && !isSelf && (
         <>
           <div class="actions">
             <button type="button" onClick={() => setAsking('role')}>
@@ -92,7 +107,7 @@ function Details({ user, onChanged }: DetailsProps) {
             <button type="button" onClick={() => setAsking('reset_password')}>
               {t('team.reset_password')}
             </button>
-            {user.two_factor_enabled && (
+            {isAdmin() && user.two_factor_enabled && (
               <button type="button" onClick={() => setAsking('reset_two_factor')}>
                 {t('team.reset_two_factor')}
               </button>
@@ -107,10 +122,12 @@ function Details({ user, onChanged }: DetailsProps) {
               </button>
             )}
           </div>
-          <UserSessions userId={user_id} username={username} />
+          {isAdmin() && <UserSessions userId={user_id} username={username} />}
         </>
       )}
-      {asking === 'role' && <RoleDialog user={user} onClose={close} onChanged={onChanged} />}
+      {asking === 'role' && (
+        <RoleDialog user={user} couriers={couriers} onClose={close} onChanged={onChanged} />
+      )}
       {asking && asking !== 'role' && (
         <ConfirmDialog
           title={t(`team.${asking}`)}
@@ -133,12 +150,12 @@ function Details({ user, onChanged }: DetailsProps) {
 }
 
 /** The name and the address of a user. A change of another's can be undone; an address of one's own needs the password, on the page Me. */
-function NameForm({ user, onChanged }: DetailsProps) {
+function NameForm({ user, onChanged }: Changing) {
   const { user_id, full_name, email } = user;
   const isSelf = session.value?.user.id === user_id;
   const form = useForm({ full_name, email: email ?? '' }, async (values) => {
     const send = (name: string, address: string) =>
-      manageUser({
+      changePerson({
         action: 'update',
         user_id,
         full_name: name,

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import { DEMO } from '../../../fixtures/demo/seed.js';
-import { consoleSuite } from '../../support/console/suite.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { consoleSuite } from '../../../support/console/suite.js';
 
 const { it, service } = consoleSuite();
 

@@ -1,2 +1,0 @@
-/** The roles of the contract. */
-export const ROLES = ['admin', 'manager', 'warehouse', 'courier'] as const;
