@@ -7,6 +7,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { DEMO } from '../../fixtures/demo/seed.js';
 import { newNumber } from '../support/builders/parcels.js';
 import { findingsOf, outcomeOf, scan, type } from '../support/console/browser.js';
+import { plantFailingHooks } from '../support/console/failing-hooks.js';
 import { consoleSuite } from '../support/console/suite.js';
 import { serviceTokenOf } from '../support/service/principals.js';
 import { makeFolder, removeFolders } from '../support/service/processes.js';
@@ -161,6 +162,27 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
     async (page) => {
       await goTo(page, 'webhooks');
       await click(page, /(Change|Set) the address/);
+    },
+  ],
+  [
+    'a webhook',
+    'ui/data/delivery-dialog.tsx',
+    'iex',
+    async (page) => {
+      await plantFailingHooks(service().owner);
+      await goTo(page, 'webhooks');
+      await page.getByRole('button', { name: 'package.created' }).first().click();
+      await page.getByTestId('delivery').getByText('Unknown customer IEX-1001').waitFor();
+    },
+  ],
+  [
+    'webhooks that are sent again',
+    'ui/data/resend-dialog.tsx',
+    'iex',
+    async (page) => {
+      await goTo(page, 'webhooks');
+      await click(page, 'Send again …');
+      await page.getByTestId('resend-count').waitFor();
     },
   ],
   ['a new service token', 'courier/tokens.tsx', 'iex', newToken],

@@ -16,6 +16,8 @@ import { hooksEn } from '../../console/src/texts/on-use/hooks-en.js';
 import { hooksEs } from '../../console/src/texts/on-use/hooks-es.js';
 import { reportsEn } from '../../console/src/texts/on-use/reports-en.js';
 import { reportsEs } from '../../console/src/texts/on-use/reports-es.js';
+import { teamEn } from '../../console/src/texts/on-use/team-en.js';
+import { teamEs } from '../../console/src/texts/on-use/team-es.js';
 import { en as stationEn } from '../../console/src/texts/en.js';
 import { es as stationEs } from '../../console/src/texts/es.js';
 import { failuresEs as stationFailuresEs } from '../../console/src/texts/failures-es.js';
@@ -26,8 +28,22 @@ import { hasPermission, type Permission } from '../../src/platform/access/permis
 import { bundle, codesOf, operationOf } from '../support/service/contract.js';
 
 // The texts of the office load with it, and those of couriers with their pages.
-const en: Record<string, string> = { ...stationEn, ...officeEn, ...courierEn, ...hooksEn, ...reportsEn };
-const es: Record<string, string> = { ...stationEs, ...officeEs, ...courierEs, ...hooksEs, ...reportsEs };
+const en: Record<string, string> = {
+  ...stationEn,
+  ...officeEn,
+  ...courierEn,
+  ...hooksEn,
+  ...reportsEn,
+  ...teamEn,
+};
+const es: Record<string, string> = {
+  ...stationEs,
+  ...officeEs,
+  ...courierEs,
+  ...hooksEs,
+  ...reportsEs,
+  ...teamEs,
+};
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,
   ...officeFailuresEs,

@@ -38,6 +38,8 @@ describe('the two modes', () => {
         'Announcements',
         'Bills',
         'Rates',
+        'Webhooks',
+        'Reports',
         'Team',
         'Settings',
         'Me',

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { CourierRecord } from '../../../../../sdk/typescript/src/index.js';
+import { loadTeamTexts } from '../../../texts/on-use/team.js';
 import { t } from '../../../texts/texts.js';
 import { Heading } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
@@ -94,8 +95,14 @@ function filters(couriers: CourierRecord[] | undefined): Filter[] {
   ];
 }
 
+/** The page with its texts. */
+export async function loadTeamPage() {
+  await loadTeamTexts();
+  return TeamPage;
+}
+
 /** The users of the warehouse and of the couriers. */
-export function TeamPage() {
+function TeamPage() {
   const list = useList('team', loadPeople);
   const at = officeAddress.value;
   const couriers = useCouriers();
