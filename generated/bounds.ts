@@ -73,6 +73,15 @@ export const QUOTAS = {
     "unit": "changes",
     "reason": "each has an entry in the audit log, which keeps it"
   },
+  "account_mails": {
+    "what": "Mails about changes of the accounts of others",
+    "limit": 60,
+    "period": "day",
+    "per": "caller",
+    "policy": "account-mails",
+    "unit": "mails",
+    "reason": "nobody has confirmed the addresses; the service must not be misused to write to strangers"
+  },
   "dispatched_packages": {
     "what": "Packages that a dispatch queues",
     "limit": 300000,

@@ -46,6 +46,34 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'users: the mails that changes of users cause have a limit',
+    file: 'src/modules/users/notify.ts',
+    find: 'await takeQuota(tx, MAILS_PER_DAY, caller, queued);',
+    replace: 'void [takeQuota, MAILS_PER_DAY, caller, queued];',
+    tests: [
+      {
+        file: 'test/modules/users/team/team-mails.test.ts',
+        titles: [
+          'an owner in a loop of new addresses writes 60 mails',
+          'a user of the staff has the same limit',
+          'simultaneous changes by one owner do not exceed the limit',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'users: mails about accounts contain no links of an owner',
+    file: 'src/modules/mail/account-mails/letter.ts',
+    find: "giu, '$& ')",
+    replace: "giu, '$&')",
+    tests: [
+      {
+        file: 'test/modules/users/team/team-mails.test.ts',
+        titles: ['a mail carries no text that an owner writes, and no link'],
+      },
+    ],
+  },
+  {
     name: 'manifests: couriers do not see which packages others claim',
     file: 'src/modules/manifests/detail/detail.ts',
     find: 'disputed && !isForCourier',
