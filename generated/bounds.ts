@@ -82,6 +82,15 @@ export const QUOTAS = {
     "unit": "mails",
     "reason": "nobody has confirmed the addresses; the service must not be misused to write to strangers"
   },
+  "bill_mails": {
+    "what": "Mails with bills",
+    "limit": 1000,
+    "period": "day",
+    "per": "caller",
+    "policy": "bill-mails",
+    "unit": "mails",
+    "reason": "each draws a PDF and is stored for two years"
+  },
   "dispatched_packages": {
     "what": "Packages that a dispatch queues",
     "limit": 300000,

@@ -2102,6 +2102,8 @@ export interface paths {
          *     sent without the PDF, and the mail says how to get the lines.
          *
          *     A bill that was sent already, or is queued, is refused unless `again` is `true`. A mail that failed or was skipped does not count.
+         *     Within 24 hours, a bill is mailed at most 5 times, failed ones included. A user sends at most 1,000 mails with bills per day; above
+         *     that, the response is 429 `quota_exceeded`.
          */
         post: operations["sendBill"];
         delete?: never;
@@ -9488,7 +9490,7 @@ export interface components {
          *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
          *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
          */
-        "BillAlreadySent.CourierAddressMissing.Replayable": {
+        "BillAlreadySent.BillAlreadySent.often.CourierAddressMissing.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
@@ -11851,6 +11853,23 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.bill_mails": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -18271,10 +18290,10 @@ export interface operations {
             404: components["responses"]["BillNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["BillAlreadySent.CourierAddressMissing.Replayable"];
+            409: components["responses"]["BillAlreadySent.BillAlreadySent.often.CourierAddressMissing.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttemptsOrBytes"];
+            429: components["responses"]["QuotaExceeded.bill_mails"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -62,6 +62,42 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'bill mails: a bill is mailed a few times per day',
+    file: 'src/modules/bills/mails/send.ts',
+    find: 'recent.total >= MAX_OF_A_BILL',
+    replace: 'recent.total > 1_000 * MAX_OF_A_BILL',
+    tests: [
+      {
+        file: 'test/modules/bills/mails/send-bill.test.ts',
+        titles: ['sends a bill at most five times within 24 hours'],
+      },
+    ],
+  },
+  {
+    name: 'bill mails: a user of the staff has a limit',
+    file: 'src/modules/bills/mails/send.ts',
+    find: 'await takeQuota(tx, MAILS_PER_DAY, tx.caller, mails.length);',
+    replace: 'void [takeQuota, MAILS_PER_DAY];',
+    tests: [
+      {
+        file: 'test/modules/bills/mails/send-bill.test.ts',
+        titles: ['a user of the staff sends at most 1,000 bills per day'],
+      },
+    ],
+  },
+  {
+    name: 'mails: they leave slots of the worker to other jobs',
+    file: 'src/jobs/mail-share.ts',
+    find: 'if (!hasRoom(tenantId)) return',
+    replace: 'if (!hasRoom(tenantId) && total === 0) return',
+    tests: [
+      {
+        file: 'test/modules/mail/mail-share.test.ts',
+        titles: ['mails to a server that does not respond leave the slots to other jobs'],
+      },
+    ],
+  },
+  {
     name: 'users: mails about accounts contain no links of an owner',
     file: 'src/modules/mail/account-mails/letter.ts',
     find: "giu, '$& ')",
