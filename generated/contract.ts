@@ -388,6 +388,9 @@ export interface paths {
          *     All actions except `update` revoke the user's access tokens: its next call returns 401, on every server of the
          *     instance. If the user is already in the requested state, nothing changes and no token is revoked.
          *
+         *     The user gets a mail about a reset password or second factor, and the old and the new address about a change of the e-mail
+         *     address. A user causes at most 60 such mails per day. Above that, the response is 429 `quota_exceeded`.
+         *
          *     Service tokens that the user has created go on working. `open_service_tokens` in the response to `disable` and
          *     `reset_password` says how many; revoke those that you do not trust with `ServiceTokens.php`.
          *
@@ -439,6 +442,10 @@ export interface paths {
          *     What gives somebody access needs your `current_password` if you logged in more than 15 minutes ago: all actions except
          *     `disable`, and `update` if it changes the e-mail address. Without it the response is 400 with `required` on
          *     `current_password`. Wrong passwords here and at `login` are counted together.
+         *
+         *     The user gets a mail about a reset password, and the old and the new address about a change of the e-mail address. A courier, or a
+         *     user of the staff, causes at most 60 such mails per day. Above that, `update` of the address and `reset_password` get 429
+         *     `quota_exceeded`.
          *
          *     All actions except `create` and `update` revoke the user's access tokens: its next call returns 401. If the user is
          *     already in the requested state, nothing changes and no token is revoked. Service tokens that the user has created go
@@ -2095,6 +2102,8 @@ export interface paths {
          *     sent without the PDF, and the mail says how to get the lines.
          *
          *     A bill that was sent already, or is queued, is refused unless `again` is `true`. A mail that failed or was skipped does not count.
+         *     Within 24 hours, a bill is mailed at most 5 times, failed ones included. A user sends at most 1,000 mails with bills per day; above
+         *     that, the response is 429 `quota_exceeded`.
          */
         post: operations["sendBill"];
         delete?: never;
@@ -9481,7 +9490,7 @@ export interface components {
          *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
          *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
          */
-        "BillAlreadySent.CourierAddressMissing.Replayable": {
+        "BillAlreadySent.BillAlreadySent.often.CourierAddressMissing.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
@@ -11855,6 +11864,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
+        "QuotaExceeded.bill_mails": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
         "QuotaExceeded.customer_changes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -12808,6 +12834,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          */
         TooManyAttempts: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "TooManyAttempts.QuotaExceeded.account_mails": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -14675,7 +14718,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttemptsOrBytes"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.account_mails"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14795,7 +14838,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.TooManyUsers.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttemptsOrBytes"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.account_mails"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -18247,10 +18290,10 @@ export interface operations {
             404: components["responses"]["BillNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["BillAlreadySent.CourierAddressMissing.Replayable"];
+            409: components["responses"]["BillAlreadySent.BillAlreadySent.often.CourierAddressMissing.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttemptsOrBytes"];
+            429: components["responses"]["QuotaExceeded.bill_mails"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -570,7 +570,8 @@ export const errorCatalogue = {
     "status": 409,
     "messages": {
       "default": "Bill {number} was sent on {at} UTC to {recipient}. Set again to true to send it once more.",
-      "queued": "Bill {number} waits since {at} UTC to be sent to {recipient}. Set again to true to send it once more."
+      "queued": "Bill {number} waits since {at} UTC to be sent to {recipient}. Set again to true to send it once more.",
+      "often": "Bill {number} was mailed {limit} times within 24 hours. Send it again tomorrow."
     }
   },
   "courier_address_missing": {
@@ -730,6 +731,8 @@ export const errorCatalogue = {
       "claim_changes": "The claim was not changed. The limit for a courier is {limit} further claims per day of numbers that it claims already. Wait as many seconds as Retry-After says.",
       "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
       "service_token_changes": "Nothing was changed. The limit is {limit} changes and rotations of service tokens per day. Wait as many seconds as Retry-After says. Revoking a token always works.",
+      "account_mails": "Nothing was changed. The limit is {limit} mails per day about new e-mail addresses and reset passwords. Wait as many seconds as Retry-After says. Disabling a user always works.",
+      "bill_mails": "Nothing was sent. The limit is {limit} mails with bills per day. Wait as many seconds as Retry-After says.",
       "stored_bytes": "Nothing was executed. The responses stored for your Idempotency-Keys have reached the limit of {limit} bytes per day. Wait as many seconds as Retry-After says.",
       "written_bytes": "Nothing was executed. Your requests have written what they may: {limit} bytes per day, which are refilled all the time. Wait as many seconds as Retry-After says."
     }
@@ -1570,13 +1573,14 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'duplicate_tracking_number', options: { variant: 'package'; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'lines'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_already_sent', options: { variant?: 'default' | 'queued'; args: { number: string; at: string; recipient: string }; errors?: Entry[] } & Detail]
+  | [code: 'bill_already_sent', options: { variant: 'often'; args: { number: string; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'courier_address_missing', options: { variant?: 'default'; args: { courier: string }; errors?: Entry[] } & Detail]
   | [code: 'label_queue_full', options: { variant?: 'default'; args: { waiting: number; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant?: 'default' | 'lines' | 'one_or_lines' | 'line' | 'file'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'stored_bytes' | 'written_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 

@@ -46,6 +46,70 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'users: the mails that changes of users cause have a limit',
+    file: 'src/modules/users/notify.ts',
+    find: 'await takeQuota(tx, MAILS_PER_DAY, caller, queued);',
+    replace: 'void [takeQuota, MAILS_PER_DAY, caller, queued];',
+    tests: [
+      {
+        file: 'test/modules/users/team/team-mails.test.ts',
+        titles: [
+          'an owner in a loop of new addresses writes 60 mails',
+          'a user of the staff has the same limit',
+          'simultaneous changes by one owner do not exceed the limit',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'bill mails: a bill is mailed a few times per day',
+    file: 'src/modules/bills/mails/send.ts',
+    find: 'recent.total >= MAX_OF_A_BILL',
+    replace: 'recent.total > 1_000 * MAX_OF_A_BILL',
+    tests: [
+      {
+        file: 'test/modules/bills/mails/send-bill.test.ts',
+        titles: ['sends a bill at most five times within 24 hours'],
+      },
+    ],
+  },
+  {
+    name: 'bill mails: a user of the staff has a limit',
+    file: 'src/modules/bills/mails/send.ts',
+    find: 'await takeQuota(tx, MAILS_PER_DAY, tx.caller, mails.length);',
+    replace: 'void [takeQuota, MAILS_PER_DAY];',
+    tests: [
+      {
+        file: 'test/modules/bills/mails/send-bill.test.ts',
+        titles: ['a user of the staff sends at most 1,000 bills per day'],
+      },
+    ],
+  },
+  {
+    name: 'mails: they leave slots of the worker to other jobs',
+    file: 'src/jobs/mail-share.ts',
+    find: 'if (!hasRoom(tenantId)) return',
+    replace: 'if (!hasRoom(tenantId) && total === 0) return',
+    tests: [
+      {
+        file: 'test/modules/mail/mail-share.test.ts',
+        titles: ['mails to a server that does not respond leave the slots to other jobs'],
+      },
+    ],
+  },
+  {
+    name: 'users: mails about accounts contain no links of an owner',
+    file: 'src/modules/mail/account-mails/letter.ts',
+    find: "giu, '$& ')",
+    replace: "giu, '$&')",
+    tests: [
+      {
+        file: 'test/modules/users/team/team-mails.test.ts',
+        titles: ['a mail carries no text that an owner writes, and no link'],
+      },
+    ],
+  },
+  {
     name: 'manifests: couriers do not see which packages others claim',
     file: 'src/modules/manifests/detail/detail.ts',
     find: 'disputed && !isForCourier',

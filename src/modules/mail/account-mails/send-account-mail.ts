@@ -39,7 +39,7 @@ async function compose(
   return {
     id,
     senderName: letter.tenantName,
-    recipient: { name: letter.greeting, address: row.recipient },
+    recipient: { name: '', address: row.recipient },
     date: new Date(),
     ...renderAccountLetter(letter),
   };
