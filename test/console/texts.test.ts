@@ -16,6 +16,8 @@ import { hooksEn } from '../../console/src/texts/on-use/hooks-en.js';
 import { hooksEs } from '../../console/src/texts/on-use/hooks-es.js';
 import { reportsEn } from '../../console/src/texts/on-use/reports-en.js';
 import { reportsEs } from '../../console/src/texts/on-use/reports-es.js';
+import { runEn } from '../../console/src/texts/on-use/run-en.js';
+import { runEs } from '../../console/src/texts/on-use/run-es.js';
 import { en as stationEn } from '../../console/src/texts/en.js';
 import { es as stationEs } from '../../console/src/texts/es.js';
 import { failuresEs as stationFailuresEs } from '../../console/src/texts/failures-es.js';
@@ -26,8 +28,22 @@ import { hasPermission, type Permission } from '../../src/platform/access/permis
 import { bundle, codesOf, operationOf } from '../support/service/contract.js';
 
 // The texts of the office load with it, and those of couriers with their pages.
-const en: Record<string, string> = { ...stationEn, ...officeEn, ...courierEn, ...hooksEn, ...reportsEn };
-const es: Record<string, string> = { ...stationEs, ...officeEs, ...courierEs, ...hooksEs, ...reportsEs };
+const en: Record<string, string> = {
+  ...stationEn,
+  ...officeEn,
+  ...courierEn,
+  ...hooksEn,
+  ...reportsEn,
+  ...runEn,
+};
+const es: Record<string, string> = {
+  ...stationEs,
+  ...officeEs,
+  ...courierEs,
+  ...hooksEs,
+  ...reportsEs,
+  ...runEs,
+};
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,
   ...officeFailuresEs,

@@ -5,9 +5,10 @@ import type { OfficeKey } from '../office/texts/en.js';
 import { en, type TextKey } from './en.js';
 import type { HooksKey } from './on-use/hooks-en.js';
 import type { ReportsKey } from './on-use/reports-en.js';
+import type { RunKey } from './on-use/run-en.js';
 import { es } from './es.js';
 
-export type AnyKey = TextKey | OfficeKey | CourierKey | HooksKey | ReportsKey;
+export type AnyKey = TextKey | OfficeKey | CourierKey | HooksKey | ReportsKey | RunKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 

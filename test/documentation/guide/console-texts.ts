@@ -8,14 +8,16 @@ import { hooksEn } from '../../../console/src/texts/on-use/hooks-en.js';
 import { hooksEs } from '../../../console/src/texts/on-use/hooks-es.js';
 import { reportsEn } from '../../../console/src/texts/on-use/reports-en.js';
 import { reportsEs } from '../../../console/src/texts/on-use/reports-es.js';
+import { runEn } from '../../../console/src/texts/on-use/run-en.js';
+import { runEs } from '../../../console/src/texts/on-use/run-es.js';
 
 export const LANGUAGES = ['en', 'es'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** Every text of the console, by its key. */
 const TEXTS: Record<Language, Record<string, string>> = {
-  en: { ...stationEn, ...officeEn, ...courierEn, ...hooksEn, ...reportsEn },
-  es: { ...stationEs, ...officeEs, ...courierEs, ...hooksEs, ...reportsEs },
+  en: { ...stationEn, ...officeEn, ...courierEn, ...hooksEn, ...reportsEn, ...runEn },
+  es: { ...stationEs, ...officeEs, ...courierEs, ...hooksEs, ...reportsEs, ...runEs },
 };
 
 /** How the guide quotes a text: `Publish {amount} USD` is **Publish … USD**. */
