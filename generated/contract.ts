@@ -2048,21 +2048,23 @@ export interface paths {
         get: operations["listBillingRun"];
         put?: never;
         /**
-         * Draft or publish the bills of a month
+         * Draft, publish or send the bills of a month
          * @description For administrators and managers. `action` selects the operation. It applies to all couriers, or to those of `courier_ids`.
          *
          *     | `action` | What it does |
          *     |---|---|
          *     | `draft` | Creates a draft per courier for the packages that were received in the month and are on no bill, as `create_draft` of `ManageCourierBills.php`. A courier with a draft of the month gets no second one. |
          *     | `publish` | Publishes the drafts whose `end_date` is in the month, as `publish` of `ManageCourierBills.php`. |
+         *     | `send` | Queues a mail with each published or paid bill whose `end_date` is in the month, as `sendBill` of `BillMails.php`. Bills that were sent already, or are queued, are left out unless `again` is `true`. |
          *
-         *     **Results.** `results` has an entry per courier. What is refused for one courier does not stop the others. With `publish` and without
-         *     `courier_ids`, only couriers with drafts have an entry.
+         *     **Results.** `results` has an entry per courier. What is refused for one courier does not stop the others. Without `courier_ids`, only
+         *     couriers with drafts have an entry for `publish`, and only those with published bills for `send`.
          *
          *     **Going on.** One request drafts the bills of at most 25 couriers and stops before it has more than 20,000 packages, unless the first courier has more. It publishes at
-         *     most 100 bills. If there is more to do, `next_after` is not `null`: send the same request with it as `after`, until it is `null`.
+         *     most 100 bills. It sends at most 100 bills, and all of a courier together, unless the first courier has more. If there is more to do, `next_after` is not `null`: send the same request with it as `after`, until it is `null`.
          *
-         *     **Repeating.** All changes of one request are stored together, or none. A repeated request bills no package and publishes no bill a second time.
+         *     **Repeating.** All changes of one request are stored together, or none. A repeated request bills no package and publishes no bill a second time. It
+         *     sends no bill a second time, unless `again` is `true`.
          *
          *     ```php
          *     $run = ['action' => 'publish', 'month' => '2026-11'];
@@ -6322,6 +6324,12 @@ export interface components {
             due_date: string | null;
             /** @description Whether a balance is outstanding and `due_date` is before today, in UTC. */
             is_overdue: boolean;
+            /**
+             * @description Whether the bill was sent by mail: the `status` of the latest mail that is queued or was sent, otherwise that of the latest mail of
+             *     all. `null` if there was no mail in the last two years, and for couriers.
+             * @enum {string|null}
+             */
+            mail_status: "queued" | "sent" | "failed" | "skipped" | null;
         };
         /** @description The biller, as of the publication. For a draft, the current data. */
         BillFrom: {
@@ -7103,10 +7111,11 @@ export interface components {
              *     |---|---|
              *     | `rate_gap` | The courier's tiers do not cover some weights, or it has none. Packages with such a weight are billed at 0. |
              *     | `disputed` | Packages of the month that another courier has announced too. Staff have not reviewed the pre-alerts yet. |
+             *     | `address_missing` | Published bills of the month were not sent, and the courier has no usable e-mail address: set `email` in its profile. |
              * @enum {string}
              */
-            code: "rate_gap" | "disputed";
-            /** @description Number of the courier's packages that it concerns; 0 for a gap without packages. */
+            code: "rate_gap" | "disputed" | "address_missing";
+            /** @description Number of the courier's packages that it concerns; 0 for a gap without packages, and for `address_missing`. */
             packages: number;
             /** @description Text for people. */
             message: string;
@@ -7134,9 +7143,13 @@ export interface components {
             drafts: components["schemas"]["BillingRunSums"];
             /** @description The courier's published bills of the month, paid ones included. */
             published: components["schemas"]["BillingRunSums"];
+            /** @description Number of these published bills that were sent by mail, or whose mail is queued. */
+            sent_bills: number;
+            /** @description Number of the other published bills. A mail that failed or was skipped does not count. */
+            unsent_bills: number;
             /** @description The bills of the month, newest first, at most 20. */
             bills: components["schemas"]["BillingRunBill"][];
-            /** @description What to look at before you publish. Usually empty. */
+            /** @description What to look at before you publish or send. Usually empty. */
             warnings: components["schemas"]["BillingRunWarning"][];
         };
         BillingRunTotals: {
@@ -7186,8 +7199,26 @@ export interface components {
             courier_ids?: components["schemas"]["ChosenCouriers"];
             after?: components["schemas"]["RunAfter"];
         };
+        SendBillingRunAction: {
+            /**
+             * @description Always `send`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "send";
+            /** @description The published and paid bills whose `end_date` is in this month are sent. */
+            month: components["schemas"]["BillingMonth"];
+            /** @description Whether to send bills that were sent already, or that are queued. Unless it is `true`, such bills are left out. */
+            again?: boolean;
+            /**
+             * @description Language of the mails. If omitted, that of the latest mail with a bill to the courier, and English if there was none.
+             * @enum {string}
+             */
+            language?: "en" | "es";
+            courier_ids?: components["schemas"]["ChosenCouriers"];
+            after?: components["schemas"]["RunAfter"];
+        };
         /** @description An action on the bills of a month. */
-        BillingRunAction: components["schemas"]["DraftBillingRunAction"] | components["schemas"]["PublishBillingRunAction"];
+        BillingRunAction: components["schemas"]["DraftBillingRunAction"] | components["schemas"]["PublishBillingRunAction"] | components["schemas"]["SendBillingRunAction"];
         BillingRunResult: {
             courier_id: components["schemas"]["Uuid"];
             /** @description Display name of the courier; `null` if there is no such courier. */
@@ -7195,28 +7226,31 @@ export interface components {
             /** @description The courier's short code; `null` if there is no such courier. */
             courier_code: string | null;
             /**
-             * @description `drafted` or `published` if `bills` were made or published, `unchanged` if there was nothing to do, `refused` if something must be
-             *     corrected first.
+             * @description `drafted` or `published` if `bills` were made or published, `queued` if mails with them are queued, `unchanged` if there was nothing
+             *     to do, `refused` if something must be corrected first.
              * @enum {string}
              */
-            outcome: "drafted" | "published" | "unchanged" | "refused";
+            outcome: "drafted" | "published" | "queued" | "unchanged" | "refused";
             /**
-             * @description The reason; `null` if bills were made or published.
+             * @description The reason; `null` if bills were made, published or queued.
              *
              *     | Value | Outcome | Meaning |
              *     |---|---|---|
              *     | `nothing_to_bill` | `unchanged` | All packages of the month are on a bill, or there is none. |
              *     | `draft_exists` | `unchanged` | There is a draft of the month: see `bills`. Publish or delete it before you draft again. |
              *     | `nothing_to_publish` | `unchanged` | There is no draft of the month. |
+             *     | `nothing_to_send` | `unchanged` | There is no published bill of the month. |
+             *     | `bill_already_sent` | `unchanged` | All published bills of the month were sent, or are queued: see `bills`. Set `again` to `true` to send them again. |
              *     | `courier_not_found` | `refused` | There is no such courier. |
+             *     | `courier_address_missing` | `refused` | The courier has no usable e-mail address: set `email` in its profile. |
              *     | `bill_too_large` | `refused` | More than 100,000 packages, or an amount above 9,999,999,999.99 USD: draft shorter periods with `ManageCourierBills.php`. |
              *     | `draft_inconsistent` | `refused` | A draft does not match its lines. Delete it and draft again. The courier's other drafts were published. |
              * @enum {string|null}
              */
-            code: "nothing_to_bill" | "draft_exists" | "nothing_to_publish" | "courier_not_found" | "bill_too_large" | "draft_inconsistent" | null;
+            code: "nothing_to_bill" | "draft_exists" | "nothing_to_publish" | "nothing_to_send" | "bill_already_sent" | "courier_not_found" | "courier_address_missing" | "bill_too_large" | "draft_inconsistent" | null;
             /** @description Text for people. */
             message: string;
-            /** @description The bills that were made or published, or the drafts that already existed. At most 100. */
+            /** @description The bills that were made, published or queued, or the drafts or sent bills that already existed. At most 100, but with `send` all of the courier. */
             bills: components["schemas"]["BillingRunBill"][];
             /** @description Gaps in the courier's tiers. Packages with such a weight are billed at 0. Only with the outcome `drafted`; usually empty. */
             warnings: string[];
@@ -17138,7 +17172,8 @@ export interface operations {
                      *           "created_at": "2026-10-24 14:00:00",
                      *           "published_at": "2026-10-24 15:00:00",
                      *           "due_date": "2026-11-23",
-                     *           "is_overdue": false
+                     *           "is_overdue": false,
+                     *           "mail_status": "sent"
                      *         },
                      *         {
                      *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0401",
@@ -17160,7 +17195,8 @@ export interface operations {
                      *           "created_at": "2026-10-10 14:00:00",
                      *           "published_at": "2026-10-10 15:00:00",
                      *           "due_date": "2026-11-09",
-                     *           "is_overdue": false
+                     *           "is_overdue": false,
+                     *           "mail_status": null
                      *         }
                      *       ],
                      *       "meta": {
@@ -17245,6 +17281,7 @@ export interface operations {
                      *         "published_at": "2026-10-24 15:00:00",
                      *         "due_date": "2026-11-23",
                      *         "is_overdue": false,
+                     *         "mail_status": "sent",
                      *         "remarks": "Payable within 14 days.",
                      *         "bill_from": {
                      *           "name": "Miami Gateway",
@@ -18057,6 +18094,8 @@ export interface operations {
                      *             "bills": 0,
                      *             "amount": 0
                      *           },
+                     *           "sent_bills": 0,
+                     *           "unsent_bills": 0,
                      *           "bills": [],
                      *           "warnings": [
                      *             {
@@ -18081,6 +18120,8 @@ export interface operations {
                      *             "bills": 1,
                      *             "amount": 655.38
                      *           },
+                     *           "sent_bills": 0,
+                     *           "unsent_bills": 1,
                      *           "bills": [
                      *             {
                      *               "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402",
@@ -18093,7 +18134,13 @@ export interface operations {
                      *               "due_date": "2026-12-31"
                      *             }
                      *           ],
-                     *           "warnings": []
+                     *           "warnings": [
+                     *             {
+                     *               "code": "address_missing",
+                     *               "packages": 0,
+                     *               "message": "The courier has no usable e-mail address. Set email in its profile before you send its bills."
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "meta": {
