@@ -606,7 +606,7 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/service-tokens/use-service-tokens.test.ts',
-        titles: ['a token sends the api_token of the courier to no origin'],
+        titles: ['a token sends the api_token of the courier to no URL'],
       },
     ],
   },
