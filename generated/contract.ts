@@ -2231,9 +2231,9 @@ export interface paths {
          *     media type each. Generated clients have only these.
          *
          *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package` and their
-         *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL of an
-         *     origin that none of the present URLs has while `api_token` is set, because each webhook contains it. If a service
-         *     token has set a URL of a new origin before, whoever sets `api_token` sends that URL in the same request or has sent
+         *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL that
+         *     is not among the present URLs while `api_token` is set, because each webhook contains it. If a service
+         *     token has set a new URL before, whoever sets `api_token` sends that URL in the same request or has sent
          *     it before. Otherwise the response is 400 with `required` on the URL, and its message names the origin.
          *
          *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
@@ -2742,8 +2742,11 @@ export interface paths {
          *     one of those that were recorded together is kept: with few webhooks that is every one, under load a sample. They are deleted after 30 days, or
          *     earlier if the operator has chosen that.
          *
+         *     Of each URL of a courier, at most 4 MiB are kept per UTC day: accepted attempts use at most half of that, and others than tests three quarters. After
+         *     that, only the first attempt of each hour that was a test or was not accepted is kept.
+         *
          *     The courier's token, signatures, cookies and all other headers that can contain a secret are replaced by `***`, and so are the
-         *     values of the URL's query. Of each body, the first 16 KiB are kept.
+         *     values of the URL's query. Of each body, the first 16 KiB are kept, and of the headers of a request or a response, 2 KiB.
          */
         get: operations["getWebhookDelivery"];
         put?: never;
@@ -8359,7 +8362,7 @@ export interface components {
             /** @description Whether `after` is above `last_sequence`. Then it is not a number of this feed, for example one of another instance, or from before a restored backup. Start again with 0, and ignore events that you know by `event_id`. */
             is_ahead: boolean;
         };
-        /** @description At most 50 headers, by their names in lower case. */
+        /** @description At most 50 headers and 2 KiB of names and values, by their names in lower case. */
         KeptHeaders: {
             [key: string]: string;
         };
@@ -8376,6 +8379,8 @@ export interface components {
         /** @description The response of the courier's system. Secrets are replaced by `***`. */
         ReceivedResponse: {
             headers: components["schemas"]["KeptHeaders"];
+            /** @description Whether headers were left out, or a value was cut. */
+            headers_are_cut: boolean;
             /** @description The body as text, at most its first 16 KiB. */
             body: string;
             /** @description Whether the body was longer, or the connection broke. */
@@ -19713,6 +19718,7 @@ export interface operations {
                      *               "headers": {
                      *                 "content-type": "application/json"
                      *               },
+                     *               "headers_are_cut": false,
                      *               "body": "{\"error\":\"unknown type\"}",
                      *               "is_cut": false
                      *             }

@@ -376,7 +376,7 @@ export const errorCatalogue = {
       "default": "Service tokens may not call this operation. Log in as a user.",
       "couriers_only": "This operation is for the service token of a courier. Use one, or the API key of the courier.",
       "settings": "Nothing was changed. A service token may change only webhook URLs and their formats, and rotate the webhook secret.",
-      "new_origin": "Nothing was changed. Each webhook contains the api_token of the courier, so a service token cannot name another host, scheme or port than those of the present URLs. Set the URL as a user, or remove api_token.",
+      "new_url": "Nothing was changed. Each webhook contains the api_token of the courier, so a service token cannot name a URL that is not one of the present URLs. Set the URL as a user, or remove api_token.",
       "dispatch": "Nothing was queued. A service token queues packages with QueueDispatch.php, which needs the scope webhooks:manage."
     }
   },
@@ -1560,7 +1560,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'token_invalid', options: { variant: 'key_sent' | 'other_user'; errors?: Entry[] } & Detail]
   | [code: 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
   | [code: 'scope_missing', options: { variant?: 'default'; args: { scopes: string }; errors?: Entry[] } & Detail]
-  | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'new_origin' | 'dispatch'; errors?: Entry[] } & Detail]
+  | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'new_url' | 'dispatch'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default' | 'staff_tokens'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields' | 'team_role'; errors: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'owners_only'; errors?: Entry[] } & Detail]

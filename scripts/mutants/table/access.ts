@@ -670,7 +670,7 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/service-tokens/use-service-tokens.test.ts',
-        titles: ['a token sends the api_token of the courier to no origin'],
+        titles: ['a token sends the api_token of the courier to no URL'],
       },
     ],
   },
@@ -684,22 +684,41 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'service tokens: a token confirms no URL of a token',
     file: 'src/modules/couriers/settings/url-origins.ts',
-    find: 'return isToken && !chosen.has(originOf(after[name]));',
-    replace: 'return isToken && !chosen.has(originOf(after[name])) && !isOfToken(name);',
+    find: 'return isToken && !chosen.has(after[name]);',
+    replace: 'return isToken && !chosen.has(after[name]) && !isOfToken(name);',
     tests: [{ file: TOKEN_URLS, titles: ['a service token confirms none'] }],
   },
   {
-    name: 'service tokens: an origin that only a token has named is not chosen',
+    name: 'service tokens: a URL that only a token has named is not chosen',
     file: 'src/modules/couriers/settings/url-origins.ts',
     find: 'URLS.filter((name) => !isOfToken(name)).map(',
     replace: 'URLS.map(',
     tests: [{ file: TOKEN_URLS, titles: ['a service token confirms none'] }],
   },
   {
+    name: 'service tokens: another path of a known host is a new URL',
+    file: 'src/modules/couriers/settings/url-origins.ts',
+    find: 'if (URLS.some((name) => !known.has(after[name])))',
+    replace: 'if (countNewTargets({ before, after }) > 0)',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['to no URL that a user has not set'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: another path of a chosen host is not chosen',
+    file: 'src/modules/couriers/settings/url-origins.ts',
+    find: 'return isToken && !chosen.has(after[name]);',
+    replace: 'return isToken && ![...chosen].map(originOf).includes(originOf(after[name]));',
+    tests: [{ file: TOKEN_URLS, titles: ['each URL is one that a user has chosen'] }],
+  },
+  {
     name: 'service tokens: an api_token that cannot be decrypted counts as set',
     file: 'src/modules/couriers/settings/url-origins.ts',
-    find: 'if (change.row.apiTokenCipher !== null &&',
-    replace: 'if (change.before.api_token !== null &&',
+    find: 'if (row.apiTokenCipher === null) return;',
+    replace: 'void row; if (before.api_token === null) return;',
     tests: [{ file: TOKEN_URLS, titles: ['cannot be decrypted'] }],
   },
   {
