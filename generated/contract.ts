@@ -4267,8 +4267,8 @@ export interface components {
         /** @description Creates a user with a one-time password. */
         CreateTeamUserAction: {
             /**
-             * @description Always `create`.
-             * @constant
+             * @description Always `create`. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             action: "create";
             /** @description The login name: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case. The login ignores case. If an owner of a courier creates the user, it begins with the code of the courier and a dot. */
@@ -4283,8 +4283,8 @@ export interface components {
         /** @description Changes the display name or the e-mail address. Send at least one of them. */
         UpdateTeamUserAction: {
             /**
-             * @description Always `update`.
-             * @constant
+             * @description Always `update`. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             action: "update";
             user_id: components["schemas"]["Uuid"];
@@ -4300,8 +4300,8 @@ export interface components {
         /** @description Changes the user's role, its courier, or its role at the courier. */
         ChangeTeamRoleAction: {
             /**
-             * @description Always `change_role`.
-             * @constant
+             * @description Always `change_role`. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             action: "change_role";
             user_id: components["schemas"]["Uuid"];
@@ -8385,14 +8385,14 @@ export interface components {
             body: string;
             /** @description Whether the body was longer, or the connection broke. */
             is_cut: boolean;
-        };
+        } | null;
         /** @description What was sent and answered in one attempt. */
         WebhookExchange: {
             /** @description Number of the attempt, as in `attempts`, which has its time, duration and HTTP status. */
             number: number;
             request: components["schemas"]["SentRequest"];
             /** @description The response; null if there was none. */
-            response: components["schemas"]["ReceivedResponse"] | null;
+            response: components["schemas"]["ReceivedResponse"];
         };
         /** @description A delivery with what was sent and answered. */
         WebhookDeliveryDetail: components["schemas"]["WebhookDelivery"] & {
@@ -8422,7 +8422,7 @@ export interface components {
             http_status: number | null;
             /** @description The problem, as text for people. */
             error: string | null;
-        };
+        } | null;
         /** @description How requests to one URL of a courier go. */
         CourierEndpointHealth: {
             courier_id: components["schemas"]["Uuid"];
@@ -8439,7 +8439,7 @@ export interface components {
             /** @description When a request last succeeded. */
             last_success_at: components["schemas"]["NullableUtcDateTime"];
             /** @description The last failed request; null if none is known. */
-            last_failure: components["schemas"]["EndpointFailure"] | null;
+            last_failure: components["schemas"]["EndpointFailure"];
             /** @description Number of webhooks that wait to be sent or repeated. For `get_customers`, synchronisations that wait or run. */
             waiting: number;
             /** @description When the oldest of them was created. */

@@ -577,7 +577,7 @@ export const errorCatalogue = {
   "courier_address_missing": {
     "status": 409,
     "messages": {
-      "default": "{courier} has no usable e-mail address. Set email in the profile of the courier, then send the bill."
+      "default": "The courier {courier} has no usable e-mail address. Set email in the profile of the courier, then send the bill."
     }
   },
   "duplicate_user_code": {
