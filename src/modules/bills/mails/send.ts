@@ -5,7 +5,7 @@ import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { quotaOf, takeQuota } from '../../../platform/limits/stored/quotas.js';
-import { isAddress } from '../../../platform/mail/mime.js';
+import { isAddress } from '../../../platform/mail/address.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
 import { newId } from '../../../platform/values/ids.js';
 import { formatDateTime } from '../../../platform/values/time.js';
