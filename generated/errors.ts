@@ -731,7 +731,9 @@ export const errorCatalogue = {
       "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
       "service_token_changes": "Nothing was changed. The limit is {limit} changes and rotations of service tokens per day. Wait as many seconds as Retry-After says. Revoking a token always works.",
       "stored_bytes": "Nothing was executed. The responses stored for your Idempotency-Keys have reached the limit of {limit} bytes per day. Wait as many seconds as Retry-After says.",
-      "written_bytes": "Nothing was executed. Your requests have written what they may: {limit} bytes per day, which are refilled all the time. Wait as many seconds as Retry-After says."
+      "written_bytes": "Nothing was executed. Your requests have written what they may: {limit} bytes per day, which are refilled all the time. Wait as many seconds as Retry-After says.",
+      "staff_written_bytes": "Nothing was executed. The requests of the staff have together written what they may: {limit} bytes per day, which are refilled all the time. Wait as many seconds as Retry-After says.",
+      "replaced_secrets": "Nothing was changed. You have replaced keys, secrets or your password {limit} times within a day. Wait as many seconds as Retry-After says. Ending sessions, revoking tokens and disabling users always work."
     }
   },
   "headers_too_large": {
@@ -1576,7 +1578,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'stored_bytes' | 'written_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 
