@@ -118,11 +118,106 @@ export const QUOTAS = {
     "unit": "bytes",
     "setting": "WRITTEN_MIB_PER_DAY",
     "reason": "records, audit entries and events are kept, some of them for ever"
+  },
+  "staff_written_bytes": {
+    "what": "Bytes that the requests of all users and service tokens of the staff write together, estimated in the same way",
+    "limit": 21474836480,
+    "period": "refilled",
+    "per": "staff",
+    "policy": "staff-written-bytes",
+    "unit": "bytes",
+    "setting": "10 times `WRITTEN_MIB_PER_DAY`",
+    "reason": "who creates users or service tokens must not multiply its own allowance"
+  },
+  "replaced_secrets": {
+    "what": "New API keys, webhook secrets and own passwords, which do not count against the written bytes",
+    "limit": 300,
+    "period": "refilled",
+    "per": "user",
+    "policy": "replaced-secrets",
+    "unit": "secrets",
+    "reason": "each leaves an entry in the audit log, and a leaked secret can be replaced whatever its courier has written"
   }
 } as const;
 
-/** Writing operations that do not count against written_bytes. */
-export const UNMETERED: readonly string[] = ["manageSessions"];
+/** Which requests do not count against written_bytes, by the fields of their body. */
+export type Pattern = Readonly<Record<string, string | boolean | null>>;
+export type Unmetered = 'reads' | 'endings' | 'replacements';
+export const UNMETERED: Record<Unmetered, Record<string, readonly Pattern[]>> = {
+  "reads": {
+    "listPackages": [
+      {
+        "action": null
+      }
+    ],
+    "verifyAuditLog": [
+      {}
+    ],
+    "manageWebhookDeliveries": [
+      {
+        "action": "redeliver_matching",
+        "dry_run": true
+      }
+    ],
+    "uploadPrealerts": [
+      {
+        "dry_run": true
+      }
+    ],
+    "uploadCustomers": [
+      {
+        "dry_run": true
+      }
+    ]
+  },
+  "endings": {
+    "manageSessions": [
+      {}
+    ],
+    "manageServiceTokens": [
+      {
+        "action": "revoke"
+      }
+    ],
+    "manageUsers": [
+      {
+        "action": "disable"
+      }
+    ],
+    "manageTeam": [
+      {
+        "action": "disable"
+      }
+    ],
+    "manageCouriers": [
+      {
+        "action": "deactivate"
+      }
+    ],
+    "endPreviousWebhookSecret": [
+      {}
+    ]
+  },
+  "replacements": {
+    "regenerateApiKey": [
+      {}
+    ],
+    "rotateWebhookSecret": [
+      {}
+    ],
+    "updateCourierSettings": [
+      {
+        "action": "regenerate_key"
+      },
+      {
+        "action": "rotate_webhook_secret"
+      }
+    ],
+    "changePassword": [
+      {}
+    ]
+  }
+};
 
 export const BOUND_KINDS = {
   "read": {

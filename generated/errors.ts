@@ -734,7 +734,9 @@ export const errorCatalogue = {
       "account_mails": "Nothing was changed. The limit is {limit} mails per day about new e-mail addresses and reset passwords. Wait as many seconds as Retry-After says. Disabling a user always works.",
       "bill_mails": "Nothing was sent. The limit is {limit} mails with bills per day. Wait as many seconds as Retry-After says.",
       "stored_bytes": "Nothing was executed. The responses stored for your Idempotency-Keys have reached the limit of {limit} bytes per day. Wait as many seconds as Retry-After says.",
-      "written_bytes": "Nothing was executed. Your requests have written what they may: {limit} bytes per day, which are refilled all the time. Wait as many seconds as Retry-After says."
+      "written_bytes": "Nothing was executed. Your requests have written what they may: {limit} bytes per day, which are refilled all the time. Wait as many seconds as Retry-After says.",
+      "staff_written_bytes": "Nothing was executed. The requests of the staff have together written what they may: {limit} bytes per day, which are refilled all the time. Wait as many seconds as Retry-After says.",
+      "replaced_secrets": "Nothing was changed. You have replaced keys, secrets or your password {limit} times within a day. Wait as many seconds as Retry-After says. Ending sessions, revoking tokens and disabling users always work."
     }
   },
   "headers_too_large": {
@@ -1580,7 +1582,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.js';
+import { QUOTAS } from '../generated/bounds.js';
 import { PUBLISHED } from './config/published.js';
 import { makeLoginLimiter } from './platform/limits/login-limiter.js';
 import { openSecrets, type Secrets } from './platform/access/secrets.js';
@@ -25,7 +26,7 @@ import { makeFailureHandler } from './platform/http/replies/error-handler.js';
 import { registerDocumentation } from './platform/http/documents/documentation.js';
 import { registerConsole } from './platform/http/documents/console.js';
 import { makeSettle } from './platform/limits/written/settle.js';
-import { makeWriteAllowance } from './platform/limits/written/write-allowance.js';
+import { makeWriteAllowance, writeLimits } from './platform/limits/written/write-allowance.js';
 import { makeKeyFailureLimit, makeRequestLimit } from './platform/limits/request-rate.js';
 import { registerRoutes } from './platform/http/routes.js';
 import type { Timeouts } from './platform/http/connections/listener.js';
@@ -97,9 +98,10 @@ export async function createApp({
   reportActivity(server, { user: lastSeen.record, token: tokenUse.record });
   server.addHook('onClose', lastSeen.stop);
   server.addHook('onClose', tokenUse.stop);
+  const writable = writeLimits(config.writtenBytesPerDay, QUOTAS.replaced_secrets.limit);
   const allowance = makeWriteAllowance({
-    bytesPerDay: config.writtenBytesPerDay,
-    settle: makeSettle(config.writtenBytesPerDay),
+    limits: writable,
+    settle: makeSettle(writable),
     onRefused(owner, isFirst) {
       metrics?.writesRefused();
       if (isFirst) server.log.warn({ event: 'writes.refused', ...owner }, 'write allowance used up');
@@ -150,7 +152,7 @@ export async function createApp({
       tokens,
       secrets,
       limit: makeRequestLimit(config.rateLimitPerMinute, limits),
-      written: { allowance, bytesPerDay: config.writtenBytesPerDay },
+      written: { allowance, limits: writable },
       guard,
     },
     documents,

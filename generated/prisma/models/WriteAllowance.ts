@@ -424,16 +424,19 @@ export type $WriteAllowancePayload<ExtArgs extends runtime.Types.Extensions.Inte
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
     /**
-     * `courier` or `user`.
+     * `courier`, `user`, `staff`, or `user_secrets`, which counts the secrets that a user replaces.
      */
     principalKind: string
+    /**
+     * The tenant, for `staff`.
+     */
     principalId: string
     /**
-     * The same as `principalId` for a courier; null for staff.
+     * The same as `principalId` for a courier; otherwise null.
      */
     courierId: string | null
     /**
-     * Bytes at `settledAt`. What has been refilled since is not subtracted.
+     * Bytes, or secrets, at `settledAt`. What has been refilled since is not subtracted.
      */
     used: bigint
     settledAt: Date

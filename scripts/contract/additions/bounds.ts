@@ -4,18 +4,21 @@ import { operationsOf, type Contract, type Operation } from '../document/openapi
 /** openapi/bounds.yaml. */
 export type Bounds = {
   quotas: Record<string, Quota>;
-  unmetered: string[];
+  unmetered: Record<'reads' | 'endings' | 'replacements', Record<string, Pattern[]>>;
   kinds: Record<string, BoundKind>;
   operations: Record<string, Record<string, string>>;
   held_ms: number;
   limits: { limit: string; value: string; reason: string; source: Source[] }[];
 };
 
+/** Fields of a body and their values; null is a field that is not sent. */
+type Pattern = Record<string, string | boolean | null>;
+
 type Quota = {
   what: string;
   limit: number;
   period: 'day' | 'hour' | 'refilled';
-  per: 'courier' | 'caller';
+  per: keyof typeof OWNERS;
   reason: string;
   setting?: string;
 };
@@ -86,16 +89,21 @@ function publishedBound(
 /** Returns the module that the service and the tests read. */
 export const boundsModule = ({ quotas, unmetered, kinds, operations, held_ms: heldMs }: Bounds): string =>
   `export const QUOTAS = ${JSON.stringify(quotas, null, 2)} as const;\n\n` +
-  `/** Writing operations that do not count against written_bytes. */\n` +
-  `export const UNMETERED: readonly string[] = ${JSON.stringify(unmetered)};\n\n` +
+  `/** Which requests do not count against written_bytes, by the fields of their body. */\n` +
+  `export type Pattern = Readonly<Record<string, string | boolean | null>>;\n` +
+  `export type Unmetered = 'reads' | 'endings' | 'replacements';\n` +
+  `export const UNMETERED: Record<Unmetered, Record<string, readonly Pattern[]>> = ${JSON.stringify(unmetered, null, 2)};\n\n` +
   `export const BOUND_KINDS = ${JSON.stringify(kinds, null, 2)} as const;\n\n` +
   `/** The kind of each operation's bound, by media type. */\n` +
   `export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>> = ${JSON.stringify(operations, null, 2)};\n\n` +
   `export const HELD_MS = ${heldMs};\n`;
 
-/** Returns whether an operation writes and counts against `written_bytes`, if it takes a credential. */
+/** Returns whether requests of an operation count against `written_bytes`, if it takes a credential. */
 export const isMetered = ({ unmetered, operations }: Bounds, id: string): boolean =>
-  !unmetered.includes(id) && Object.values(operations[id] ?? {}).some((kind) => kind !== 'read');
+  Object.entries(operations[id] ?? {}).some(([place, kind]) => place !== 'query' && kind !== 'read') &&
+  !Object.values(unmetered).some((patterns) => patterns[id]?.some(isEveryRequest));
+
+const isEveryRequest = (pattern: Pattern) => Object.keys(pattern).length === 0;
 
 const number = (value: number) => value.toLocaleString('en-US');
 
@@ -104,14 +112,23 @@ const table = (head: string[], rows: (string | undefined)[][]) =>
 
 const PERIODS = { day: 'per UTC day', hour: 'per hour', refilled: 'per 24 hours, refilled evenly' };
 
+const OWNERS = {
+  courier: 'courier',
+  caller: 'courier, or user of the staff',
+  staff: 'warehouse operator',
+  user: 'user',
+};
+
+const quoted = (setting: string) => (setting.includes('`') ? setting : `\`${setting}\``);
+
 /** Returns the table of quotas. */
 export const quotaTable = ({ quotas }: Bounds): string =>
   table(
     ['What', 'Limit', 'Counted per', 'Reason'],
     Object.values(quotas).map(({ what, limit, period, per, setting, reason }) => [
       what,
-      `${number(limit)} ${PERIODS[period]}${setting ? `, or what the operator sets (\`${setting}\`)` : ''}`,
-      per === 'courier' ? 'courier' : 'courier, or user of the staff',
+      `${number(limit)} ${PERIODS[period]}${setting ? `, or what the operator sets (${quoted(setting)})` : ''}`,
+      OWNERS[per],
       reason,
     ]),
   );

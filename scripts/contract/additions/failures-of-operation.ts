@@ -97,6 +97,7 @@ function specify(code: string, { bundle, operation, types, methods, isListed }: 
       return [
         { code, variant: 'stored_bytes' },
         { code, variant: 'written_bytes' },
+        { code, variant: 'staff_written_bytes' },
       ];
     case 'body_too_large':
       return tooLarge(operation.requestBody, types, bundle);

@@ -12,7 +12,7 @@ import { countOpenTokensOf } from '../service-tokens/public.js';
 import { needsOwner } from './first-owner.js';
 import { queueMailsOf } from './notify.js';
 import { lockedUser, userById, type LockedUser, type UserRow } from './queries.js';
-import { courierOf, type RequestedRole } from './user.js';
+import { assertRoom, courierOf, type RequestedRole } from './user.js';
 
 /** The user after a change. `isChanged` is false if it already had the requested state. `openTokens` counts its service tokens. */
 export type Changed = { user: UserRow; isChanged: boolean; openTokens?: number };
@@ -97,7 +97,7 @@ export async function deletePreauthTokens(tx: Tx, userId: string): Promise<void>
 
 /**
  * Changes a user's role and, for the role courier, its courier.
- * @throws ApiError validation_failed, user_not_found, courier_not_found, last_admin
+ * @throws ApiError validation_failed, user_not_found, courier_not_found, last_admin, too_many_users
  */
 export function changeRole(
   ctx: PersonContext,
@@ -110,7 +110,10 @@ export function changeRole(
   const change = async (tx: PersonTx, stored: LockedUser) => {
     if (stored.role === role && stored.courierId === courierId) return false;
     await assertOneAdminRemains(tx, stored);
-    if (courierId !== null) await assertCourierExists(tx, courierId);
+    if (courierId !== null) {
+      await assertCourierExists(tx, courierId);
+      if (courierId !== stored.courierId) await assertRoom(tx, courierId);
+    }
     const isCourierOwner = courierId !== null && (await needsOwner(tx, courierId));
     const data = { role, courierId, isCourierOwner, ...REVOKE_TOKENS, updatedAt: stored.now };
     await tx.models.user.updateMany({ where: { id: userId }, data });

@@ -2,6 +2,8 @@ import { readPage, type Page } from '../../platform/context/read-page.js';
 import { auditLater } from '../../platform/audit/audit.js';
 import { insertUser, newOneTimePassword, type Settle } from '../auth/public.js';
 import type { PersonContext } from '../../platform/context/request-context.js';
+import { lockAdministrators } from '../../platform/db/locks.js';
+import type { Tx } from '../../platform/db/scope.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { Role, PersonCaller } from '../../platform/identity/callers.js';
@@ -16,6 +18,20 @@ import type { Deps } from '../dependencies.js';
 export const listUsers = (ctx: PersonContext, query: QueryOf<'listUsers'>): Promise<Page<UserRow>> =>
   readPage(ctx, pageOfUsers(ctx, query), countUsers(ctx, query));
 
+/** Disabled ones count, because users are never deleted. */
+const MAX_USERS_OF_A_COURIER = 200;
+
+/**
+ * Call it under `lockAdministrators`, or two users could take the last place.
+ *
+ * @throws ApiError too_many_users if the courier has as many users as it may have
+ */
+export async function assertRoom(tx: Tx, courierId: string): Promise<void> {
+  const users = await tx.models.user.count({ where: { courierId } });
+  if (users >= MAX_USERS_OF_A_COURIER)
+    throw new ApiError('too_many_users', { args: { limit: MAX_USERS_OF_A_COURIER } });
+}
+
 export type NewUserInput = {
   username: string;
   fullName: string;
@@ -26,7 +42,7 @@ export type NewUserInput = {
 
 /**
  * Creates a user with a one-time password.
- * @throws ApiError validation_failed, courier_not_found, duplicate_username, overloaded
+ * @throws ApiError validation_failed, courier_not_found, duplicate_username, too_many_users, overloaded
  */
 export async function createUser(
   ctx: PersonContext,
@@ -43,7 +59,9 @@ export async function createUser(
   const { password, passwordHash } = await issuePassword(ctx.caller, deps, settle);
   const id = newId();
   const expiresAt = await ctx.write(async (tx) => {
+    await tx.count(lockAdministrators(ctx.tenantId));
     await settle?.(tx);
+    if (courierId !== null) await assertRoom(tx, courierId);
     const isCourierOwner = courierId !== null && (await needsOwner(tx, courierId));
     const user = { id, username, fullName, email, role, courierId, isCourierOwner, passwordHash };
     const expires = await insertUser(tx, user);

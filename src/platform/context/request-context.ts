@@ -13,6 +13,7 @@ import type {
   UserCaller,
 } from '../identity/callers.js';
 import type { NotedRateLimit } from '../limits/headers/rate-limits.js';
+import type { NotedWrites } from '../limits/written/written-bytes.js';
 import { assertMayOpen, newState, whileOpen, type Hold, type RequestState } from './request-state.js';
 import { combinedKeyOf, outcomesOf, type Placed, type SharedWrite } from './shared-write.js';
 import { makeWrite, type Write } from './write.js';
@@ -48,6 +49,10 @@ export type RequestContext<Who extends Caller = Caller> = Scope<Who> & {
   readonly isAdmitted: boolean;
   /** Whether a transaction of the request has written. */
   readonly hasWritten: boolean;
+  /** What the request has written, if its body does not say. */
+  readonly written: NotedWrites;
+  /** Notes it. The last call counts. */
+  noteWrites(written: NotedWrites): void;
   /** The limits that the request was counted against. The response describes them. */
   readonly rateLimits: NotedRateLimit[];
   /** Only checks the caller's account. Only platform/http calls it: every transaction checks the account, too. */
@@ -110,6 +115,12 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
     },
     get hasWritten() {
       return state.hasWritten || state.hasKept;
+    },
+    get written() {
+      return state.written;
+    },
+    noteWrites(written) {
+      state.written = written;
     },
     get rateLimits() {
       return [...state.rateLimits.values()];

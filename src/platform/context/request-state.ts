@@ -1,5 +1,6 @@
 import type { OpenTransaction } from '../db/transactions/open-transaction.js';
 import type { Tx } from '../db/scope.js';
+import type { NotedWrites } from '../limits/written/written-bytes.js';
 import type { NotedRateLimit } from '../limits/headers/rate-limits.js';
 
 /**
@@ -13,6 +14,8 @@ export type RequestState = {
   hasWritten: boolean;
   /** Whether a transaction has committed that is kept if the request is refused. */
   hasKept: boolean;
+  /** What the request has written, if its body does not say. */
+  written: NotedWrites;
   /** By policy. */
   rateLimits: Map<string, NotedRateLimit>;
   /** Set for a request with an Idempotency-Key. */
@@ -32,6 +35,7 @@ export const newState = (): RequestState => ({
   isOpen: false,
   hasWritten: false,
   hasKept: false,
+  written: {},
   rateLimits: new Map<string, NotedRateLimit>(),
   hold: undefined,
 });

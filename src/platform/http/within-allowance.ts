@@ -1,11 +1,19 @@
 import type { FastifyRequest } from 'fastify';
-import { BOUNDS_OF, QUOTAS, UNMETERED } from '../../../generated/bounds.js';
+import { BOUNDS_OF, QUOTAS, UNMETERED, type Unmetered } from '../../../generated/bounds.js';
 import type { Operation } from '../contract/types.js';
 import type { Db } from '../db/database.js';
 import { ApiError } from '../errors/errors.js';
 import { sentMediaType } from './bodies/forms.js';
-import type { Refusal, WriteAllowance, WriteOwner } from '../limits/written/write-allowance.js';
-import { writtenBytes } from '../limits/written/written-bytes.js';
+import type {
+  Grant,
+  Refusal,
+  WriteAllowance,
+  WriteLimits,
+  WriteOwner,
+} from '../limits/written/write-allowance.js';
+import { bytesOf, sizeOf } from '../limits/written/written-bytes.js';
+
+export type Written = { allowance: WriteAllowance<Db>; limits: WriteLimits };
 
 /**
  * Runs the work of a request within the allowance of what its caller may write. What the request did not write is given back.
@@ -14,59 +22,87 @@ import { writtenBytes } from '../limits/written/written-bytes.js';
  */
 export async function withinAllowance<Result>(
   request: FastifyRequest,
-  { allowance, bytesPerDay }: Written,
+  { allowance, limits }: Written,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const { db, context } = request;
-  if (!db || !context || !isMetered(request)) return work();
-  const bytes = await writtenBytes(request);
-  const owner = ownerOf(request);
-  const taken = owner && (await allowance.take(owner, bytes, db));
-  if (taken && !taken.isGranted) throw exceeded(request, taken, bytesPerDay);
+  const counted = countedAs(request);
+  if (!db || !context || !counted) return work();
+  const size = counted === 'bytes' ? await sizeOf(request) : undefined;
+  const amount = size ? bytesOf(size) : 1;
+  const owners = ownersOf(request, counted);
+  const granted: Grant[] = [];
+  for (const owner of owners) {
+    const taken = await allowance.take(owner, amount, db);
+    if (!taken.isGranted) {
+      for (const each of granted) each.settle(0);
+      throw exceeded(request, owner, taken, limits);
+    }
+    granted.push(taken);
+  }
   try {
     return await work();
   } finally {
-    if (!context.hasWritten) taken?.giveBack();
-    else if (!taken) addLate(request, allowance, bytes);
+    const written = context.hasWritten ? (size ? bytesOf(size, context.written) : amount) : 0;
+    for (const each of granted) each.settle(written);
+    if (owners.length === 0 && written > 0)
+      // The transaction of the work has checked the credential.
+      for (const owner of ownersOf(request, counted)) allowance.add(owner, written, db);
   }
 }
 
-export type Written = { allowance: WriteAllowance<Db>; bytesPerDay: number };
-
-function isMetered(request: FastifyRequest): boolean {
+/** What a request counts against; undefined for nothing. */
+function countedAs(request: FastifyRequest): 'bytes' | 'secrets' | undefined {
   const { operation, body } = request;
-  if (!operation || UNMETERED.includes(operation.id)) return false;
-  const kinds = BOUNDS_OF[operation.id] ?? {};
-  const kind = kinds[sentMediaType(request) ?? 'query'] ?? kinds['query'];
-  return kind !== undefined && kind !== 'read' && !isRevocation(operation, body);
+  if (!operation || request.method === 'GET') return undefined;
+  const kind = BOUNDS_OF[operation.id]?.[sentMediaType(request) ?? ''];
+  if (kind === undefined || kind === 'read') return undefined;
+  if (isAmong('replacements', operation, body)) return 'secrets';
+  return isAmong('reads', operation, body) || isAmong('endings', operation, body) ? undefined : 'bytes';
 }
 
-/** A leaked token can be revoked at any time. */
-const isRevocation = ({ id }: Operation, body: unknown): boolean =>
-  id === 'manageServiceTokens' &&
-  typeof body === 'object' &&
-  body !== null &&
-  'action' in body &&
-  body.action === 'revoke';
+/** The body has been validated, so an empty value or another type is not mistaken for one of the table. */
+function isAmong(which: Unmetered, { id }: Operation, body: unknown): boolean {
+  const patterns = UNMETERED[which][id];
+  if (!patterns || typeof body !== 'object' || body === null) return false;
+  const sent = new Map<string, unknown>(Object.entries(body));
+  return patterns.some((pattern) =>
+    Object.entries(pattern).every(([name, value]) => (sent.get(name) ?? null) === value),
+  );
+}
 
-/** Returns undefined for the first request with a key or a service token in this process: what it claims may be invented. */
-function ownerOf({ caller, db }: FastifyRequest): WriteOwner | undefined {
-  if (!caller || !db?.connectionShares.isKnown(caller)) return undefined;
+/** Returns none for the first request with a key or a service token in this process: what it claims may be invented. */
+function ownersOf({ caller, db }: FastifyRequest, counted: 'bytes' | 'secrets'): WriteOwner[] {
+  if (!caller || !db?.connectionShares.isKnown(caller)) return [];
   const { tenantId } = caller;
+  if (counted === 'secrets' && caller.kind !== 'key')
+    return [{ tenantId, kind: 'user_secrets', id: caller.userId }];
   const courierId =
     caller.kind === 'user' ? caller.courierId : (db.connectionShares.courierOfKey(caller.keyHash) ?? null);
-  if (courierId !== null) return { tenantId, kind: 'courier', id: courierId };
-  return caller.kind === 'key' ? undefined : { tenantId, kind: 'user', id: caller.userId };
+  if (courierId !== null) return [{ tenantId, kind: 'courier', id: courierId }];
+  if (caller.kind === 'key') return [];
+  return [
+    { tenantId, kind: 'user', id: caller.userId },
+    { tenantId, kind: 'staff', id: tenantId },
+  ];
 }
 
-/** The transaction of the work has checked the credential. */
-function addLate(request: FastifyRequest, allowance: WriteAllowance<Db>, bytes: number): void {
-  const owner = ownerOf(request);
-  if (owner && request.db) allowance.add(owner, bytes, request.db);
-}
+const QUOTA_OF = {
+  courier: 'written_bytes',
+  user: 'written_bytes',
+  staff: 'staff_written_bytes',
+  user_secrets: 'replaced_secrets',
+} as const satisfies Record<WriteOwner['kind'], keyof typeof QUOTAS>;
 
-function exceeded(request: FastifyRequest, { retryAfterSeconds }: Refusal, limit: number): ApiError {
-  const { policy, unit } = QUOTAS.written_bytes;
+function exceeded(
+  request: FastifyRequest,
+  { kind }: WriteOwner,
+  { retryAfterSeconds }: Refusal,
+  limits: WriteLimits,
+): ApiError {
+  const variant = QUOTA_OF[kind];
+  const { policy, unit } = QUOTAS[variant];
+  const limit = limits[kind];
   request.context?.noteRateLimit({
     policy,
     unit,
@@ -75,5 +111,5 @@ function exceeded(request: FastifyRequest, { retryAfterSeconds }: Refusal, limit
     remaining: 0,
     resetSeconds: retryAfterSeconds,
   });
-  return new ApiError('quota_exceeded', { variant: 'written_bytes', args: { limit }, retryAfterSeconds });
+  return new ApiError('quota_exceeded', { variant, args: { limit }, retryAfterSeconds });
 }

@@ -4,6 +4,7 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 import { makeSettle } from '../../../src/platform/limits/written/settle.js';
 import {
   makeWriteAllowance,
+  writeLimits,
   type WriteAllowanceOptions,
   type WriteOwner,
 } from '../../../src/platform/limits/written/write-allowance.js';
@@ -30,8 +31,8 @@ const newOwner = (): WriteOwner => ({ tenantId: DEMO.tenants.demo, kind: 'user',
 /** Each has the memory of one process. Their settlements are those of the service. */
 const makeProcess = (options: Partial<WriteAllowanceOptions<Db>> = {}) =>
   makeWriteAllowance<Db>({
-    bytesPerDay: LIMIT,
-    settle: makeSettle(LIMIT),
+    limits: writeLimits(LIMIT, LIMIT),
+    settle: makeSettle(writeLimits(LIMIT, LIMIT)),
     onError: () => undefined,
     ...options,
   });
@@ -63,7 +64,7 @@ test('what was given back can be taken again, and does not reach the database as
   for (let n = 0; n < (3 * LIMIT) / COST; n += 1) {
     const taken = await one.take(owner, COST, service.db);
     expect(taken.isGranted).toBe(true);
-    if (taken.isGranted) taken.giveBack();
+    if (taken.isGranted) taken.settle(0);
   }
   await one.stop();
   const { rows } = await service.owner.query<{ used: string }>(
@@ -76,7 +77,8 @@ test('what was given back can be taken again, and does not reach the database as
 test('the allowance is refilled evenly', async () => {
   // One byte per millisecond.
   const bytesPerDay = 24 * 60 * 60 * 1000;
-  const one = makeProcess({ bytesPerDay, settle: makeSettle(bytesPerDay) });
+  const limits = writeLimits(bytesPerDay, bytesPerDay);
+  const one = makeProcess({ limits, settle: makeSettle(limits) });
   const owner = newOwner();
   expect((await one.take(owner, bytesPerDay, service.db)).isGranted).toBe(true);
   const refused = await one.take(owner, 1_500, service.db);
@@ -91,7 +93,7 @@ test('requests that wait for a settlement that fails fail together, and the next
   let isAway = true;
   let answer = () => {};
   const answered = new Promise<void>((resolve) => (answer = resolve));
-  const settle = makeSettle(LIMIT);
+  const settle = makeSettle(writeLimits(LIMIT, LIMIT));
   const one = makeProcess({
     settle: async (...call) => {
       calls += 1;
@@ -114,9 +116,10 @@ test('requests that wait for a settlement that fails fail together, and the next
 test('within a slice, no request waits for the database', async () => {
   const many = 256 * 1024 * COST;
   let calls = 0;
-  const settle = makeSettle(many);
+  const limits = writeLimits(many, many);
+  const settle = makeSettle(limits);
   const one = makeProcess({
-    bytesPerDay: many,
+    limits,
     settle: (...call) => {
       calls += 1;
       return settle(...call);
@@ -132,7 +135,7 @@ test('within a slice, no request waits for the database', async () => {
 test('refused requests, and those that gave everything back, settle nothing', async () => {
   const owner = newOwner();
   let calls = 0;
-  const settle = makeSettle(LIMIT);
+  const settle = makeSettle(writeLimits(LIMIT, LIMIT));
   const one = makeProcess({
     settle: (...call) => {
       calls += 1;
@@ -144,7 +147,7 @@ test('refused requests, and those that gave everything back, settle nothing', as
   const before = calls;
   for (let n = 0; n < 100; n += 1) expect((await one.take(owner, COST, service.db)).isGranted).toBe(false);
   const other = await one.take(newOwner(), 16, service.db);
-  if (other.isGranted) other.giveBack();
+  if (other.isGranted) other.settle(0);
   await one.stop();
   expect(calls).toBe(before);
 });

@@ -1,3 +1,4 @@
+import { BOUND_KINDS } from '../../../../generated/bounds.js';
 import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { lock } from '../../../platform/db/columns.js';
@@ -39,10 +40,16 @@ export async function createDraft(
     remarks: input.remarks ?? null,
     maxPackages: MAX_PACKAGES,
   };
-  return withUniqueNumbers((newNumber) =>
+  const created = await withUniqueNumbers((newNumber) =>
     storeDraft(ctx, { ...draft, id: newId(), invoiceNumber: newNumber() }),
   );
+  noteBillLines(ctx, created.row.totalPackages);
+  return created;
 }
+
+/** A request names no package, so the lines of its bills are counted when they are written. */
+export const noteBillLines = (ctx: UserContext, lines: number): void =>
+  ctx.noteWrites({ furtherBytes: lines * BOUND_KINDS.bill.item_bytes });
 
 async function storeDraft(ctx: UserContext, draft: NewDraft): Promise<CreatedDraft> {
   const { id, invoiceNumber, period } = draft;

@@ -7,6 +7,7 @@ import type { DraftRow, NewDraft } from '../drafts/draft-queries.js';
 import {
   DRAFT_TIMEOUT_MS,
   MAX_PACKAGES,
+  noteBillLines,
   storeLocked,
   whyNotStored,
   withUniqueNumbers,
@@ -27,7 +28,7 @@ const MAX_DRAFTS = 100;
  * drafts of them wait, and a courier that has a draft of the month gets no second one. What is refused for one courier changes
  * nothing for the others.
  */
-export function draftRun(ctx: UserContext, input: RunInput<'draft'>): Promise<RunOutcome> {
+export async function draftRun(ctx: UserContext, input: RunInput<'draft'>): Promise<RunOutcome> {
   const month = periodOfMonth(input.month);
   const common = {
     serviceType: input.service_type,
@@ -35,7 +36,7 @@ export function draftRun(ctx: UserContext, input: RunInput<'draft'>): Promise<Ru
     taxRate: input.tax_rate.toFixed(3),
     remarks: input.remarks ?? null,
   };
-  return withUniqueNumbers((newNumber) =>
+  const outcome = await withUniqueNumbers((newNumber) =>
     ctx.write(
       async (tx) => {
         const { ids, hasMore } = await chooseCouriers(tx, input);
@@ -64,6 +65,12 @@ export function draftRun(ctx: UserContext, input: RunInput<'draft'>): Promise<Ru
       { timeoutMs: DRAFT_TIMEOUT_MS },
     ),
   );
+  const drafted = outcome.results.filter((result) => result.outcome === 'drafted');
+  noteBillLines(
+    ctx,
+    drafted.flatMap(({ bills }) => bills).reduce((sum, { totalPackages }) => sum + totalPackages, 0),
+  );
+  return outcome;
 }
 
 async function chooseCouriers(

@@ -16,6 +16,7 @@ async function submit(request: Submission): Promise<ReplyOf<'submitPrealert'>> {
   const { ctx, query } = request;
   if (request.mediaType === NDJSON) {
     const data = viewBatch(await submitBatch(ctx, request.body, query.atomic));
+    ctx.noteWrites({ share: data.created / data.total });
     return reply(describeBatch(data), data);
   }
   const data = await submitPrealert(ctx, request.body);

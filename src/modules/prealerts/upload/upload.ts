@@ -39,7 +39,9 @@ export async function uploadPrealerts(
     const compared = await compare(ctx, courierId, prealerts, batch);
     assertKnownCustomers(prealerts, compared.rows);
     const outcome = form.dry_run ? compared : await store(ctx, prealerts, batch);
-    return countRows(upload, outcome, form.dry_run);
+    const counts = countRows(upload, outcome, form.dry_run);
+    ctx.noteWrites({ share: counts.created / Math.max(1, counts.processed) });
+    return counts;
   });
 }
 

@@ -16,12 +16,15 @@ import {
   type Contact,
 } from '../change.js';
 import { credentialOf, writePassword } from '../reset.js';
-import { assertCreatable, issuePassword, type IssuedCredential, type PasswordDeps } from '../user.js';
+import {
+  assertCreatable,
+  assertRoom,
+  issuePassword,
+  type IssuedCredential,
+  type PasswordDeps,
+} from '../user.js';
 import { callerNow, type CallerRow, type LockedMember, type TeamRole } from './queries.js';
 import { assertManages, changeMember, changeTeam, managing, type ChangedMember } from './team.js';
-
-/** Disabled ones count, because users are never deleted. */
-const MAX_USERS_OF_A_COURIER = 200;
 
 /** A role as it was requested. */
 export type RequestedTeamRole = {
@@ -93,12 +96,6 @@ function assertPrefix(username: string, { courierCode }: CallerRow): void {
   if (!username.startsWith(prefix)) throw invalidFieldError('username', 'courier_prefix', { prefix });
 }
 
-async function assertRoom(tx: SystemTx, courierId: string): Promise<void> {
-  const users = await tx.models.user.count({ where: { courierId } });
-  if (users >= MAX_USERS_OF_A_COURIER)
-    throw new ApiError('too_many_users', { args: { limit: MAX_USERS_OF_A_COURIER } });
-}
-
 /**
  * Returns where a requested role puts a user. Owners give only roles at their courier.
  *
@@ -151,7 +148,7 @@ export async function updateMember(
 /**
  * Changes the role, the courier, or the role at the courier. The user needs a new token.
  *
- * @throws ApiError validation_failed, permission_denied, own_account, user_not_found, courier_not_found
+ * @throws ApiError validation_failed, permission_denied, own_account, user_not_found, courier_not_found, too_many_users
  */
 export const changeTeamRole = (
   ctx: PersonContext,
@@ -164,8 +161,10 @@ export const changeTeamRole = (
     const before = auditedPlace(stored);
     const after = auditedPlace(wanted);
     if (JSON.stringify(before) === JSON.stringify(after)) return false;
-    if (wanted.courierId !== null && wanted.courierId !== stored.courierId)
+    if (wanted.courierId !== null && wanted.courierId !== stored.courierId) {
       await assertCourierExists(tx, wanted.courierId);
+      await assertRoom(tx, wanted.courierId);
+    }
     const data = { ...wanted, ...REVOKE_TOKENS, updatedAt: stored.now };
     await tx.models.user.updateMany({ where: { id: userId }, data });
     await deletePreauthTokens(tx, userId);

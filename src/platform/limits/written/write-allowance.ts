@@ -1,5 +1,24 @@
-/** Whose writes count together: a courier with all its users, keys and tokens, or one user or service token of the staff. */
-export type WriteOwner = { tenantId: string; kind: 'courier' | 'user'; id: string };
+/**
+ * Whose writes count together: a courier with all its users, keys and tokens, one user or service token of the staff, or the whole
+ * staff of a tenant. `user_secrets` counts the secrets that one user replaces.
+ */
+export type WriteOwner = {
+  tenantId: string;
+  kind: 'courier' | 'user' | 'staff' | 'user_secrets';
+  id: string;
+};
+
+/** What each kind of owner may write in 24 hours: bytes, or secrets. */
+export type WriteLimits = Record<WriteOwner['kind'], number>;
+
+const SHARES_OF_STAFF = 10;
+
+export const writeLimits = (bytesPerDay: number, secretsPerDay: number): WriteLimits => ({
+  courier: bytesPerDay,
+  user: bytesPerDay,
+  staff: SHARES_OF_STAFF * bytesPerDay,
+  user_secrets: secretsPerDay,
+});
 
 /**
  * A token bucket per owner for what its requests make the service write (decision 0131). The database has what all processes have taken.
@@ -7,26 +26,27 @@ export type WriteOwner = { tenantId: string; kind: 'courier' | 'user'; id: strin
  */
 export type WriteAllowance<Store> = {
   /**
-   * Takes bytes before the work.
+   * Takes an amount before the work: bytes, or secrets.
    *
    * @throws what the settlement throws, for all that wait for it. The next call settles anew.
    */
-  take(owner: WriteOwner, bytes: number, store: Store): Promise<Grant | Refusal>;
-  /** Adds the bytes of work that is done, also above the limit. */
-  add(owner: WriteOwner, bytes: number, store: Store): void;
+  take(owner: WriteOwner, amount: number, store: Store): Promise<Grant | Refusal>;
+  /** Adds the amount of work that is done, also above the limit. */
+  add(owner: WriteOwner, amount: number, store: Store): void;
   /** Settles what the database does not have yet. */
   flush(): Promise<void>;
   /** Stops the timer, and settles the rest. */
   stop(): Promise<void>;
 };
 
-export type Grant = { isGranted: true; giveBack(): void };
+/** `settle` replaces what was taken by what the work has written, also above the limit. */
+export type Grant = { isGranted: true; settle(written: number): void };
 export type Refusal = { isGranted: false; retryAfterSeconds: number };
 
 export type WriteAllowanceOptions<Store> = {
-  bytesPerDay: number;
-  /** Adds bytes to the owner's level in the database, or subtracts them. Returns the level after it. */
-  settle: (owner: WriteOwner, bytes: number, store: Store) => Promise<number>;
+  limits: WriteLimits;
+  /** Adds an amount to the owner's level in the database, or subtracts them. Returns the level after it. */
+  settle: (owner: WriteOwner, amount: number, store: Store) => Promise<number>;
   onRefused?: ((owner: WriteOwner, isFirst: boolean) => void) | undefined;
   onError: (error: unknown) => void;
 };
@@ -38,7 +58,7 @@ const FLUSH_MS = 5_000;
 /** An owner that is refused is reported once within this time. */
 const REPORT_EVERY_MS = 60 * 60 * 1000;
 
-/** `level` is what the database had at `levelAtMs`; `sent` is in a settlement, `pending` waits for one. All in bytes. */
+/** `level` is what the database had at `levelAtMs`; `sent` is in a settlement, `pending` waits for one. All in bytes, or secrets. */
 type Account<Store> = {
   owner: WriteOwner;
   store: Store;
@@ -51,13 +71,11 @@ type Account<Store> = {
 };
 
 export function makeWriteAllowance<Store>({
-  bytesPerDay,
+  limits,
   settle,
   onRefused,
   onError,
 }: WriteAllowanceOptions<Store>): WriteAllowance<Store> {
-  const slice = Math.ceil(bytesPerDay / SLICES);
-  const bytesPerMs = bytesPerDay / DAY_MS;
   const accounts = new Map<string, Account<Store>>();
   const timer = setInterval(() => void flush(), FLUSH_MS).unref();
 
@@ -69,8 +87,13 @@ export function makeWriteAllowance<Store>({
     return account;
   }
 
-  function usedBy({ level, levelAtMs, sent, pending }: Account<Store>): number {
-    const refilled = (performance.now() - levelAtMs) * bytesPerMs;
+  const limitOf = ({ owner: { kind } }: Account<Store>) => limits[kind];
+  const sliceOf = (account: Account<Store>) => Math.ceil(limitOf(account) / SLICES);
+  const refilledPerMs = (account: Account<Store>) => limitOf(account) / DAY_MS;
+
+  function usedBy(account: Account<Store>): number {
+    const { level, levelAtMs, sent, pending } = account;
+    const refilled = (performance.now() - levelAtMs) * refilledPerMs(account);
     return Math.max(0, level - refilled) + sent + pending;
   }
 
@@ -96,39 +119,49 @@ export function makeWriteAllowance<Store>({
     }
   }
 
-  function charge(account: Account<Store>, bytes: number): void {
-    account.pending += bytes;
+  function charge(account: Account<Store>, amount: number): void {
+    account.pending += amount;
     // Half a slice early, so that a steady caller does not wait for the answer.
-    if (account.pending >= slice / 2) void settleOnce(account).catch(onError);
+    if (account.pending >= sliceOf(account) / 2) void settleOnce(account).catch(onError);
   }
 
   function refuse(account: Account<Store>, excess: number): Refusal {
     const isFirst = performance.now() - account.reportedAtMs > REPORT_EVERY_MS;
     if (isFirst) account.reportedAtMs = performance.now();
     onRefused?.(account.owner, isFirst);
-    return { isGranted: false, retryAfterSeconds: Math.max(1, Math.ceil(excess / bytesPerMs / 1000)) };
+    return {
+      isGranted: false,
+      retryAfterSeconds: Math.max(1, Math.ceil(excess / refilledPerMs(account) / 1000)),
+    };
   }
 
   async function flush(): Promise<void> {
     for (const [key, account] of accounts) {
       if (account.pending !== 0) await settleOnce(account).catch(onError);
       // Without it, this process would grant at most one slice before it knows the level again.
-      if (account.pending === 0 && account.sent === 0 && usedBy(account) < slice) accounts.delete(key);
+      if (account.pending === 0 && account.sent === 0 && usedBy(account) < sliceOf(account))
+        accounts.delete(key);
     }
   }
 
   return {
-    async take(owner, bytes, store) {
+    async take(owner, amount, store) {
       const account = open(owner, store);
-      while (account.sent + account.pending >= slice) await settleOnce(account);
+      while (account.sent + account.pending >= sliceOf(account)) await settleOnce(account);
+      const limit = limits[owner.kind];
       // More than the whole allowance is never left.
-      const cost = Math.min(bytes, bytesPerDay);
-      const excess = usedBy(account) + cost - bytesPerDay;
+      const cost = Math.min(amount, limit);
+      const excess = usedBy(account) + cost - limit;
       if (excess > 0) return refuse(account, excess);
       charge(account, cost);
-      return { isGranted: true, giveBack: () => charge(open(owner, store), -cost) };
+      return {
+        isGranted: true,
+        settle(written) {
+          if (written !== amount) charge(open(owner, store), Math.min(written, limit) - cost);
+        },
+      };
     },
-    add: (owner, bytes, store) => charge(open(owner, store), bytes),
+    add: (owner, amount, store) => charge(open(owner, store), amount),
     flush,
     async stop() {
       clearInterval(timer);

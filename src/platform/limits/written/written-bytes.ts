@@ -10,15 +10,21 @@ const REQUEST_BYTES = 4 * 1024;
 const ITEM_BYTES = 3 * 1024;
 const COPIES = 3;
 
-/** Returns an estimate of the bytes that a request makes the service write: of a batch, for everything that it carries. */
-export async function writtenBytes(request: FastifyRequest): Promise<number> {
-  const { bytes, items } = await sizeOf(request);
-  return REQUEST_BYTES + COPIES * bytes + ITEM_BYTES * items;
+/** What a request carries: the bytes of its body, and the items, lines or rows in it. */
+export type Size = { bytes: number; items: number };
+
+/**
+ * What a request has written, if its size does not say: the share of its items between 0 and 1, and the bytes of what it did not list.
+ */
+export type NotedWrites = { share?: number; furtherBytes?: number };
+
+/** Returns an estimate of the bytes that a request makes the service write: before the work, for everything that it carries. */
+export function bytesOf({ bytes, items }: Size, { share = 1, furtherBytes = 0 }: NotedWrites = {}): number {
+  if (share === 0) return furtherBytes;
+  return REQUEST_BYTES + share * (COPIES * bytes + ITEM_BYTES * items) + furtherBytes;
 }
 
-type Size = { bytes: number; items: number };
-
-async function sizeOf(request: FastifyRequest): Promise<Size> {
+export async function sizeOf(request: FastifyRequest): Promise<Size> {
   const { body, headers } = request;
   const mediaType = sentMediaType(request);
   // The parser of this media type returns it.
