@@ -24,7 +24,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'writes: a process grants a slice at most before the database knows it',
     file: 'src/platform/limits/written/write-allowance.ts',
-    find: 'while (account.sent + account.pending >= slice) await settleOnce(account);',
+    find: 'while (account.sent + account.pending >= sliceOf(account)) await settleOnce(account);',
     replace: '',
     tests: [
       {
@@ -36,8 +36,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'writes: what is not written is given back',
     file: 'src/platform/http/within-allowance.ts',
-    find: 'if (!context.hasWritten) taken?.giveBack();',
-    replace: 'if (!context.hasWritten) void taken;',
+    find: 'context.hasWritten ? (size',
+    replace: 'true ? (size',
     tests: [
       {
         file: 'test/security/bounds/written-allowance.test.ts',
@@ -537,7 +537,7 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'team: a courier has at most 200 users',
-    file: 'src/modules/users/team/manage.ts',
+    file: 'src/modules/users/user.ts',
     find: 'if (users >= MAX_USERS_OF_A_COURIER)',
     replace: 'if (users < 0)',
     tests: [
