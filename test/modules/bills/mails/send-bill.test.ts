@@ -80,7 +80,9 @@ describe('sending a bill', () => {
       await expectNothingWritten(async () => {
         const { status, body } = await send(billId).answer();
         expect([status, body.code]).toEqual([409, 'courier_address_missing']);
-        expect(body.message).toMatch(/^Courier .+ has no usable e-mail address\. Set email in the profile/);
+        expect(body.message).toMatch(
+          /^The courier .+ has no usable e-mail address\. Set email in the profile/,
+        );
       });
     },
   );

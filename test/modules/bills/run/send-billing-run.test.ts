@@ -129,7 +129,7 @@ describe('sending a month', () => {
       code: 'courier_address_missing',
       bills: [],
     });
-    expect(of(bad.courierId)?.message).toMatch(/^Courier .+ has no usable e-mail address\. Set email in/);
+    expect(of(bad.courierId)?.message).toMatch(/^The courier .+ has no usable e-mail address\. Set email in/);
     expect(of(good.courierId)).toMatchObject({ outcome: 'queued' });
     expect(await listed(bad.billIds[0] ?? '')).toEqual([]);
   });
