@@ -73,6 +73,24 @@ export const QUOTAS = {
     "unit": "changes",
     "reason": "each has an entry in the audit log, which keeps it"
   },
+  "account_mails": {
+    "what": "Mails about changes of the accounts of others",
+    "limit": 60,
+    "period": "day",
+    "per": "caller",
+    "policy": "account-mails",
+    "unit": "mails",
+    "reason": "nobody has confirmed the addresses; the service must not be misused to write to strangers"
+  },
+  "bill_mails": {
+    "what": "Mails with bills",
+    "limit": 1000,
+    "period": "day",
+    "per": "caller",
+    "policy": "bill-mails",
+    "unit": "mails",
+    "reason": "each draws a PDF and is stored for two years"
+  },
   "dispatched_packages": {
     "what": "Packages that a dispatch queues",
     "limit": 300000,

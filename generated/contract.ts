@@ -388,6 +388,9 @@ export interface paths {
          *     All actions except `update` revoke the user's access tokens: its next call returns 401, on every server of the
          *     instance. If the user is already in the requested state, nothing changes and no token is revoked.
          *
+         *     The user gets a mail about a reset password or second factor, and the old and the new address about a change of the e-mail
+         *     address. A user causes at most 60 such mails per day. Above that, the response is 429 `quota_exceeded`.
+         *
          *     Service tokens that the user has created go on working. `open_service_tokens` in the response to `disable` and
          *     `reset_password` says how many; revoke those that you do not trust with `ServiceTokens.php`.
          *
@@ -439,6 +442,10 @@ export interface paths {
          *     What gives somebody access needs your `current_password` if you logged in more than 15 minutes ago: all actions except
          *     `disable`, and `update` if it changes the e-mail address. Without it the response is 400 with `required` on
          *     `current_password`. Wrong passwords here and at `login` are counted together.
+         *
+         *     The user gets a mail about a reset password, and the old and the new address about a change of the e-mail address. A courier, or a
+         *     user of the staff, causes at most 60 such mails per day. Above that, `update` of the address and `reset_password` get 429
+         *     `quota_exceeded`.
          *
          *     All actions except `create` and `update` revoke the user's access tokens: its next call returns 401. If the user is
          *     already in the requested state, nothing changes and no token is revoked. Service tokens that the user has created go
@@ -2041,21 +2048,23 @@ export interface paths {
         get: operations["listBillingRun"];
         put?: never;
         /**
-         * Draft or publish the bills of a month
+         * Draft, publish or send the bills of a month
          * @description For administrators and managers. `action` selects the operation. It applies to all couriers, or to those of `courier_ids`.
          *
          *     | `action` | What it does |
          *     |---|---|
          *     | `draft` | Creates a draft per courier for the packages that were received in the month and are on no bill, as `create_draft` of `ManageCourierBills.php`. A courier with a draft of the month gets no second one. |
          *     | `publish` | Publishes the drafts whose `end_date` is in the month, as `publish` of `ManageCourierBills.php`. |
+         *     | `send` | Queues a mail with each published or paid bill whose `end_date` is in the month, as `sendBill` of `BillMails.php`. Bills that were sent already, or are queued, are left out unless `again` is `true`. |
          *
-         *     **Results.** `results` has an entry per courier. What is refused for one courier does not stop the others. With `publish` and without
-         *     `courier_ids`, only couriers with drafts have an entry.
+         *     **Results.** `results` has an entry per courier. What is refused for one courier does not stop the others. Without `courier_ids`, only
+         *     couriers with drafts have an entry for `publish`, and only those with published bills for `send`.
          *
          *     **Going on.** One request drafts the bills of at most 25 couriers and stops before it has more than 20,000 packages, unless the first courier has more. It publishes at
-         *     most 100 bills. If there is more to do, `next_after` is not `null`: send the same request with it as `after`, until it is `null`.
+         *     most 100 bills. It sends at most 100 bills, and all of a courier together, unless the first courier has more. If there is more to do, `next_after` is not `null`: send the same request with it as `after`, until it is `null`.
          *
-         *     **Repeating.** All changes of one request are stored together, or none. A repeated request bills no package and publishes no bill a second time.
+         *     **Repeating.** All changes of one request are stored together, or none. A repeated request bills no package and publishes no bill a second time. It
+         *     sends no bill a second time, unless `again` is `true`.
          *
          *     ```php
          *     $run = ['action' => 'publish', 'month' => '2026-11'];
@@ -2095,6 +2104,8 @@ export interface paths {
          *     sent without the PDF, and the mail says how to get the lines.
          *
          *     A bill that was sent already, or is queued, is refused unless `again` is `true`. A mail that failed or was skipped does not count.
+         *     Within 24 hours, a bill is mailed at most 5 times, failed ones included. A user sends at most 1,000 mails with bills per day; above
+         *     that, the response is 429 `quota_exceeded`.
          */
         post: operations["sendBill"];
         delete?: never;
@@ -2220,9 +2231,9 @@ export interface paths {
          *     media type each. Generated clients have only these.
          *
          *     A service token with the scope `webhooks:manage` may change `api_url_add_package`, `api_url_update_package` and their
-         *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL of an
-         *     origin that none of the present URLs has while `api_token` is set, because each webhook contains it. If a service
-         *     token has set a URL of a new origin before, whoever sets `api_token` sends that URL in the same request or has sent
+         *     formats, and may rotate the webhook secret. Everything else returns 403 `token_not_accepted`. So does a URL that
+         *     is not among the present URLs while `api_token` is set, because each webhook contains it. If a service
+         *     token has set a new URL before, whoever sets `api_token` sends that URL in the same request or has sent
          *     it before. Otherwise the response is 400 with `required` on the URL, and its message names the origin.
          *
          *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
@@ -2731,8 +2742,11 @@ export interface paths {
          *     one of those that were recorded together is kept: with few webhooks that is every one, under load a sample. They are deleted after 30 days, or
          *     earlier if the operator has chosen that.
          *
+         *     Of each URL of a courier, at most 4 MiB are kept per UTC day: accepted attempts use at most half of that, and others than tests three quarters. After
+         *     that, only the first attempt of each hour that was a test or was not accepted is kept.
+         *
          *     The courier's token, signatures, cookies and all other headers that can contain a secret are replaced by `***`, and so are the
-         *     values of the URL's query. Of each body, the first 16 KiB are kept.
+         *     values of the URL's query. Of each body, the first 16 KiB are kept, and of the headers of a request or a response, 2 KiB.
          */
         get: operations["getWebhookDelivery"];
         put?: never;
@@ -4253,8 +4267,8 @@ export interface components {
         /** @description Creates a user with a one-time password. */
         CreateTeamUserAction: {
             /**
-             * @description Always `create`.
-             * @constant
+             * @description Always `create`. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             action: "create";
             /** @description The login name: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case. The login ignores case. If an owner of a courier creates the user, it begins with the code of the courier and a dot. */
@@ -4269,8 +4283,8 @@ export interface components {
         /** @description Changes the display name or the e-mail address. Send at least one of them. */
         UpdateTeamUserAction: {
             /**
-             * @description Always `update`.
-             * @constant
+             * @description Always `update`. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             action: "update";
             user_id: components["schemas"]["Uuid"];
@@ -4286,8 +4300,8 @@ export interface components {
         /** @description Changes the user's role, its courier, or its role at the courier. */
         ChangeTeamRoleAction: {
             /**
-             * @description Always `change_role`.
-             * @constant
+             * @description Always `change_role`. (enum property replaced by openapi-typescript)
+             * @enum {string}
              */
             action: "change_role";
             user_id: components["schemas"]["Uuid"];
@@ -6313,6 +6327,12 @@ export interface components {
             due_date: string | null;
             /** @description Whether a balance is outstanding and `due_date` is before today, in UTC. */
             is_overdue: boolean;
+            /**
+             * @description Whether the bill was sent by mail: the `status` of the latest mail that is queued or was sent, otherwise that of the latest mail of
+             *     all. `null` if there was no mail in the last two years, and for couriers.
+             * @enum {string|null}
+             */
+            mail_status: "queued" | "sent" | "failed" | "skipped" | null;
         };
         /** @description The biller, as of the publication. For a draft, the current data. */
         BillFrom: {
@@ -7094,10 +7114,11 @@ export interface components {
              *     |---|---|
              *     | `rate_gap` | The courier's tiers do not cover some weights, or it has none. Packages with such a weight are billed at 0. |
              *     | `disputed` | Packages of the month that another courier has announced too. Staff have not reviewed the pre-alerts yet. |
+             *     | `address_missing` | Published bills of the month were not sent, and the courier has no usable e-mail address: set `email` in its profile. |
              * @enum {string}
              */
-            code: "rate_gap" | "disputed";
-            /** @description Number of the courier's packages that it concerns; 0 for a gap without packages. */
+            code: "rate_gap" | "disputed" | "address_missing";
+            /** @description Number of the courier's packages that it concerns; 0 for a gap without packages, and for `address_missing`. */
             packages: number;
             /** @description Text for people. */
             message: string;
@@ -7125,9 +7146,13 @@ export interface components {
             drafts: components["schemas"]["BillingRunSums"];
             /** @description The courier's published bills of the month, paid ones included. */
             published: components["schemas"]["BillingRunSums"];
+            /** @description Number of these published bills that were sent by mail, or whose mail is queued. */
+            sent_bills: number;
+            /** @description Number of the other published bills. A mail that failed or was skipped does not count. */
+            unsent_bills: number;
             /** @description The bills of the month, newest first, at most 20. */
             bills: components["schemas"]["BillingRunBill"][];
-            /** @description What to look at before you publish. Usually empty. */
+            /** @description What to look at before you publish or send. Usually empty. */
             warnings: components["schemas"]["BillingRunWarning"][];
         };
         BillingRunTotals: {
@@ -7177,8 +7202,26 @@ export interface components {
             courier_ids?: components["schemas"]["ChosenCouriers"];
             after?: components["schemas"]["RunAfter"];
         };
+        SendBillingRunAction: {
+            /**
+             * @description Always `send`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "send";
+            /** @description The published and paid bills whose `end_date` is in this month are sent. */
+            month: components["schemas"]["BillingMonth"];
+            /** @description Whether to send bills that were sent already, or that are queued. Unless it is `true`, such bills are left out. */
+            again?: boolean;
+            /**
+             * @description Language of the mails. If omitted, that of the latest mail with a bill to the courier, and English if there was none.
+             * @enum {string}
+             */
+            language?: "en" | "es";
+            courier_ids?: components["schemas"]["ChosenCouriers"];
+            after?: components["schemas"]["RunAfter"];
+        };
         /** @description An action on the bills of a month. */
-        BillingRunAction: components["schemas"]["DraftBillingRunAction"] | components["schemas"]["PublishBillingRunAction"];
+        BillingRunAction: components["schemas"]["DraftBillingRunAction"] | components["schemas"]["PublishBillingRunAction"] | components["schemas"]["SendBillingRunAction"];
         BillingRunResult: {
             courier_id: components["schemas"]["Uuid"];
             /** @description Display name of the courier; `null` if there is no such courier. */
@@ -7186,28 +7229,31 @@ export interface components {
             /** @description The courier's short code; `null` if there is no such courier. */
             courier_code: string | null;
             /**
-             * @description `drafted` or `published` if `bills` were made or published, `unchanged` if there was nothing to do, `refused` if something must be
-             *     corrected first.
+             * @description `drafted` or `published` if `bills` were made or published, `queued` if mails with them are queued, `unchanged` if there was nothing
+             *     to do, `refused` if something must be corrected first.
              * @enum {string}
              */
-            outcome: "drafted" | "published" | "unchanged" | "refused";
+            outcome: "drafted" | "published" | "queued" | "unchanged" | "refused";
             /**
-             * @description The reason; `null` if bills were made or published.
+             * @description The reason; `null` if bills were made, published or queued.
              *
              *     | Value | Outcome | Meaning |
              *     |---|---|---|
              *     | `nothing_to_bill` | `unchanged` | All packages of the month are on a bill, or there is none. |
              *     | `draft_exists` | `unchanged` | There is a draft of the month: see `bills`. Publish or delete it before you draft again. |
              *     | `nothing_to_publish` | `unchanged` | There is no draft of the month. |
+             *     | `nothing_to_send` | `unchanged` | There is no published bill of the month. |
+             *     | `bill_already_sent` | `unchanged` | All published bills of the month were sent, or are queued: see `bills`. Set `again` to `true` to send them again. |
              *     | `courier_not_found` | `refused` | There is no such courier. |
+             *     | `courier_address_missing` | `refused` | The courier has no usable e-mail address: set `email` in its profile. |
              *     | `bill_too_large` | `refused` | More than 100,000 packages, or an amount above 9,999,999,999.99 USD: draft shorter periods with `ManageCourierBills.php`. |
              *     | `draft_inconsistent` | `refused` | A draft does not match its lines. Delete it and draft again. The courier's other drafts were published. |
              * @enum {string|null}
              */
-            code: "nothing_to_bill" | "draft_exists" | "nothing_to_publish" | "courier_not_found" | "bill_too_large" | "draft_inconsistent" | null;
+            code: "nothing_to_bill" | "draft_exists" | "nothing_to_publish" | "nothing_to_send" | "bill_already_sent" | "courier_not_found" | "courier_address_missing" | "bill_too_large" | "draft_inconsistent" | null;
             /** @description Text for people. */
             message: string;
-            /** @description The bills that were made or published, or the drafts that already existed. At most 100. */
+            /** @description The bills that were made, published or queued, or the drafts or sent bills that already existed. At most 100, but with `send` all of the courier. */
             bills: components["schemas"]["BillingRunBill"][];
             /** @description Gaps in the courier's tiers. Packages with such a weight are billed at 0. Only with the outcome `drafted`; usually empty. */
             warnings: string[];
@@ -8316,7 +8362,7 @@ export interface components {
             /** @description Whether `after` is above `last_sequence`. Then it is not a number of this feed, for example one of another instance, or from before a restored backup. Start again with 0, and ignore events that you know by `event_id`. */
             is_ahead: boolean;
         };
-        /** @description At most 50 headers, by their names in lower case. */
+        /** @description At most 50 headers and 2 KiB of names and values, by their names in lower case. */
         KeptHeaders: {
             [key: string]: string;
         };
@@ -8333,18 +8379,20 @@ export interface components {
         /** @description The response of the courier's system. Secrets are replaced by `***`. */
         ReceivedResponse: {
             headers: components["schemas"]["KeptHeaders"];
+            /** @description Whether headers were left out, or a value was cut. */
+            headers_are_cut: boolean;
             /** @description The body as text, at most its first 16 KiB. */
             body: string;
             /** @description Whether the body was longer, or the connection broke. */
             is_cut: boolean;
-        };
+        } | null;
         /** @description What was sent and answered in one attempt. */
         WebhookExchange: {
             /** @description Number of the attempt, as in `attempts`, which has its time, duration and HTTP status. */
             number: number;
             request: components["schemas"]["SentRequest"];
             /** @description The response; null if there was none. */
-            response: components["schemas"]["ReceivedResponse"] | null;
+            response: components["schemas"]["ReceivedResponse"];
         };
         /** @description A delivery with what was sent and answered. */
         WebhookDeliveryDetail: components["schemas"]["WebhookDelivery"] & {
@@ -8374,7 +8422,7 @@ export interface components {
             http_status: number | null;
             /** @description The problem, as text for people. */
             error: string | null;
-        };
+        } | null;
         /** @description How requests to one URL of a courier go. */
         CourierEndpointHealth: {
             courier_id: components["schemas"]["Uuid"];
@@ -8391,7 +8439,7 @@ export interface components {
             /** @description When a request last succeeded. */
             last_success_at: components["schemas"]["NullableUtcDateTime"];
             /** @description The last failed request; null if none is known. */
-            last_failure: components["schemas"]["EndpointFailure"] | null;
+            last_failure: components["schemas"]["EndpointFailure"];
             /** @description Number of webhooks that wait to be sent or repeated. For `get_customers`, synchronisations that wait or run. */
             waiting: number;
             /** @description When the oldest of them was created. */
@@ -9481,7 +9529,7 @@ export interface components {
          *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
          *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
          */
-        "BillAlreadySent.CourierAddressMissing.Replayable": {
+        "BillAlreadySent.BillAlreadySent.often.CourierAddressMissing.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
@@ -11837,6 +11885,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
+        "QuotaExceeded.bill_mails": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
         "QuotaExceeded.customer_changes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -12807,6 +12872,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          */
         TooManyAttempts: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "TooManyAttempts.QuotaExceeded.account_mails": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -14691,7 +14773,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.TooManyUsers.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttemptsOrBytes"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.account_mails"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14811,7 +14893,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.TooManyUsers.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttemptsOrBytes"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.account_mails"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -17111,7 +17193,8 @@ export interface operations {
                      *           "created_at": "2026-10-24 14:00:00",
                      *           "published_at": "2026-10-24 15:00:00",
                      *           "due_date": "2026-11-23",
-                     *           "is_overdue": false
+                     *           "is_overdue": false,
+                     *           "mail_status": "sent"
                      *         },
                      *         {
                      *           "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0401",
@@ -17133,7 +17216,8 @@ export interface operations {
                      *           "created_at": "2026-10-10 14:00:00",
                      *           "published_at": "2026-10-10 15:00:00",
                      *           "due_date": "2026-11-09",
-                     *           "is_overdue": false
+                     *           "is_overdue": false,
+                     *           "mail_status": null
                      *         }
                      *       ],
                      *       "meta": {
@@ -17218,6 +17302,7 @@ export interface operations {
                      *         "published_at": "2026-10-24 15:00:00",
                      *         "due_date": "2026-11-23",
                      *         "is_overdue": false,
+                     *         "mail_status": "sent",
                      *         "remarks": "Payable within 14 days.",
                      *         "bill_from": {
                      *           "name": "Miami Gateway",
@@ -18030,6 +18115,8 @@ export interface operations {
                      *             "bills": 0,
                      *             "amount": 0
                      *           },
+                     *           "sent_bills": 0,
+                     *           "unsent_bills": 0,
                      *           "bills": [],
                      *           "warnings": [
                      *             {
@@ -18054,6 +18141,8 @@ export interface operations {
                      *             "bills": 1,
                      *             "amount": 655.38
                      *           },
+                     *           "sent_bills": 0,
+                     *           "unsent_bills": 1,
                      *           "bills": [
                      *             {
                      *               "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0402",
@@ -18066,7 +18155,13 @@ export interface operations {
                      *               "due_date": "2026-12-31"
                      *             }
                      *           ],
-                     *           "warnings": []
+                     *           "warnings": [
+                     *             {
+                     *               "code": "address_missing",
+                     *               "packages": 0,
+                     *               "message": "The courier has no usable e-mail address. Set email in its profile before you send its bills."
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "meta": {
@@ -18263,10 +18358,10 @@ export interface operations {
             404: components["responses"]["BillNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["BillAlreadySent.CourierAddressMissing.Replayable"];
+            409: components["responses"]["BillAlreadySent.BillAlreadySent.often.CourierAddressMissing.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttemptsOrBytes"];
+            429: components["responses"]["QuotaExceeded.bill_mails"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -19639,6 +19734,7 @@ export interface operations {
                      *               "headers": {
                      *                 "content-type": "application/json"
                      *               },
+                     *               "headers_are_cut": false,
                      *               "body": "{\"error\":\"unknown type\"}",
                      *               "is_cut": false
                      *             }

@@ -376,7 +376,7 @@ export const errorCatalogue = {
       "default": "Service tokens may not call this operation. Log in as a user.",
       "couriers_only": "This operation is for the service token of a courier. Use one, or the API key of the courier.",
       "settings": "Nothing was changed. A service token may change only webhook URLs and their formats, and rotate the webhook secret.",
-      "new_origin": "Nothing was changed. Each webhook contains the api_token of the courier, so a service token cannot name another host, scheme or port than those of the present URLs. Set the URL as a user, or remove api_token.",
+      "new_url": "Nothing was changed. Each webhook contains the api_token of the courier, so a service token cannot name a URL that is not one of the present URLs. Set the URL as a user, or remove api_token.",
       "dispatch": "Nothing was queued. A service token queues packages with QueueDispatch.php, which needs the scope webhooks:manage."
     }
   },
@@ -570,13 +570,14 @@ export const errorCatalogue = {
     "status": 409,
     "messages": {
       "default": "Bill {number} was sent on {at} UTC to {recipient}. Set again to true to send it once more.",
-      "queued": "Bill {number} waits since {at} UTC to be sent to {recipient}. Set again to true to send it once more."
+      "queued": "Bill {number} waits since {at} UTC to be sent to {recipient}. Set again to true to send it once more.",
+      "often": "Bill {number} was mailed {limit} times within 24 hours. Send it again tomorrow."
     }
   },
   "courier_address_missing": {
     "status": 409,
     "messages": {
-      "default": "{courier} has no usable e-mail address. Set email in the profile of the courier, then send the bill."
+      "default": "The courier {courier} has no usable e-mail address. Set email in the profile of the courier, then send the bill."
     }
   },
   "duplicate_user_code": {
@@ -730,6 +731,8 @@ export const errorCatalogue = {
       "claim_changes": "The claim was not changed. The limit for a courier is {limit} further claims per day of numbers that it claims already. Wait as many seconds as Retry-After says.",
       "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
       "service_token_changes": "Nothing was changed. The limit is {limit} changes and rotations of service tokens per day. Wait as many seconds as Retry-After says. Revoking a token always works.",
+      "account_mails": "Nothing was changed. The limit is {limit} mails per day about new e-mail addresses and reset passwords. Wait as many seconds as Retry-After says. Disabling a user always works.",
+      "bill_mails": "Nothing was sent. The limit is {limit} mails with bills per day. Wait as many seconds as Retry-After says.",
       "stored_bytes": "Nothing was executed. The responses stored for your Idempotency-Keys have reached the limit of {limit} bytes per day. Wait as many seconds as Retry-After says.",
       "written_bytes": "Nothing was executed. Your requests have written what they may: {limit} bytes per day, which are refilled all the time. Wait as many seconds as Retry-After says.",
       "staff_written_bytes": "Nothing was executed. The requests of the staff have together written what they may: {limit} bytes per day, which are refilled all the time. Wait as many seconds as Retry-After says.",
@@ -1559,7 +1562,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'token_invalid', options: { variant: 'key_sent' | 'other_user'; errors?: Entry[] } & Detail]
   | [code: 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
   | [code: 'scope_missing', options: { variant?: 'default'; args: { scopes: string }; errors?: Entry[] } & Detail]
-  | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'new_origin' | 'dispatch'; errors?: Entry[] } & Detail]
+  | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'new_url' | 'dispatch'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default' | 'staff_tokens'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields' | 'team_role'; errors: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'owners_only'; errors?: Entry[] } & Detail]
@@ -1572,13 +1575,14 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'duplicate_tracking_number', options: { variant: 'package'; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'lines'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_already_sent', options: { variant?: 'default' | 'queued'; args: { number: string; at: string; recipient: string }; errors?: Entry[] } & Detail]
+  | [code: 'bill_already_sent', options: { variant: 'often'; args: { number: string; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'courier_address_missing', options: { variant?: 'default'; args: { courier: string }; errors?: Entry[] } & Detail]
   | [code: 'label_queue_full', options: { variant?: 'default'; args: { waiting: number; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant?: 'default' | 'lines' | 'one_or_lines' | 'line' | 'file'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 

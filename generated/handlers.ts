@@ -126,7 +126,7 @@ export type Handlers = {
   listCourierStatements: Handler<'listCourierStatements'>;
   /** List all couriers for the billing of a month */
   listBillingRun: Handler<'listBillingRun'>;
-  /** Draft or publish the bills of a month */
+  /** Draft, publish or send the bills of a month */
   manageBillingRun: Handler<'manageBillingRun'>;
   /** List the mails of a bill */
   listBillMails: Handler<'listBillMails'>;

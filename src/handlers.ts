@@ -81,7 +81,7 @@ export function makeHandlers(deps: Deps) {
     ...warehouseHandlers(),
     ...carrierHandlers(),
     ...claimHandlers(deps),
-    ...webhookHandlers(),
+    ...webhookHandlers(deps),
     ...webhookHealthHandlers(deps),
     ...auditLogHandlers(deps),
     ...attentionHandlers(deps),

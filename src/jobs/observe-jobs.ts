@@ -6,7 +6,7 @@ import type { TaskDeps } from '../platform/queue/task-context.js';
 import { errorTypeOf, type Span } from '../platform/tracing/span.js';
 
 type RunningPayload = { tenantId?: string; courierId?: string; traceparent?: string };
-type Work<Payload> = (own: TaskDeps, payload: Payload) => Promise<void>;
+type Work<Payload> = (own: TaskDeps, payload: Payload, job: RunningJob) => Promise<void>;
 type Task<Payload> = (payload: Payload, job: RunningJob) => Promise<void>;
 
 /**
@@ -16,7 +16,7 @@ type Task<Payload> = (payload: Payload, job: RunningJob) => Promise<void>;
 export const observeJobs =
   <Payload extends RunningPayload>(deps: TaskDeps, kind: keyof Jobs, work: Work<Payload>): Task<Payload> =>
   (payload, job) =>
-    observe(deps, { kind, ...job }, payload, (own) => work(own, payload));
+    observe(deps, { kind, ...job }, payload, (own) => work(own, payload, job));
 
 async function observe(
   deps: TaskDeps,

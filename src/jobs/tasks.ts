@@ -8,6 +8,7 @@ import { makeCustomerSync } from '../modules/customers/sync/sync.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import type { Tasks } from '../platform/queue/runner.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
+import { makeMailShare } from './mail-share.js';
 import { observeJobs } from './observe-jobs.js';
 import { runBackgroundMigrations } from './background-migrations/run.js';
 import { deleteExpired } from './retention.js';
@@ -15,16 +16,32 @@ import { deliver } from '../modules/webhooks/delivery/deliver.js';
 import { sendPending } from '../modules/webhooks/delivery/send-pending.js';
 import { requeue } from './requeue.js';
 
+/** The worker's slots that mails use at the same time: an eighth of one tenant, a quarter in total. */
+const sharesOf = (slots: number) => ({
+  mails: makeMailShare({ total: Math.ceil(slots / 4), perTenant: Math.ceil(slots / 8) }),
+  // Each holds an invoice of up to 10,000 lines, and the writer has two threads.
+  bills: makeMailShare({ total: 2, perTenant: 2 }),
+});
+
 /** Returns the function for each kind of job. */
 export function makeTasks(deps: TaskDeps): Tasks {
+  const { mails, bills } = sharesOf(deps.config.worker.concurrency);
   return {
     deliver: observeJobs(deps, 'deliver', deliver),
     sendPending: observeJobs(deps, 'sendPending', sendPending),
-    sendManifestMail: observeJobs(deps, 'sendManifestMail', sendManifestMail),
-    sendAccountMail: observeJobs(deps, 'sendAccountMail', (own, mail) =>
-      sendAccountMail({ ...own, passwordResetUrl: own.config.passwordResetUrl }, mail),
+    sendManifestMail: observeJobs(
+      deps,
+      'sendManifestMail',
+      mails.within('sendManifestMail', sendManifestMail),
     ),
-    sendBillMail: observeJobs(deps, 'sendBillMail', makeBillMailSender()),
+    sendAccountMail: observeJobs(
+      deps,
+      'sendAccountMail',
+      mails.within('sendAccountMail', (own, mail) =>
+        sendAccountMail({ ...own, passwordResetUrl: own.config.passwordResetUrl }, mail),
+      ),
+    ),
+    sendBillMail: observeJobs(deps, 'sendBillMail', bills.within('sendBillMail', makeBillMailSender())),
     preparePasswordReset: observeJobs(deps, 'preparePasswordReset', preparePasswordReset),
     syncCustomers: observeJobs(deps, 'syncCustomers', makeCustomerSync(deps)),
     scheduleCustomerSyncs: observeJobs(deps, 'scheduleCustomerSyncs', scheduleCustomerSyncs),

@@ -160,6 +160,7 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
           'Customers',
           'Bills',
           'Developers',
+          'Team',
           'Profile',
         ]);
         await noScrollSideways(page, width);

@@ -16,6 +16,8 @@ import { hooksEn } from '../../console/src/texts/on-use/hooks-en.js';
 import { hooksEs } from '../../console/src/texts/on-use/hooks-es.js';
 import { reportsEn } from '../../console/src/texts/on-use/reports-en.js';
 import { reportsEs } from '../../console/src/texts/on-use/reports-es.js';
+import { runEn } from '../../console/src/texts/on-use/run-en.js';
+import { runEs } from '../../console/src/texts/on-use/run-es.js';
 import { teamEn } from '../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../console/src/texts/on-use/team-es.js';
 import { en as stationEn } from '../../console/src/texts/en.js';
@@ -34,6 +36,7 @@ const en: Record<string, string> = {
   ...courierEn,
   ...hooksEn,
   ...reportsEn,
+  ...runEn,
   ...teamEn,
 };
 const es: Record<string, string> = {
@@ -42,6 +45,7 @@ const es: Record<string, string> = {
   ...courierEs,
   ...hooksEs,
   ...reportsEs,
+  ...runEs,
   ...teamEs,
 };
 const failuresEs: Record<string, string> = {

@@ -1297,6 +1297,7 @@ describe('mass assignment', () => {
     'manageServiceTokens revoke': 'stores nothing of the request: manage-service-tokens.test.ts',
     'manageBillingRun draft': 'returns several rows: draft-billing-run.test.ts',
     'manageBillingRun publish': 'stores nothing of the request: publish-billing-run.test.ts',
+    'manageBillingRun send': 'stores nothing of the request but the language: send-billing-run.test.ts',
     sendBill: 'stores nothing of the request but the language: send-bill.test.ts',
     updatePaymentTerms: 'has no column beside the declared fields: payment-terms.test.ts',
     updateSecuritySettings: 'would lock the other callers out: security-settings.test.ts',

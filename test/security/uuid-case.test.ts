@@ -48,6 +48,7 @@ const EXTRA: Partial<Record<OperationId, Body[]>> = {
   manageBillingRun: [
     { action: 'draft', month: '2015-01', service_type: 'Air', after: nobody },
     { action: 'publish', month: '2015-01', after: nobody },
+    { action: 'send', month: '2015-01', after: nobody },
   ],
   manageSessions: [
     { action: 'end', session_id: nobody, user_id: manager },

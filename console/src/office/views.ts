@@ -15,7 +15,7 @@ export const VIEWS: Record<OfficePageId, FunctionComponent> = {
     async () => (await import('./pages/announcements/announcements.js')).AnnouncementsPage,
     ON_USE,
   ),
-  bills: part(async () => (await import('./pages/bills/bills.js')).BillsPage, ON_USE),
+  bills: part(async () => (await import('./pages/bills/bills.js')).loadBillsPage(), ON_USE),
   rates: part(async () => (await import('./pages/rates/rates.js')).RatesPage, ON_USE),
   webhooks: part(async () => (await import('./pages/webhooks/webhooks.js')).loadWebhooksPage(), ON_USE),
   reports: part(async () => (await import('./pages/reports/reports.js')).loadReportsPage(), ON_USE),

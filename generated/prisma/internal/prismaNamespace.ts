@@ -5594,6 +5594,7 @@ export const WebhookExchangeScalarFieldEnum = {
   responseHeaders: 'responseHeaders',
   responseBody: 'responseBody',
   responseIsCut: 'responseIsCut',
+  responseHeadersAreCut: 'responseHeadersAreCut',
   expiresAt: 'expiresAt'
 } as const
 

@@ -46,6 +46,7 @@ export type WebhookExchangeMinAggregateOutputType = {
   requestBytes: number | null
   responseBody: string | null
   responseIsCut: boolean | null
+  responseHeadersAreCut: boolean | null
   expiresAt: Date | null
 }
 
@@ -59,6 +60,7 @@ export type WebhookExchangeMaxAggregateOutputType = {
   requestBytes: number | null
   responseBody: string | null
   responseIsCut: boolean | null
+  responseHeadersAreCut: boolean | null
   expiresAt: Date | null
 }
 
@@ -74,6 +76,7 @@ export type WebhookExchangeCountAggregateOutputType = {
   responseHeaders: number
   responseBody: number
   responseIsCut: number
+  responseHeadersAreCut: number
   expiresAt: number
   _all: number
 }
@@ -99,6 +102,7 @@ export type WebhookExchangeMinAggregateInputType = {
   requestBytes?: true
   responseBody?: true
   responseIsCut?: true
+  responseHeadersAreCut?: true
   expiresAt?: true
 }
 
@@ -112,6 +116,7 @@ export type WebhookExchangeMaxAggregateInputType = {
   requestBytes?: true
   responseBody?: true
   responseIsCut?: true
+  responseHeadersAreCut?: true
   expiresAt?: true
 }
 
@@ -127,6 +132,7 @@ export type WebhookExchangeCountAggregateInputType = {
   responseHeaders?: true
   responseBody?: true
   responseIsCut?: true
+  responseHeadersAreCut?: true
   expiresAt?: true
   _all?: true
 }
@@ -229,6 +235,7 @@ export type WebhookExchangeGroupByOutputType = {
   responseHeaders: runtime.JsonValue | null
   responseBody: string | null
   responseIsCut: boolean
+  responseHeadersAreCut: boolean
   expiresAt: Date
   _count: WebhookExchangeCountAggregateOutputType | null
   _avg: WebhookExchangeAvgAggregateOutputType | null
@@ -267,6 +274,7 @@ export type WebhookExchangeWhereInput = {
   responseHeaders?: Prisma.JsonNullableFilter<"WebhookExchange">
   responseBody?: Prisma.StringNullableFilter<"WebhookExchange"> | string | null
   responseIsCut?: Prisma.BoolFilter<"WebhookExchange"> | boolean
+  responseHeadersAreCut?: Prisma.BoolFilter<"WebhookExchange"> | boolean
   expiresAt?: Prisma.DateTimeFilter<"WebhookExchange"> | Date | string
   delivery?: Prisma.XOR<Prisma.WebhookDeliveryScalarRelationFilter, Prisma.WebhookDeliveryWhereInput>
 }
@@ -283,6 +291,7 @@ export type WebhookExchangeOrderByWithRelationInput = {
   responseHeaders?: Prisma.SortOrderInput | Prisma.SortOrder
   responseBody?: Prisma.SortOrderInput | Prisma.SortOrder
   responseIsCut?: Prisma.SortOrder
+  responseHeadersAreCut?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   delivery?: Prisma.WebhookDeliveryOrderByWithRelationInput
 }
@@ -303,6 +312,7 @@ export type WebhookExchangeWhereUniqueInput = Prisma.AtLeast<{
   responseHeaders?: Prisma.JsonNullableFilter<"WebhookExchange">
   responseBody?: Prisma.StringNullableFilter<"WebhookExchange"> | string | null
   responseIsCut?: Prisma.BoolFilter<"WebhookExchange"> | boolean
+  responseHeadersAreCut?: Prisma.BoolFilter<"WebhookExchange"> | boolean
   expiresAt?: Prisma.DateTimeFilter<"WebhookExchange"> | Date | string
   delivery?: Prisma.XOR<Prisma.WebhookDeliveryScalarRelationFilter, Prisma.WebhookDeliveryWhereInput>
 }, "tenantId_deliveryId_number">
@@ -319,6 +329,7 @@ export type WebhookExchangeOrderByWithAggregationInput = {
   responseHeaders?: Prisma.SortOrderInput | Prisma.SortOrder
   responseBody?: Prisma.SortOrderInput | Prisma.SortOrder
   responseIsCut?: Prisma.SortOrder
+  responseHeadersAreCut?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   _count?: Prisma.WebhookExchangeCountOrderByAggregateInput
   _avg?: Prisma.WebhookExchangeAvgOrderByAggregateInput
@@ -342,6 +353,7 @@ export type WebhookExchangeScalarWhereWithAggregatesInput = {
   responseHeaders?: Prisma.JsonNullableWithAggregatesFilter<"WebhookExchange">
   responseBody?: Prisma.StringNullableWithAggregatesFilter<"WebhookExchange"> | string | null
   responseIsCut?: Prisma.BoolWithAggregatesFilter<"WebhookExchange"> | boolean
+  responseHeadersAreCut?: Prisma.BoolWithAggregatesFilter<"WebhookExchange"> | boolean
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookExchange"> | Date | string
 }
 
@@ -355,6 +367,7 @@ export type WebhookExchangeCreateInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: string | null
   responseIsCut?: boolean
+  responseHeadersAreCut?: boolean
   expiresAt: Date | string
   delivery: Prisma.WebhookDeliveryCreateNestedOneWithoutExchangesInput
 }
@@ -371,6 +384,7 @@ export type WebhookExchangeUncheckedCreateInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: string | null
   responseIsCut?: boolean
+  responseHeadersAreCut?: boolean
   expiresAt: Date | string
 }
 
@@ -384,6 +398,7 @@ export type WebhookExchangeUpdateInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   responseIsCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  responseHeadersAreCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   delivery?: Prisma.WebhookDeliveryUpdateOneRequiredWithoutExchangesNestedInput
 }
@@ -400,6 +415,7 @@ export type WebhookExchangeUncheckedUpdateInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   responseIsCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  responseHeadersAreCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -415,6 +431,7 @@ export type WebhookExchangeCreateManyInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: string | null
   responseIsCut?: boolean
+  responseHeadersAreCut?: boolean
   expiresAt: Date | string
 }
 
@@ -428,6 +445,7 @@ export type WebhookExchangeUpdateManyMutationInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   responseIsCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  responseHeadersAreCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -443,6 +461,7 @@ export type WebhookExchangeUncheckedUpdateManyInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   responseIsCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  responseHeadersAreCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -474,6 +493,7 @@ export type WebhookExchangeCountOrderByAggregateInput = {
   responseHeaders?: Prisma.SortOrder
   responseBody?: Prisma.SortOrder
   responseIsCut?: Prisma.SortOrder
+  responseHeadersAreCut?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
 
@@ -492,6 +512,7 @@ export type WebhookExchangeMaxOrderByAggregateInput = {
   requestBytes?: Prisma.SortOrder
   responseBody?: Prisma.SortOrder
   responseIsCut?: Prisma.SortOrder
+  responseHeadersAreCut?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
 
@@ -505,6 +526,7 @@ export type WebhookExchangeMinOrderByAggregateInput = {
   requestBytes?: Prisma.SortOrder
   responseBody?: Prisma.SortOrder
   responseIsCut?: Prisma.SortOrder
+  responseHeadersAreCut?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
 
@@ -565,6 +587,7 @@ export type WebhookExchangeCreateWithoutDeliveryInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: string | null
   responseIsCut?: boolean
+  responseHeadersAreCut?: boolean
   expiresAt: Date | string
 }
 
@@ -578,6 +601,7 @@ export type WebhookExchangeUncheckedCreateWithoutDeliveryInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: string | null
   responseIsCut?: boolean
+  responseHeadersAreCut?: boolean
   expiresAt: Date | string
 }
 
@@ -622,6 +646,7 @@ export type WebhookExchangeScalarWhereInput = {
   responseHeaders?: Prisma.JsonNullableFilter<"WebhookExchange">
   responseBody?: Prisma.StringNullableFilter<"WebhookExchange"> | string | null
   responseIsCut?: Prisma.BoolFilter<"WebhookExchange"> | boolean
+  responseHeadersAreCut?: Prisma.BoolFilter<"WebhookExchange"> | boolean
   expiresAt?: Prisma.DateTimeFilter<"WebhookExchange"> | Date | string
 }
 
@@ -635,6 +660,7 @@ export type WebhookExchangeCreateManyDeliveryInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: string | null
   responseIsCut?: boolean
+  responseHeadersAreCut?: boolean
   expiresAt: Date | string
 }
 
@@ -648,6 +674,7 @@ export type WebhookExchangeUpdateWithoutDeliveryInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   responseIsCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  responseHeadersAreCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -661,6 +688,7 @@ export type WebhookExchangeUncheckedUpdateWithoutDeliveryInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   responseIsCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  responseHeadersAreCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -674,6 +702,7 @@ export type WebhookExchangeUncheckedUpdateManyWithoutDeliveryInput = {
   responseHeaders?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   responseBody?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   responseIsCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  responseHeadersAreCut?: Prisma.BoolFieldUpdateOperationsInput | boolean
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -691,6 +720,7 @@ export type WebhookExchangeSelect<ExtArgs extends runtime.Types.Extensions.Inter
   responseHeaders?: boolean
   responseBody?: boolean
   responseIsCut?: boolean
+  responseHeadersAreCut?: boolean
   expiresAt?: boolean
   delivery?: boolean | Prisma.WebhookDeliveryDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookExchange"]>
@@ -707,6 +737,7 @@ export type WebhookExchangeSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   responseHeaders?: boolean
   responseBody?: boolean
   responseIsCut?: boolean
+  responseHeadersAreCut?: boolean
   expiresAt?: boolean
   delivery?: boolean | Prisma.WebhookDeliveryDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookExchange"]>
@@ -723,6 +754,7 @@ export type WebhookExchangeSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   responseHeaders?: boolean
   responseBody?: boolean
   responseIsCut?: boolean
+  responseHeadersAreCut?: boolean
   expiresAt?: boolean
   delivery?: boolean | Prisma.WebhookDeliveryDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookExchange"]>
@@ -739,10 +771,11 @@ export type WebhookExchangeSelectScalar = {
   responseHeaders?: boolean
   responseBody?: boolean
   responseIsCut?: boolean
+  responseHeadersAreCut?: boolean
   expiresAt?: boolean
 }
 
-export type WebhookExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "deliveryId" | "number" | "courierId" | "url" | "requestHeaders" | "requestBody" | "requestBytes" | "responseHeaders" | "responseBody" | "responseIsCut" | "expiresAt", ExtArgs["result"]["webhookExchange"]>
+export type WebhookExchangeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "deliveryId" | "number" | "courierId" | "url" | "requestHeaders" | "requestBody" | "requestBytes" | "responseHeaders" | "responseBody" | "responseIsCut" | "responseHeadersAreCut" | "expiresAt", ExtArgs["result"]["webhookExchange"]>
 export type WebhookExchangeInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   delivery?: boolean | Prisma.WebhookDeliveryDefaultArgs<ExtArgs>
 }
@@ -782,6 +815,10 @@ export type $WebhookExchangePayload<ExtArgs extends runtime.Types.Extensions.Int
     responseHeaders: runtime.JsonValue | null
     responseBody: string | null
     responseIsCut: boolean
+    /**
+     * Whether headers were left out or cut.
+     */
+    responseHeadersAreCut: boolean
     expiresAt: Date
   }, ExtArgs["result"]["webhookExchange"]>
   composites: {}
@@ -1218,6 +1255,7 @@ export interface WebhookExchangeFieldRefs {
   readonly responseHeaders: Prisma.FieldRef<"WebhookExchange", 'Json'>
   readonly responseBody: Prisma.FieldRef<"WebhookExchange", 'String'>
   readonly responseIsCut: Prisma.FieldRef<"WebhookExchange", 'Boolean'>
+  readonly responseHeadersAreCut: Prisma.FieldRef<"WebhookExchange", 'Boolean'>
   readonly expiresAt: Prisma.FieldRef<"WebhookExchange", 'DateTime'>
 }
     

@@ -46,6 +46,70 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'users: the mails that changes of users cause have a limit',
+    file: 'src/modules/users/notify.ts',
+    find: 'await takeQuota(tx, MAILS_PER_DAY, caller, queued);',
+    replace: 'void [takeQuota, MAILS_PER_DAY, caller, queued];',
+    tests: [
+      {
+        file: 'test/modules/users/team/team-mails.test.ts',
+        titles: [
+          'an owner in a loop of new addresses writes 60 mails',
+          'a user of the staff has the same limit',
+          'simultaneous changes by one owner do not exceed the limit',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'bill mails: a bill is mailed a few times per day',
+    file: 'src/modules/bills/mails/send.ts',
+    find: 'recent.total >= MAX_OF_A_BILL',
+    replace: 'recent.total > 1_000 * MAX_OF_A_BILL',
+    tests: [
+      {
+        file: 'test/modules/bills/mails/send-bill.test.ts',
+        titles: ['sends a bill at most five times within 24 hours'],
+      },
+    ],
+  },
+  {
+    name: 'bill mails: a user of the staff has a limit',
+    file: 'src/modules/bills/mails/send.ts',
+    find: 'await takeQuota(tx, MAILS_PER_DAY, tx.caller, mails.length);',
+    replace: 'void [takeQuota, MAILS_PER_DAY];',
+    tests: [
+      {
+        file: 'test/modules/bills/mails/send-bill.test.ts',
+        titles: ['a user of the staff sends at most 1,000 bills per day'],
+      },
+    ],
+  },
+  {
+    name: 'mails: they leave slots of the worker to other jobs',
+    file: 'src/jobs/mail-share.ts',
+    find: 'if (!hasRoom(tenantId)) return',
+    replace: 'if (!hasRoom(tenantId) && total === 0) return',
+    tests: [
+      {
+        file: 'test/modules/mail/mail-share.test.ts',
+        titles: ['mails to a server that does not respond leave the slots to other jobs'],
+      },
+    ],
+  },
+  {
+    name: 'users: mails about accounts contain no links of an owner',
+    file: 'src/modules/mail/account-mails/letter.ts',
+    find: "giu, '$& ')",
+    replace: "giu, '$&')",
+    tests: [
+      {
+        file: 'test/modules/users/team/team-mails.test.ts',
+        titles: ['a mail carries no text that an owner writes, and no link'],
+      },
+    ],
+  },
+  {
     name: 'writes: reads go on with a used-up allowance',
     file: 'src/platform/http/within-allowance.ts',
     find: "return isAmong('reads', operation, body) || isAmong('endings', operation, body) ? undefined : 'bytes';",
@@ -702,7 +766,7 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/service-tokens/use-service-tokens.test.ts',
-        titles: ['a token sends the api_token of the courier to no origin'],
+        titles: ['a token sends the api_token of the courier to no URL'],
       },
     ],
   },
@@ -716,22 +780,41 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'service tokens: a token confirms no URL of a token',
     file: 'src/modules/couriers/settings/url-origins.ts',
-    find: 'return isToken && !chosen.has(originOf(after[name]));',
-    replace: 'return isToken && !chosen.has(originOf(after[name])) && !isOfToken(name);',
+    find: 'return isToken && !chosen.has(after[name]);',
+    replace: 'return isToken && !chosen.has(after[name]) && !isOfToken(name);',
     tests: [{ file: TOKEN_URLS, titles: ['a service token confirms none'] }],
   },
   {
-    name: 'service tokens: an origin that only a token has named is not chosen',
+    name: 'service tokens: a URL that only a token has named is not chosen',
     file: 'src/modules/couriers/settings/url-origins.ts',
     find: 'URLS.filter((name) => !isOfToken(name)).map(',
     replace: 'URLS.map(',
     tests: [{ file: TOKEN_URLS, titles: ['a service token confirms none'] }],
   },
   {
+    name: 'service tokens: another path of a known host is a new URL',
+    file: 'src/modules/couriers/settings/url-origins.ts',
+    find: 'if (URLS.some((name) => !known.has(after[name])))',
+    replace: 'if (countNewTargets({ before, after }) > 0)',
+    tests: [
+      {
+        file: 'test/modules/service-tokens/use-service-tokens.test.ts',
+        titles: ['to no URL that a user has not set'],
+      },
+    ],
+  },
+  {
+    name: 'service tokens: another path of a chosen host is not chosen',
+    file: 'src/modules/couriers/settings/url-origins.ts',
+    find: 'return isToken && !chosen.has(after[name]);',
+    replace: 'return isToken && ![...chosen].map(originOf).includes(originOf(after[name]));',
+    tests: [{ file: TOKEN_URLS, titles: ['each URL is one that a user has chosen'] }],
+  },
+  {
     name: 'service tokens: an api_token that cannot be decrypted counts as set',
     file: 'src/modules/couriers/settings/url-origins.ts',
-    find: 'if (change.row.apiTokenCipher !== null &&',
-    replace: 'if (change.before.api_token !== null &&',
+    find: 'if (row.apiTokenCipher === null) return;',
+    replace: 'void row; if (before.api_token === null) return;',
     tests: [{ file: TOKEN_URLS, titles: ['cannot be decrypted'] }],
   },
   {

@@ -121,6 +121,34 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'shares: a request in the scope of the tenant uses the share of its courier',
+    file: 'src/platform/context/request-context.ts',
+    find: "{ kind: 'system', tenantId: caller.tenantId, onBehalfOf: caller }",
+    replace: "{ kind: 'system', tenantId: caller.tenantId }",
+    tests: [
+      { file: 'test/modules/users/team/team-flood.test.ts', titles: ['uses the share of its courier'] },
+    ],
+  },
+  {
+    name: 'team: the owners of a courier change their team one at a time',
+    file: 'src/modules/users/team/handlers.ts',
+    find: 'return deps.bulk.limitTeam(ctx.caller, manage);',
+    replace: 'return manage();',
+    tests: [{ file: 'test/modules/users/team/team-flood.test.ts', titles: ['use one connection'] }],
+  },
+  {
+    name: 'webhooks: exchanges beyond the budget of a URL are not kept',
+    file: 'src/modules/webhooks/exchanges/exchange-budget.ts',
+    find: 'if (!isFirst && budget.usedBytes + chosen.bytes >= BYTES_PER_DAY * SHARES[kind]) continue;',
+    replace: 'void isFirst;',
+    tests: [
+      {
+        file: 'test/modules/webhooks/deliveries/exchange-budget.test.ts',
+        titles: ['has a budget of 4 MiB per day'],
+      },
+    ],
+  },
+  {
     name: 'shares: keys that nobody has checked have one share',
     file: 'src/platform/limits/connection-shares.ts',
     find: "return caller.kind === 'user' || keyOwners.has(caller.keyHash);",

@@ -264,6 +264,54 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'bills: a bill that was sent is sent again only if asked',
+    file: 'src/modules/bills/mails/send.ts',
+    find: 'if (last && !again)',
+    replace: 'if (last && !again && last.billId !== id)',
+    tests: [
+      {
+        file: 'test/modules/bills/mails/send-bill.test.ts',
+        titles: ['refuses a bill that was sent or waits', 'sends a bill once in 40 simultaneous requests'],
+      },
+    ],
+  },
+  {
+    name: 'bills: a run sends a bill that was sent again only if asked',
+    file: 'src/modules/bills/run/send-run.ts',
+    find: 'const due = again ? bills :',
+    replace: 'const due = again || sentIds.size > 0 ? bills :',
+    tests: [
+      {
+        file: 'test/modules/bills/run/send-billing-run.test.ts',
+        titles: ['sends nothing a second time, and everything once more with again'],
+      },
+    ],
+  },
+  {
+    name: 'bills: a run locks the bills that it sends',
+    file: 'src/modules/bills/run/run-queries.ts',
+    find: 'order by b.courier_id, b.id for update`;',
+    replace: 'order by b.courier_id, b.id`;',
+    tests: [
+      {
+        file: 'test/modules/bills/run/sending-run-races.test.ts',
+        titles: ['each bill is sent once'],
+      },
+    ],
+  },
+  {
+    name: 'filters alone: a courier does not see whether its bill was sent',
+    file: 'src/modules/bills/shared/mailed.ts',
+    find: 'ctx.caller.courierId !== null && ctx.applicationFilters',
+    replace: 'ctx.caller.courierId === null && !ctx.applicationFilters',
+    tests: [
+      {
+        file: 'test/modules/bills/mails/mail-status.test.ts',
+        titles: ['filters alone > a courier does not see whether its bill was sent'],
+      },
+    ],
+  },
+  {
     name: 'filters alone: a run shows and publishes only bills of the tenant',
     file: 'src/modules/bills/run/list-queries.ts',
     find: "sql`${ownRows(ctx, 'b')} and b.end_date between",
@@ -271,7 +319,7 @@ export const RECORDS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/bills/run/list-billing-run.test.ts',
-        titles: ["filters alone > shows, drafts and publishes nothing of another tenant's couriers"],
+        titles: ["filters alone > shows, drafts, publishes and sends nothing of another tenant's couriers"],
       },
     ],
   },

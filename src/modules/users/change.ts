@@ -1,14 +1,16 @@
 import { differenceOf } from '../../platform/audit/difference.js';
 import { auditLater } from '../../platform/audit/audit.js';
 import type { PersonContext } from '../../platform/context/request-context.js';
+import type { PersonCaller } from '../../platform/identity/callers.js';
 import { lockAdministrators } from '../../platform/db/locks.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import type { Tx, PersonTx } from '../../platform/db/scope.js';
 import { confirmAccess, type Confirmation, type Settle } from '../auth/public.js';
-import { queueAccountMail } from '../mail/public.js';
+import type { AccountMail } from '../mail/public.js';
 import { countOpenTokensOf } from '../service-tokens/public.js';
 import { needsOwner } from './first-owner.js';
+import { queueMailsOf } from './notify.js';
 import { lockedUser, userById, type LockedUser, type UserRow } from './queries.js';
 import { assertRoom, courierOf, type RequestedRole } from './user.js';
 
@@ -22,7 +24,7 @@ export type Contact = { fullName: string | undefined; email: string | null | und
  * Changes a user's name or e-mail address. The address receives the mail that resets the password. So a change of it is confirmed by a
  * recent login or the password, and a change of the own address always by the password.
  *
- * @throws ApiError validation_failed, user_not_found, password_wrong, too_many_attempts, overloaded
+ * @throws ApiError validation_failed, user_not_found, password_wrong, too_many_attempts, overloaded, quota_exceeded
  */
 export async function updateUser(
   ctx: PersonContext,
@@ -50,10 +52,19 @@ async function redirectsMail(ctx: PersonContext, userId: string, { email }: Cont
 }
 
 const storeContact = (ctx: PersonContext, userId: string, sent: Contact, settle?: Settle): Promise<Changed> =>
-  changeUser(ctx, userId, (tx, stored) => writeContact(tx, stored, sent), settle);
+  changeUser(ctx, userId, (tx, stored) => writeContact(tx, stored, sent, ctx.caller), settle);
 
-/** Changes the contact of a locked user. Returns whether it was another one. */
-export async function writeContact(tx: Tx, stored: LockedUser, sent: Contact): Promise<boolean> {
+/**
+ * Changes the contact of a locked user for `caller`. Returns whether it was another one.
+ *
+ * @throws ApiError quota_exceeded
+ */
+export async function writeContact(
+  tx: Tx,
+  stored: LockedUser,
+  sent: Contact,
+  caller: PersonCaller,
+): Promise<boolean> {
   const { id } = stored;
   const email = sent.email === undefined ? stored.email : sent.email;
   const wanted = { fullName: sent.fullName ?? stored.fullName, email };
@@ -61,17 +72,17 @@ export async function writeContact(tx: Tx, stored: LockedUser, sent: Contact): P
   if (!difference) return false;
   await tx.models.user.updateMany({ where: { id }, data: { ...wanted, updatedAt: stored.now } });
   auditLater(tx, 'user.updated', id, { ...difference });
-  if (email !== stored.email) await notifyBothAddresses(tx, id, [stored.email, email]);
+  if (email !== stored.email) await queueMailsOf(tx, caller, mailsToBoth(id, [stored.email, email]));
   return true;
 }
 
 type StoredContact = Pick<UserRow, 'fullName' | 'email'>;
 
 /** The old address is notified too: the new one may not belong to the user. */
-async function notifyBothAddresses(tx: Tx, userId: string, recipients: (string | null)[]): Promise<void> {
-  for (const recipient of recipients)
-    if (recipient !== null) await queueAccountMail(tx, { userId, kind: 'email_changed', recipient });
-}
+const mailsToBoth = (userId: string, recipients: (string | null)[]): AccountMail[] =>
+  recipients.flatMap((recipient) =>
+    recipient === null ? [] : [{ userId, kind: 'email_changed', recipient }],
+  );
 
 /** The part of an update that revokes all tokens of the user. */
 export const REVOKE_TOKENS = { tokenVersion: { increment: 1 } };

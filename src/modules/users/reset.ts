@@ -9,8 +9,9 @@ import {
 import type { PersonContext } from '../../platform/context/request-context.js';
 import type { PersonTx, Tx } from '../../platform/db/scope.js';
 import { ApiError } from '../../platform/errors/errors.js';
-import { queueAccountMail } from '../mail/public.js';
+import type { PersonCaller } from '../../platform/identity/callers.js';
 import { changeUser, countOpenTokens, deletePreauthTokens, REVOKE_TOKENS, type Changed } from './change.js';
+import { queueMailsOf } from './notify.js';
 import { issuePassword, type IssuedCredential, type PasswordDeps } from './user.js';
 import { userExists, type LockedUser, type UserRow } from './queries.js';
 
@@ -18,7 +19,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Sets a new one-time password.
- * @throws ApiError own_account, user_not_found, overloaded
+ * @throws ApiError own_account, user_not_found, overloaded, quota_exceeded
  */
 export async function resetPassword(
   ctx: PersonContext,
@@ -31,18 +32,23 @@ export async function resetPassword(
   const { password, passwordHash } = await issuePassword(ctx.caller, deps, settle);
   let openTokens = 0;
   const reset = async (tx: PersonTx, stored: LockedUser) => {
-    openTokens = await writePassword(tx, stored, passwordHash);
+    openTokens = await writePassword(tx, stored, passwordHash, ctx.caller);
     return true;
   };
   const { user } = await changeUser(ctx, userId, reset, settle);
   return { ...credentialOf(user, password), openTokens };
 }
 
-/** Gives a locked user a one-time password. Returns how many service tokens of the user still work. */
+/**
+ * Gives a locked user a one-time password, for `caller`. Returns how many service tokens of the user still work.
+ *
+ * @throws ApiError quota_exceeded
+ */
 export async function writePassword(
   tx: Tx,
   { id: userId, username, now }: LockedUser,
   passwordHash: string,
+  caller: PersonCaller,
 ): Promise<number> {
   const passwordExpiresAt = new Date(now.getTime() + ONE_TIME_PASSWORD_DAYS * DAY_MS);
   const data = { passwordHash, mustChangePassword: true, passwordExpiresAt, ...REVOKE_TOKENS };
@@ -51,8 +57,9 @@ export async function writePassword(
   // Failed attempts with the old password must not lock out the user with the new one.
   await tx.count(resetFailures(tx, passwordThrottle(username)));
   auditLater(tx, 'user.password_reset', userId, { after: { must_change_password: true } });
-  await queueAccountMail(tx, { userId, kind: 'password_reset_by_admin' });
-  return countOpenTokens(tx, userId);
+  const openTokens = await countOpenTokens(tx, userId);
+  await queueMailsOf(tx, caller, [{ userId, kind: 'password_reset_by_admin' }]);
+  return openTokens;
 }
 
 /** The credential of a user who has just got a one-time password. */
@@ -74,7 +81,7 @@ const NO_SECOND_FACTOR = {
 
 /**
  * Turns off a user's second factor.
- * @throws ApiError own_account, user_not_found
+ * @throws ApiError own_account, user_not_found, quota_exceeded
  */
 export function resetTwoFactor(ctx: PersonContext, userId: string, settle?: Settle): Promise<Changed> {
   assertAnother(ctx, userId);
@@ -90,7 +97,7 @@ export function resetTwoFactor(ctx: PersonContext, userId: string, settle?: Sett
       await deletePreauthTokens(tx, userId);
       const before = { two_factor_enabled: wasEnabled };
       auditLater(tx, 'user.two_factor_disabled', userId, { before, after: { two_factor_enabled: false } });
-      if (wasEnabled) await queueAccountMail(tx, { userId, kind: 'two_factor_reset_by_admin' });
+      if (wasEnabled) await queueMailsOf(tx, ctx.caller, [{ userId, kind: 'two_factor_reset_by_admin' }]);
       return true;
     },
     // Earlier wrong codes must not lock a new factor. Done first, in the lock order of verify_2fa.

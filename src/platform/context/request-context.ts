@@ -145,9 +145,9 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
   };
 }
 
-/** Of a request without a user or a key, the database's connections are still shared by the clients' networks. */
+/** The database's connections are still those of the caller, or without a user or a key those of the client's network. */
 const systemCallerOf = (caller: Caller): SystemCaller =>
-  caller.kind === 'system' ? caller : { kind: 'system', tenantId: caller.tenantId };
+  caller.kind === 'system' ? caller : { kind: 'system', tenantId: caller.tenantId, onBehalfOf: caller };
 
 const scopeOf = <Who extends Caller>({ db, caller, actor, requestId, state }: Parts<Who>): Scope<Who> => ({
   caller,

@@ -30,6 +30,7 @@ const FOREIGN_KEY_VIOLATION = '23503';
 // PostgreSQL 18 reports this for `on delete restrict`; earlier versions report 23503.
 const RESTRICT_VIOLATION = '23001';
 const INTEGRITY = new Set([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION, RESTRICT_VIOLATION]);
+const NO_RIGHT = '42501';
 const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 
@@ -49,12 +50,20 @@ export function apiErrorOfViolation(error: unknown): ApiError | undefined {
   const { code, constraint } = readErrorDetails(error);
   const failureCode = CODE_BY_CONSTRAINT[constraint ?? ''];
   if (code && INTEGRITY.has(code) && failureCode) return new ApiError(failureCode);
+  if (code === NO_RIGHT && isHiddenKey(error)) return new ApiError('idempotency_key_reused');
   if (violates(error, FOUND_BY_NEXT_ATTEMPT)) return new ApiError('overloaded', { retryAfterSeconds: 1 });
   const meaning = meaningOfError(error);
   const retryAfterSeconds = RETRY_AFTER_SECONDS[meaning];
   if (retryAfterSeconds === undefined) return undefined;
   return new ApiError(meaning === 'overloaded' ? meaning : 'unavailable', { retryAfterSeconds });
 }
+
+/**
+ * An Idempotency-Key that its user has used for another courier, whose rows it no longer sees. PostgreSQL 15 checks that right before the
+ * condition of the upsert, later versions after it.
+ */
+const isHiddenKey = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('idempotency_keys');
 
 /** Returns what an error of the database, the network or a file means. */
 export function meaningOfError(error: unknown): Meaning {

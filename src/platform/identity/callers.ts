@@ -63,6 +63,8 @@ export type SystemCaller = {
   tenantId: string;
   /** The client's address, of a request that needs no credential. */
   address?: string;
+  /** The caller of a request in the scope of its whole tenant. The database's connections of the request are of its share. */
+  onBehalfOf?: UserCaller | KeyCaller;
 };
 
 export type Caller = UserCaller | KeyCaller | SystemCaller;

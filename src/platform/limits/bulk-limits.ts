@@ -30,6 +30,11 @@ export type BulkLimits = {
    */
   limitSearch<Result>(caller: UserCaller, isSearch: boolean, work: () => Promise<Result>): Promise<Result>;
   /**
+   * Limits changes of users of a team, because all of a tenant wait for one lock, each with a connection. One at a time for all owners
+   * of a courier, who take turns, and for each member of the staff.
+   */
+  limitTeam<Result>(caller: UserCaller, work: () => Promise<Result>): Promise<Result>;
+  /**
    * Limits a step of reading a body of lines, which needs no connection: one body at a time per API key, because all loops of the process
    * share its time. Each step has a queue of its own, so that a body that is parsed is read before the next one has been parsed.
    */
@@ -84,6 +89,7 @@ export function makeBulkLimits(
   const uploads = limits.keyedLimiter('uploads', { ...shared, ...QUEUE });
   const reports = limits.keyedLimiter('reports', { ...shared, ...QUEUE });
   const searches = limits.keyedLimiter('searches', { ...shared, ...QUEUE, maxWaiting: MAX_SEARCHES });
+  const teams = limits.keyedLimiter('teams', { ...shared, ...QUEUE });
   const lines = {
     parse: limits.keyedLimiter('parsed lines', { ...shared, ...LONG_QUEUE }),
     read: limits.keyedLimiter('read lines', { ...shared, ...LONG_QUEUE }),
@@ -103,6 +109,8 @@ export function makeBulkLimits(
       if (!isSearch) return work();
       return searches.run(`${tenantId} ${courierId ?? userId}`, work, { tenant: tenantId, caller: userId });
     },
+    limitTeam: ({ tenantId, courierId, userId }, work) =>
+      teams.run(`${tenantId} ${courierId ?? userId}`, work, { tenant: tenantId, caller: userId }),
     limitLines: (caller, step, work) =>
       lines[step].run(`${caller.tenantId} ${holderOfLines(caller)}`, work, { tenant: caller.tenantId }),
     limitBatch({ tenantId, userId }, scans, work) {

@@ -94,7 +94,8 @@ export function makeConnectionShares({
 
   const usage = (key: string) => used.get(key) ?? 0;
 
-  function shareRequestOf(caller: Caller): ShareRequest {
+  function shareRequestOf(sender: Caller): ShareRequest {
+    const caller = sharerOf(sender);
     const tenant = caller.tenantId;
     if (caller.kind === 'system') return { tenant, courier: undefined, key: `${tenant} system` };
     const courier = isKnown(caller) ? courierOf(caller) : `${tenant} strangers`;
@@ -145,13 +146,14 @@ export function makeConnectionShares({
   async function acquire(caller: Caller, isContinued = false): Promise<Permit> {
     const request = shareRequestOf(caller);
     const { tenant, key } = request;
+    const owner = ownerOf(sharerOf(caller));
     if (countIn(request) > 0 || !isFree(request)) {
       const startedMs = performance.now();
-      const arrival = { work: request, owner: ownerOf(caller), isContinued };
+      const arrival = { work: request, owner, isContinued };
       await lines.wait(tenant, key, arrival).finally(() => recordWait(performance.now() - startedMs));
     } else {
       start(request);
-      delay?.noteEmpty(flowKey(key, ownerOf(caller)));
+      delay?.noteEmpty(flowKey(key, owner));
       recordWait(0);
     }
     return {
@@ -181,7 +183,7 @@ export function makeConnectionShares({
     },
     assertMayWait(caller) {
       const { tenant, key } = shareRequestOf(caller);
-      lines.find(tenant, key)?.assertMayWait(ownerOf(caller));
+      lines.find(tenant, key)?.assertMayWait(ownerOf(sharerOf(caller)));
       for (const gate of gates) gate.assertMayWait(caller);
     },
     addGate: (gate) => void gates.add(gate),
@@ -202,6 +204,10 @@ export function makeConnectionShares({
     },
   };
 }
+
+/** Whose share a request uses, also in the scope of the whole tenant. */
+const sharerOf = (caller: Caller): Caller =>
+  caller.kind === 'system' ? (caller.onBehalfOf ?? caller) : caller;
 
 /** Caches a number and refreshes it in the background. Until the first read it returns 2, the stricter assumption. */
 function cacheCount(read: () => Promise<number>): { current(): number } {

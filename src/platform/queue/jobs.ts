@@ -45,3 +45,18 @@ export function addJobs<Kind extends keyof Jobs>(
         null, 0, null)::graphile_worker.job_spec
       from json_array_elements(${JSON.stringify(traced)}::json) as payload))`;
 }
+
+/**
+ * Returns the statement that queues a running job again, as if this run had not been: with its attempts, and with its trace.
+ *
+ * @param withinSeconds the job starts at a random time within this period
+ */
+export const putBack = <Kind extends keyof Jobs>(
+  kind: Kind,
+  payload: Jobs[Kind],
+  { attempt, maxAttempts, withinSeconds }: { attempt: number; maxAttempts: number; withinSeconds: number },
+): Sql =>
+  once`select count(*)::int as added
+    from graphile_worker.add_job(${kind}, ${JSON.stringify(payload)}::json,
+      run_at => now() + random() * make_interval(secs => ${withinSeconds}::float8), max_attempts => ${maxAttempts}::int) as added
+    cross join lateral graphile_worker.reschedule_jobs(array[added.id], attempts => ${attempt - 1}::int)`;

@@ -91,8 +91,8 @@ async function keepRunning(options: QueueOptions, state: State, stopping: AbortS
     }
     // If the database is unavailable, the next start releases the jobs, or another worker after three missed heartbeats.
     await releaseLockedJobs(options, state).catch(() => undefined);
-    // Rejects if `stop` is called during the wait.
-    await sleep(RESTART_MS, undefined, { ref: false, signal: stopping }).catch(() => undefined);
+    // Rejects if `stop` is called during the wait. The timer keeps a worker alive that has no connection left.
+    await sleep(RESTART_MS, undefined, { signal: stopping }).catch(() => undefined);
   }
 }
 

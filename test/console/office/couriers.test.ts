@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { consoleSuite } from '../../support/console/suite.js';
+import { until } from '../../support/service/processes.js';
 
 const { it, service } = consoleSuite();
 
@@ -66,6 +67,36 @@ it(
     await made.waitFor();
     expect(await made.textContent()).not.toBe(before);
     expect(await made.textContent()).toMatch(/^\S{20,}$/);
+  },
+  'manager',
+);
+
+it(
+  'the tab Webhooks sends only what was changed, so that it confirms no URL that a service token has set',
+  async (page) => {
+    const planted = 'https://planted.example/hook';
+    await service().owner.query(
+      `update couriers set api_url_add_package = $2, api_url_update_package = null, urls_of_tokens = '{api_url_add_package}'
+       where id = $1`,
+      [DEMO.couriers.HRB, planted],
+    );
+    const stored = async () => {
+      const { rows } = await service().owner.query<Record<string, unknown>>(
+        `select api_url_add_package as add, api_url_get_customers as customers, urls_of_tokens as of_tokens from couriers where id = $1`,
+        [DEMO.couriers.HRB],
+      );
+      return rows[0];
+    };
+    const before = await stored();
+    await page.goto(`${service().url}/console/couriers/HRB/webhooks`);
+    await page.getByLabel(/^Customers/).fill('https://harbour.example/customers');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByTestId('toasts').getByRole('button', { name: 'Undo' }).waitFor();
+    const saved = { add: planted, of_tokens: ['api_url_add_package'] };
+    expect(await stored()).toEqual({ ...saved, customers: 'https://harbour.example/customers' });
+    await page.getByTestId('toasts').getByRole('button', { name: 'Undo' }).click();
+    await until(async () => (await stored())?.['customers'] === before?.['customers']);
+    expect(await stored()).toEqual({ ...saved, customers: before?.['customers'] });
   },
   'manager',
 );

@@ -32,6 +32,8 @@ it(
     expect(await dialog.textContent()).toContain('POST https://partner.example/hooks');
     await dialog.getByText('Headers').first().click();
     await dialog.getByText('authorization: ***').waitFor();
+    await dialog.getByText('Headers').last().click();
+    await dialog.getByText('Only the beginning is kept.').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await page.goto(`${service().url}/console/webhooks?state=paused`);

@@ -8,6 +8,8 @@ import { hooksEn } from '../../../console/src/texts/on-use/hooks-en.js';
 import { hooksEs } from '../../../console/src/texts/on-use/hooks-es.js';
 import { reportsEn } from '../../../console/src/texts/on-use/reports-en.js';
 import { reportsEs } from '../../../console/src/texts/on-use/reports-es.js';
+import { runEn } from '../../../console/src/texts/on-use/run-en.js';
+import { runEs } from '../../../console/src/texts/on-use/run-es.js';
 import { teamEn } from '../../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../../console/src/texts/on-use/team-es.js';
 
@@ -16,8 +18,8 @@ export type Language = (typeof LANGUAGES)[number];
 
 /** Every text of the console, by its key. */
 const TEXTS: Record<Language, Record<string, string>> = {
-  en: { ...stationEn, ...officeEn, ...courierEn, ...hooksEn, ...reportsEn, ...teamEn },
-  es: { ...stationEs, ...officeEs, ...courierEs, ...hooksEs, ...reportsEs, ...teamEs },
+  en: { ...stationEn, ...officeEn, ...courierEn, ...hooksEn, ...reportsEn, ...runEn, ...teamEn },
+  es: { ...stationEs, ...officeEs, ...courierEs, ...hooksEs, ...reportsEs, ...runEs, ...teamEs },
 };
 
 /** How the guide quotes a text: `Publish {amount} USD` is **Publish … USD**. */

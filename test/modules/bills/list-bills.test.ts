@@ -120,6 +120,7 @@ describe('bill fields', () => {
       published_at: row.published,
       due_date: row.due,
       is_overdue: row.due < new Date().toISOString().slice(0, 10),
+      mail_status: null,
     });
   });
 

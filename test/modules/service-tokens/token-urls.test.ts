@@ -79,19 +79,21 @@ test('a user confirms a URL by sending it, which the audit log has, and a servic
   await byUser({ api_url_update_package: PLANTED, api_token: TOKEN }).ok();
 });
 
-test('a user sets api_token alone if each URL is of an origin that a user has chosen', async () => {
+test('a user sets api_token alone if each URL is one that a user has chosen', async () => {
   await byUser({ api_url_add_package: OWN }).ok();
-  await byToken({ api_url_add_package: `${OWN}/other`, api_url_update_package: OWN }).ok();
+  await byToken({ api_url_add_package: '', api_url_update_package: OWN }).ok();
   await byUser({ api_token: TOKEN }).ok();
   expect(await hasToken()).toBe(true);
   await byUser({ api_token: '' }).ok();
+  await byToken({ api_url_update_package: `${OWN}/other` }).ok();
+  await byUser({ api_token: TOKEN }).refused(400, 'validation_failed');
   await byToken({ api_url_update_package: PLANTED }).ok();
   await byUser({ api_token: TOKEN }).refused(400, 'validation_failed');
   await byToken({ api_url_update_package: '' }).ok();
   await byUser({ api_token: TOKEN }).ok();
 });
 
-test('a service token names no new origin while the stored api_token cannot be decrypted', async () => {
+test('a service token names no new URL while the stored api_token cannot be decrypted', async () => {
   await byUser({ api_url_add_package: OWN, api_token: TOKEN }).ok();
   await service().owner.query(
     "update couriers set api_token_cipher = overlay(api_token_cipher placing 'AAAA' from length(api_token_cipher) - 8) where id = $1",

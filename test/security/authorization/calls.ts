@@ -373,6 +373,9 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'publish of a courier': ({ courierId }) => ({
     body: { action: 'publish', month: '2024-05', courier_ids: [courierId] },
   }),
+  'send of a courier': ({ courierId }) => ({
+    body: { action: 'send', month: '2024-05', courier_ids: [courierId] },
+  }),
   getCourierSettings: ({ courierId }) => ({ query: { id: courierId } }),
   'updateCourierSettings of a profile': ({ courierId }) => ({
     query: { id: courierId },

@@ -313,6 +313,7 @@ export const MATRIX = {
   manageBillingRun: {
     'draft of a courier':                [ALL,                   S403,                  S403],
     'publish of a courier':              [ALL,                   S403,                  S403],
+    'send of a courier':                 [ALL,                   S403,                  S403],
   },
   getCourierRates: {
     'getCourierRates':                   ['200 200 404 404 400', S403,                  S403],

@@ -24,9 +24,9 @@ export async function plantFailingHooks(owner: pg.Pool): Promise<string[]> {
   }
   await owner.query(
     `insert into webhook_exchanges (tenant_id, delivery_id, number, courier_id, url, request_headers, request_body, request_bytes,
-       response_headers, response_body, expires_at)
+       response_headers, response_headers_are_cut, response_body, expires_at)
      select tenant_id, id, 1, courier_id, 'https://partner.example/hooks', '{"authorization": "***"}', '{"type":"package.created"}', 26,
-       '{"content-type": "text/plain"}', 'Unknown customer IEX-1001', now() + interval '1 day'
+       '{"content-type": "text/plain"}', true, 'Unknown customer IEX-1001', now() + interval '1 day'
      from webhook_deliveries where id = any($1)`,
     [ids],
   );

@@ -54,6 +54,11 @@ const ROWS = [
   `insert into bill_mails (tenant_id, id, bill_id, courier_id, recipient, language, last_error, requested_by)
    select tenant_id, new_id(), id, courier_id, 'a@b.example', 'es', 'none', '${admin}' from bills
    where tenant_id = $1 and status <> 'draft' order by id limit 1`,
+  `insert into webhook_exchanges (tenant_id, delivery_id, number, courier_id, url, request_headers, request_body, request_bytes,
+     response_headers, response_body, expires_at)
+   select tenant_id, id, 1, courier_id, 'https://marcia.example/hooks', '{"x-of": "Marcia Campbell"}', '{"name": "Marcia Campbell"}', 26,
+     '{"x-of": "Marcia Campbell"}', 'Marcia Campbell is unknown', now() + interval '1 day'
+   from webhook_deliveries where tenant_id = $1 order by id limit 1`,
   `insert into payment_terms (tenant_id, id, courier_id, days) values ($1, new_id(), '${IEX}', 14)`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];

@@ -67,7 +67,12 @@ function Exchange({ of: { request, response } }: { of: WebhookExchange }) {
       />
       <h4>{t('hooks.response')}</h4>
       {response ? (
-        <Message headers={response.headers} body={response.body} isCut={response.is_cut} />
+        <Message
+          headers={response.headers}
+          areHeadersCut={response.headers_are_cut}
+          body={response.body}
+          isCut={response.is_cut}
+        />
       ) : (
         <p>{t('hooks.noResponse')}</p>
       )}
@@ -75,9 +80,14 @@ function Exchange({ of: { request, response } }: { of: WebhookExchange }) {
   );
 }
 
-type MessageProps = { headers: Record<string, string>; body: string; isCut: boolean };
+type MessageProps = {
+  headers: Record<string, string>;
+  areHeadersCut?: boolean;
+  body: string;
+  isCut: boolean;
+};
 
-function Message({ headers, body, isCut }: MessageProps) {
+function Message({ headers, areHeadersCut = false, body, isCut }: MessageProps) {
   return (
     <>
       <details>
@@ -87,6 +97,7 @@ function Message({ headers, body, isCut }: MessageProps) {
             .map(([name, value]) => `${name}: ${value}`)
             .join('\n')}
         </pre>
+        {areHeadersCut && <p class="muted">{t('hooks.cut')}</p>}
       </details>
       {body === '' ? (
         <p class="muted">{t('hooks.empty')}</p>

@@ -9,13 +9,13 @@ import { readOwnAccount } from '../credentials/own-password.js';
 // Changes of a user's own account run in the tenant's scope (ctx.asTenant), because couriers have no access to throttles
 // and codes. Each statement is limited to the user id of `ctx`: the caller of `tx` is the whole tenant.
 
-/** Queues a mail to the user about the change, in case somebody else has the user's token. */
+/** Queues a mail to the user about the change, in case somebody else has the user's token. Returns whether the user has an address. */
 export const queueOwnerMail = (
   ctx: PersonContext,
   tx: Tx,
   client: Client,
   kind: AccountMailKind,
-): Promise<void> => queueAccountMail(tx, { userId: ctx.caller.userId, kind, client });
+): Promise<boolean> => queueAccountMail(tx, { userId: ctx.caller.userId, kind, client });
 
 /** Returns the account as the transaction has changed it, and starts the session of its new token. */
 export async function startNewSession(

@@ -56,7 +56,7 @@ export type BillHeadRow = BillRow &
 
 /** One bill that the caller may see, with its parties: the frozen ones, or the current ones of a draft. */
 export function findBill(ctx: BillScope, billId: string): Sql<BillHeadRow> {
-  return once`select ${billColumns}, ${BILL},
+  return once`select ${billColumns(ctx)}, ${BILL},
       coalesce(b.bill_from, ${partyOfWarehouse}) as "billFrom", coalesce(b.bill_to, ${partyOfCourier}) as "billTo"
     from bills b
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id

@@ -9,7 +9,7 @@ export type BillQuery = QueryOf<'listCourierBills'>;
 
 /** One page, newest first. The id breaks ties, so that no page repeats a bill. */
 export const pageOfBills = (ctx: UserScope, query: BillQuery): Sql<BillRow> =>
-  sql`select ${billColumns}
+  sql`select ${billColumns(ctx)}
     from bills b
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
     where ${matching(ctx, query)}

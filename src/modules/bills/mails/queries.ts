@@ -40,6 +40,11 @@ export const pageOfMails = (ctx: UserScope, billId: string, page: PageQuery): Sq
 export const countOfMails = (ctx: UserScope, billId: string): Sql<{ total: number }> =>
   sql`select count(*)::int as total from bill_mails m where ${mailsOf(ctx, billId)}`;
 
+/** The mails with a bill that were queued in the last 24 hours. */
+export const countOfRecentMails = (ctx: UserScope, billId: string): Sql<{ total: number }> =>
+  sql`select count(*)::int as total from bill_mails m
+    where ${mailsOf(ctx, billId)} and m.created_at > now() - interval '24 hours'`;
+
 /** One row if the bill exists. */
 export const billExists = (ctx: UserScope, billId: string): Sql<{ id: string }> =>
   sql`select b.id from bills b where ${ownRows(ctx, 'b')} and b.id = ${billId}::uuid`;

@@ -4,7 +4,8 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { isAddress } from '../../../platform/mail/mime.js';
+import { quotaOf, takeQuota } from '../../../platform/limits/stored/quotas.js';
+import { isAddress } from '../../../platform/mail/address.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
 import { newId } from '../../../platform/values/ids.js';
 import { formatDateTime } from '../../../platform/values/time.js';
@@ -12,6 +13,7 @@ import { QUEUE_ATTEMPTS } from '../../mail/public.js';
 import { lockBill } from '../shared/locked-bill.js';
 import {
   billExists,
+  countOfRecentMails,
   countOfMails,
   effectiveMailsOf,
   insertBillMails,
@@ -21,6 +23,12 @@ import {
   type Language,
   type NewBillMail,
 } from './queries.js';
+
+/** Mails with one bill within 24 hours, failed ones included. Each draws a PDF of up to 10,000 lines. */
+const MAX_OF_A_BILL = 5;
+
+/** Of a user of the staff, with all bills. */
+const MAILS_PER_DAY = quotaOf('bill_mails');
 
 /**
  * Returns one page of the mails of a bill.
@@ -44,7 +52,7 @@ export type SentBill = { invoiceNumber: string; mail: BillMailRow };
 
 /**
  * Queues a mail with a published bill. The lock of the bill makes simultaneous requests wait, so that only the first one sends it.
- * @throws ApiError bill_not_found, bill_not_published, bill_already_sent, courier_address_missing
+ * @throws ApiError bill_not_found, bill_not_published, bill_already_sent, courier_address_missing, quota_exceeded
  */
 export async function sendBill(
   ctx: UserContext,
@@ -61,6 +69,9 @@ export async function sendBill(
         last.status === 'sent' ? { args } : { variant: 'queued', args },
       );
     }
+    const [recent] = await tx.query(countOfRecentMails(tx, id));
+    if (recent && recent.total >= MAX_OF_A_BILL)
+      throw new ApiError('bill_already_sent', { variant: 'often', args: { number, limit: MAX_OF_A_BILL } });
     const [courier] = await tx.query(recipientsOf(tx, [courierId]));
     if (!courier) throw new Error(`The courier of bill ${id} does not exist.`);
     const { courierName, email: recipient, lastLanguage } = courier;
@@ -85,12 +96,17 @@ export const isUsable = (email: string | null): email is string => email !== nul
 export const languageOf = (chosen: Language | undefined, last: Language | null): Language =>
   chosen ?? last ?? 'en';
 
-/** Stores mails with their audit entries and jobs. The bills must be locked. */
+/**
+ * Stores mails with their audit entries and jobs. The bills must be locked.
+ *
+ * @throws ApiError quota_exceeded
+ */
 export async function queueBillMails(tx: UserTx, mails: NewBillMail[]): Promise<BillMailRow[]> {
   const rows = await tx.query(insertBillMails(tx, mails));
   for (const { id, bill_id: billId, recipient, language } of mails)
     auditLater(tx, 'bill.mail_queued', billId, { after: { mail_id: id, recipient, language } });
   const jobs = mails.map(({ id: mailId }) => ({ tenantId: tx.tenantId, mailId }));
   tx.later(addJobs(tx, 'sendBillMail', jobs, { maxAttempts: QUEUE_ATTEMPTS }));
+  await takeQuota(tx, MAILS_PER_DAY, tx.caller, mails.length);
   return rows;
 }

@@ -8,6 +8,7 @@ import { draftRun } from './draft-run.js';
 import { readBillingRun } from './list.js';
 import { publishRun } from './publish-run.js';
 import type { RunOutcome } from './results.js';
+import { sendRun } from './send-run.js';
 import { viewCourier, viewResult, viewTotals } from './view.js';
 
 export function billingRunHandlers({ bulk }: Pick<Deps, 'bulk'>) {
@@ -24,12 +25,14 @@ export function billingRunHandlers({ bulk }: Pick<Deps, 'bulk'>) {
           viewOutcome('drafted', await bulk.limitReport(ctx.caller, () => draftRun(ctx, input))),
         publish: async (input) =>
           viewOutcome('published', await bulk.limitReport(ctx.caller, () => publishRun(ctx, input))),
+        send: async (input) =>
+          viewOutcome('queued', await bulk.limitReport(ctx.caller, () => sendRun(ctx, input))),
       });
     },
   } satisfies Partial<Handlers>;
 }
 
-function viewOutcome(done: 'drafted' | 'published', { results, nextAfter }: RunOutcome) {
+function viewOutcome(done: 'drafted' | 'published' | 'queued', { results, nextAfter }: RunOutcome) {
   // With other outcomes too: of a courier with an inconsistent draft, the other drafts were published.
   const bills = results.flatMap((result) => (result.outcome === 'unchanged' ? [] : result.bills));
   const message = `${countOf(bills.length, 'bill')} ${done}.`;

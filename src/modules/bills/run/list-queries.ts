@@ -12,13 +12,14 @@ import {
   type GapsRow,
 } from '../../invoices/public.js';
 import { dueDateOfPublished, type BillStatus } from '../shared/bill-row.js';
+import { isSent } from '../shared/mailed.js';
 import type { MonthPeriod } from './month.js';
 
 export type CourierRow = { courierId: string; courierName: string; courierCode: string };
 
-/** One page of the tenant's couriers by name. */
-export const pageOfCouriers = (ctx: UserScope, page: PageQuery): Sql<CourierRow> =>
-  sql`select c.id as "courierId", c.name as "courierName", c.code as "courierCode"
+/** One page of the tenant's couriers by name, each with the address for its bills. */
+export const pageOfCouriers = (ctx: UserScope, page: PageQuery): Sql<CourierRow & { email: string | null }> =>
+  sql`select c.id as "courierId", c.name as "courierName", c.code as "courierCode", c.email
     from couriers c where ${tenantRows(ctx, 'c')} order by c.name, c.id ${limitTo(page)}`;
 
 export const countOfCouriers = (ctx: UserScope): Sql<{ total: number }> =>
@@ -98,7 +99,8 @@ export const billsOfCouriers = (
       order by b.created_at desc, b.id desc limit ${limit}::int) as b
     order by b.courier_id, b.created_at desc, b.id desc`;
 
-export type CourierSumsRow = { courierId: string; drafts: SumsRow; published: SumsRow };
+/** `sentBills` are the published bills that were sent or are queued. */
+export type CourierSumsRow = { courierId: string; drafts: SumsRow; published: SumsRow; sentBills: number };
 
 /** The bills of the month of each courier that has any. */
 export const sumsOfCouriers = (
@@ -107,7 +109,7 @@ export const sumsOfCouriers = (
   month: MonthPeriod,
 ): Sql<CourierSumsRow> =>
   sql`select b.courier_id as "courierId", ${sumsAsJson(sql`b.status = 'draft'`)} as drafts,
-      ${sumsAsJson(sql`b.status <> 'draft'`)} as published
+      ${sumsAsJson(sql`b.status <> 'draft'`)} as published, count(*) filter (where ${isSent(ctx)})::int as "sentBills"
     from bills b where ${billsOfMonth(ctx, month)} and b.courier_id = any(${courierIds}::uuid[])
     group by b.courier_id`;
 

@@ -1,5 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
+import { isUsable } from '../mails/send.js';
 import {
   billsOfCouriers,
   countOfCouriers,
@@ -25,6 +26,10 @@ export type RunCourier = {
   unbilled: UnbilledRow;
   drafts: SumsRow;
   published: SumsRow;
+  /** The published bills that were sent or are queued. */
+  sentBills: number;
+  /** Whether bills can be sent to the courier. */
+  hasAddress: boolean;
   bills: RunBillRow[];
   disputed: number;
 };
@@ -53,7 +58,7 @@ export function readBillingRun(ctx: UserContext, query: QueryOf<'listBillingRun'
         disputedOfCouriers(tx, ids, month),
       ]);
       const unbilled = await tx.query(ids.map((id) => sumsOfUnbilled(tx, id, month)));
-      const couriers = page.map((courier, index) => {
+      const couriers = page.map(({ email, ...courier }, index) => {
         const { courierId: id } = courier;
         const [own] = unbilled[index] ?? [];
         if (!own) throw new Error('A sum of packages returned no row.');
@@ -63,6 +68,8 @@ export function readBillingRun(ctx: UserContext, query: QueryOf<'listBillingRun'
           unbilled: own,
           drafts: billed?.drafts ?? NONE,
           published: billed?.published ?? NONE,
+          sentBills: billed?.sentBills ?? 0,
+          hasAddress: isUsable(email),
           bills: bills.filter(({ courierId }) => courierId === id),
           disputed: disputed.find(({ courierId }) => courierId === id)?.packages ?? 0,
         };

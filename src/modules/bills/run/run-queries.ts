@@ -23,7 +23,7 @@ export const couriersById = (ctx: UserScope, ids: string[]): Sql<CourierRow> =>
 export const lockCouriers = (ctx: UserScope, ids: string[]): Sql<CourierRow> =>
   sql`${couriersById(ctx, ids)} for no key update`;
 
-type Drafts = {
+type BillsChoice = {
   month: MonthPeriod;
   /** If undefined, those of all couriers. */
   courierIds: string[] | undefined;
@@ -37,7 +37,7 @@ type Drafts = {
  */
 export const lockDraftsOfMonth = (
   ctx: UserScope,
-  { month, courierIds, after, limit }: Drafts,
+  { month, courierIds, after, limit }: BillsChoice,
 ): Sql<RunBillRow> =>
   sql`select ${runBillColumns} from bills b
     where ${allOf(
@@ -47,3 +47,30 @@ export const lockDraftsOfMonth = (
       after !== undefined && sql`b.courier_id > ${after}::uuid`,
     )}
     order by b.courier_id, b.id limit ${limit}::int for update`;
+
+/** How many published bills each courier has in the month, for the couriers that have any, in the order of their ids. */
+export const countsOfPublished = (
+  ctx: UserScope,
+  { month, courierIds, after, limit }: BillsChoice,
+): Sql<{ courierId: string; bills: number }> =>
+  sql`select b.courier_id as "courierId", count(*)::int as bills from bills b
+    where ${allOf(
+      billsOfMonth(ctx, month),
+      sql`b.status <> 'draft'`,
+      courierIds !== undefined && sql`b.courier_id = any(${courierIds}::uuid[])`,
+      after !== undefined && sql`b.courier_id > ${after}::uuid`,
+    )}
+    group by b.courier_id order by b.courier_id limit ${limit}::int`;
+
+/**
+ * The published bills of couriers whose last day is in the month, by courier and id. They are locked until the end of the transaction in
+ * this order, as the sending of a single bill locks it.
+ */
+export const lockPublishedOfMonth = (
+  ctx: UserScope,
+  courierIds: string[],
+  month: MonthPeriod,
+): Sql<RunBillRow> =>
+  sql`select ${runBillColumns} from bills b
+    where ${billsOfMonth(ctx, month)} and b.status <> 'draft' and b.courier_id = any(${courierIds}::uuid[])
+    order by b.courier_id, b.id for update`;

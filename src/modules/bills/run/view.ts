@@ -19,7 +19,7 @@ export const viewTotals = ({
 });
 
 export function viewCourier(run: RunCourier): Schemas['BillingRunCourier'] {
-  const { courier, unbilled, drafts, published } = run;
+  const { courier, unbilled, drafts, published, sentBills } = run;
   return {
     ...recordOf(courier),
     state: stateOf(run),
@@ -27,6 +27,8 @@ export function viewCourier(run: RunCourier): Schemas['BillingRunCourier'] {
     unbilled_amount: Number(unbilled.amount),
     drafts: viewSums(drafts),
     published: viewSums(published),
+    sent_bills: sentBills,
+    unsent_bills: unsentOf(run),
     bills: run.bills.map(viewBill),
     warnings: warningsOf(run),
   };
@@ -37,16 +39,26 @@ function stateOf({ drafts, published }: RunCourier): Schemas['BillingRunCourier'
   return published.bills > 0 ? 'published' : 'nothing';
 }
 
-function warningsOf({ unbilled, disputed }: RunCourier): Schemas['BillingRunWarning'][] {
-  const gaps = unbilled.gaps.map((gap) => ({
-    code: 'rate_gap' as const,
+const unsentOf = ({ published, sentBills }: RunCourier) => published.bills - sentBills;
+
+function warningsOf(run: RunCourier): Schemas['BillingRunWarning'][] {
+  const { unbilled, disputed, hasAddress } = run;
+  const warnings: Schemas['BillingRunWarning'][] = unbilled.gaps.map((gap) => ({
+    code: 'rate_gap',
     packages: gap.packages,
     message: gapWarning(gap),
   }));
-  if (disputed === 0) return gaps;
-  const message = `${countOf(disputed, 'package')}: another courier has announced it too.`;
-  return [...gaps, { code: 'disputed', packages: disputed, message }];
+  if (disputed > 0) {
+    const message = `${countOf(disputed, 'package')}: another courier has announced it too.`;
+    warnings.push({ code: 'disputed', packages: disputed, message });
+  }
+  if (!hasAddress && unsentOf(run) > 0)
+    warnings.push({ code: 'address_missing', packages: 0, message: ADDRESS_MISSING });
+  return warnings;
 }
+
+const ADDRESS_MISSING =
+  'The courier has no usable e-mail address. Set email in its profile before you send its bills.';
 
 const viewSums = ({ bills, amount }: SumsRow): Schemas['BillingRunSums'] => ({
   bills,

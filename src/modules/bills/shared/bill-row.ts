@@ -2,8 +2,13 @@ import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, type FilterScope, type Reader } from '../../../platform/db/filters.js';
 import { columns } from '../../../platform/db/columns.js';
 import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { mailStatus } from './mailed.js';
+
+/** Who reads bills: the caller of a request, or the courier that gets a mail. */
+export type BillScope = FilterScope<Reader>;
 
 export type BillStatus = DataOf<'listCourierBills'>[number]['status'];
+type MailStatus = DataOf<'listBillMails'>[number]['status'];
 
 const BILL = columns('Bill', 'b', [
   'id',
@@ -33,6 +38,7 @@ export type BillRow = Omit<RowOf<typeof BILL>, 'startDate' | 'endDate' | 'status
     status: BillStatus;
     dueDate: string | null;
     isOverdue: boolean;
+    mailStatus: MailStatus | null;
   };
 
 /** The payment terms of a tenant that has set none, and of bills that a release without due dates published. */
@@ -46,11 +52,11 @@ export const dueDateOfPublished = sql`coalesce(b.due_date,
 export const isOverdue = sql`(b.status = 'published' and ${dueDateOfPublished} < (now() at time zone 'UTC')::date)`;
 
 /** The columns of a BillRow, from `bills b` and its `couriers c`. */
-export const billColumns = sql`${BILL}, ${COURIER}, b.total_amount - b.paid_amount as balance,
-  case when b.status <> 'draft' then ${dueDateOfPublished} end as "dueDate", ${isOverdue} as "isOverdue"`;
-
-/** Who reads bills: the caller of a request, or the courier that gets a mail. */
-export type BillScope = FilterScope<Reader>;
+export const billColumns = (
+  ctx: BillScope,
+): Sql => sql`${BILL}, ${COURIER}, b.total_amount - b.paid_amount as balance,
+  case when b.status <> 'draft' then ${dueDateOfPublished} end as "dueDate", ${isOverdue} as "isOverdue",
+  ${mailStatus(ctx)} as "mailStatus"`;
 
 /**
  * The application's own filter on `bills b`: a courier sees only its own bills, and no drafts. Row-level security

@@ -19,18 +19,20 @@ export function countNewTargets({ before, after }: Omit<ProfileChange, 'row'>): 
 
 /**
  * Each webhook contains the courier's `api_token`, which no service token may read (decision 0116). So a service token sends it to no
- * origin that a person has not chosen.
+ * URL that a person has not chosen. The origin is not enough: one host may receive webhooks for many customers, each at its path.
  * @throws ApiError token_not_accepted
  */
-export function assertKnownTargets(change: ProfileChange): void {
+export function assertKnownTargets({ row, before, after }: ProfileChange): void {
   // By the ciphertext: one that cannot be decrypted today can be sent again tomorrow.
-  if (change.row.apiTokenCipher !== null && countNewTargets(change) > 0)
-    throw new ApiError('token_not_accepted', { variant: 'new_origin' });
+  if (row.apiTokenCipher === null) return;
+  const known = new Set([null, ...URLS.map((name) => before[name])]);
+  if (URLS.some((name) => !known.has(after[name])))
+    throw new ApiError('token_not_accepted', { variant: 'new_url' });
 }
 
 /**
- * Returns the URLs that a service token has named and no user has sent since, after a change. A URL of an origin that a user has chosen
- * is none of them.
+ * Returns the URLs that a service token has named and no user has sent since, after a change. A URL that a user has chosen is none of
+ * them.
  * @param isToken whether a service token makes the change
  */
 export function urlsOfTokens(
@@ -39,11 +41,11 @@ export function urlsOfTokens(
   isToken: boolean,
 ): UrlName[] {
   const isOfToken = (name: UrlName) => row.urlsOfTokens.includes(name);
-  const chosen = new Set(URLS.filter((name) => !isOfToken(name)).map((name) => originOf(before[name])));
+  const chosen = new Set(URLS.filter((name) => !isOfToken(name)).map((name) => before[name]));
   return URLS.filter((name) => {
     if (after[name] === null) return false;
     if (sent[name] === undefined) return isOfToken(name);
-    return isToken && !chosen.has(originOf(after[name]));
+    return isToken && !chosen.has(after[name]);
   });
 }
 

@@ -6,7 +6,6 @@ import { markup, type Markup } from '../../../platform/mail/markup.js';
 /** The content of a mail about an account. Each text is one line. */
 export type AccountLetter = {
   subject: string;
-  greeting: string;
   tenantName: string;
   /** What happened, in one or two sentences. */
   summary: string;
@@ -18,6 +17,16 @@ export type AccountLetter = {
 
 const CALL = 'If this was not you, tell your administrator at once.';
 const RESET = 'If this was not you, reset your password and tell your administrator at once.';
+
+/**
+ * Greets without the name: who created the user wrote it, and nobody has confirmed the address. So it would be a text of a
+ * stranger to a stranger, in the name of the warehouse.
+ */
+const GREETING = 'Hello,';
+
+/** Mail readers turn domains and URLs into links. A space after the dot or `://` prevents that. */
+const withoutLinks = (text: string): string =>
+  text.replaceAll(/\.(?=\p{L})|(?<=\bwww)\.|:\/\/(?=\S)/giu, '$& ');
 
 type Words = { subject: string; summary: string; advice: string };
 
@@ -83,12 +92,12 @@ export function toAccountLetter(
 ): AccountLetter {
   const tenantName = oneLine(row.tenantName);
   const facts: AccountLetter['facts'] = [
-    ['Account', `${oneLine(row.username)} at ${tenantName}`],
+    ['Account', `${withoutLinks(oneLine(row.username))} at ${tenantName}`],
     ['Time', `${formatDateTime(row.createdAt)} UTC`],
   ];
   if (row.address) facts.push(['Address', oneLine(row.address)]);
-  if (row.userAgent) facts.push(['Client', oneLine(row.userAgent)]);
-  const common = { greeting: oneLine(row.fullName), tenantName, facts };
+  if (row.userAgent) facts.push(['Client', withoutLinks(oneLine(row.userAgent))]);
+  const common = { tenantName, facts };
   if (row.kind !== 'password_reset_link') {
     const { subject, summary, advice } = WORDS[row.kind];
     return { ...common, subject: `${subject} (${tenantName})`, summary, advice: [advice] };
@@ -114,13 +123,13 @@ export const renderAccountLetter = (letter: AccountLetter) => ({
   html: renderHtml(letter).html,
 });
 
-function renderText({ greeting, summary, facts, advice, tenantName }: AccountLetter): string {
+function renderText({ summary, facts, advice, tenantName }: AccountLetter): string {
   const labelled = facts.map(([label, text]) => `${label.padEnd(10)}${text}`);
-  return `${[`${greeting},`, summary, labelled.join('\n'), ...advice, `--\n${tenantName}`].join('\n\n')}\n`;
+  return `${[GREETING, summary, labelled.join('\n'), ...advice, `--\n${tenantName}`].join('\n\n')}\n`;
 }
 
 // Without links: mail readers turn the page's address into a link themselves, and nothing else.
-const renderHtml = ({ subject, greeting, summary, facts, advice, tenantName }: AccountLetter): Markup =>
+const renderHtml = ({ subject, summary, facts, advice, tenantName }: AccountLetter): Markup =>
   markup`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -128,7 +137,7 @@ const renderHtml = ({ subject, greeting, summary, facts, advice, tenantName }: A
 <title>${subject}</title>
 </head>
 <body style="margin:0;padding:24px 16px;background:#ffffff;color:#1f2328;font:15px/1.5 Arial,Helvetica,sans-serif;overflow-wrap:anywhere">
-<p dir="auto">${greeting},</p>
+<p>${GREETING}</p>
 <p>${summary}</p>
 <table role="presentation" cellpadding="2" cellspacing="0" border="0">
 ${facts.map(toFact)}

@@ -12,7 +12,7 @@ const ACCOUNT_MAIL = columns('AccountMail', 'mail', [
   'secretCipher',
   'createdAt',
 ]);
-const USER = columns('User', 'u', ['username', 'fullName']);
+const USER = columns('User', 'u', ['username']);
 const TENANT = columns('Tenant', 't', { tenantName: 'name', tenantSlug: 'slug' });
 
 export type AccountMailKind =

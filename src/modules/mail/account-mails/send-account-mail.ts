@@ -1,7 +1,8 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { Jobs } from '../../../platform/queue/jobs.js';
 import { toAccountLetter, renderAccountLetter } from './letter.js';
-import { isAddress, type Message } from '../../../platform/mail/mime.js';
+import { isAddress } from '../../../platform/mail/address.js';
+import type { Message } from '../../../platform/mail/mime.js';
 import { selectAccountMail } from './queries.js';
 import { sendMail, type Mail, type MailDeps } from '../delivery/send-mail.js';
 
@@ -39,7 +40,7 @@ async function compose(
   return {
     id,
     senderName: letter.tenantName,
-    recipient: { name: letter.greeting, address: row.recipient },
+    recipient: { name: '', address: row.recipient },
     date: new Date(),
     ...renderAccountLetter(letter),
   };

@@ -1,6 +1,7 @@
 import type { Jobs } from '../../../platform/queue/jobs.js';
 import { sendMail, type MailDeps, type Mail } from '../delivery/send-mail.js';
-import { isAddress, type Message } from '../../../platform/mail/mime.js';
+import { isAddress } from '../../../platform/mail/address.js';
+import type { Message } from '../../../platform/mail/mime.js';
 import { toLetter } from './letter.js';
 import { selectCargo, selectMailData, selectTotals } from './queries.js';
 import { render } from './render.js';

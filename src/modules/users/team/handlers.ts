@@ -36,35 +36,37 @@ export function teamHandlers(deps: Deps) {
       /** As in `manageUsers`. */
       const confirmed = <Result>(password: string | undefined, work: (settle?: Settle) => Promise<Result>) =>
         confirmAccess(ctx, confirmationOf(password), work);
-      return byAction<typeof body, Promise<Managed>>(body, {
-        create: async ({ username, full_name: fullName, email, current_password: password, ...place }) => {
-          const input = { username, fullName, email, ...requestedRole(place) };
-          const created = await confirmed(password, (settle) => createMember(ctx, deps, input, settle));
-          return replyWithCredential('User created. The password is shown only once.', created);
-        },
-        update: async ({ user_id: id, full_name: fullName, email, current_password: password }) =>
-          replyWithMember(
-            'User changed.',
-            await updateMember(ctx, id, { fullName, email }, confirmationOf(password)),
-          ),
-        change_role: async ({ user_id: id, current_password: password, ...place }) =>
-          replyWithMember(
-            'Role changed.',
-            await confirmed(password, (settle) => changeTeamRole(ctx, id, requestedRole(place), settle)),
-          ),
-        disable: async ({ user_id: id }) =>
-          replyWithMember('User disabled.', await setMemberActive(ctx, id, false)),
-        enable: async ({ user_id: id, current_password: password }) =>
-          replyWithMember(
-            'User enabled.',
-            await confirmed(password, (settle) => setMemberActive(ctx, id, true, settle)),
-          ),
-        reset_password: async ({ user_id: id, current_password: password }) =>
-          replyWithCredential(
-            'New one-time password created. It is shown only once.',
-            await confirmed(password, (settle) => resetMemberPassword(ctx, deps, id, settle)),
-          ),
-      });
+      const manage = () =>
+        byAction<typeof body, Promise<Managed>>(body, {
+          create: async ({ username, full_name: fullName, email, current_password: password, ...place }) => {
+            const input = { username, fullName, email, ...requestedRole(place) };
+            const created = await confirmed(password, (settle) => createMember(ctx, deps, input, settle));
+            return replyWithCredential('User created. The password is shown only once.', created);
+          },
+          update: async ({ user_id: id, full_name: fullName, email, current_password: password }) =>
+            replyWithMember(
+              'User changed.',
+              await updateMember(ctx, id, { fullName, email }, confirmationOf(password)),
+            ),
+          change_role: async ({ user_id: id, current_password: password, ...place }) =>
+            replyWithMember(
+              'Role changed.',
+              await confirmed(password, (settle) => changeTeamRole(ctx, id, requestedRole(place), settle)),
+            ),
+          disable: async ({ user_id: id }) =>
+            replyWithMember('User disabled.', await setMemberActive(ctx, id, false)),
+          enable: async ({ user_id: id, current_password: password }) =>
+            replyWithMember(
+              'User enabled.',
+              await confirmed(password, (settle) => setMemberActive(ctx, id, true, settle)),
+            ),
+          reset_password: async ({ user_id: id, current_password: password }) =>
+            replyWithCredential(
+              'New one-time password created. It is shown only once.',
+              await confirmed(password, (settle) => resetMemberPassword(ctx, deps, id, settle)),
+            ),
+        });
+      return deps.bulk.limitTeam(ctx.caller, manage);
     },
   } satisfies Partial<Handlers>;
 }

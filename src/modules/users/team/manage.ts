@@ -128,7 +128,8 @@ const auditedPlace = ({ role, courierId, isCourierOwner }: Placed) => ({
  * Changes the name or the e-mail address of a user of the team. A change of the address is confirmed, as in `updateUser`. The user is
  * looked up first: the question for the password tells nothing about the users of others.
  *
- * @throws ApiError validation_failed, permission_denied, own_account, user_not_found, password_wrong, too_many_attempts, overloaded
+ * @throws ApiError validation_failed, permission_denied, own_account, user_not_found, password_wrong, too_many_attempts, overloaded,
+ *   quota_exceeded
  */
 export async function updateMember(
   ctx: PersonContext,
@@ -138,7 +139,7 @@ export async function updateMember(
 ): Promise<ChangedMember> {
   assertContact(sent);
   const store = (settle?: Settle) =>
-    changeMember(ctx, userId, (tx, stored) => writeContact(tx, stored, sent), settle);
+    changeMember(ctx, userId, (tx, stored) => writeContact(tx, stored, sent, ctx.caller), settle);
   const { email } = await assertManages(ctx, userId);
   if (sent.email === undefined || sent.email === email) return store();
   return confirmAccess(ctx, confirmation, store);
@@ -198,7 +199,7 @@ export async function setMemberActive(
 /**
  * Gives a user of the team a new one-time password.
  *
- * @throws ApiError permission_denied, own_account, user_not_found, overloaded
+ * @throws ApiError permission_denied, own_account, user_not_found, overloaded, quota_exceeded
  */
 export async function resetMemberPassword(
   ctx: PersonContext,
@@ -210,7 +211,7 @@ export async function resetMemberPassword(
   const { password, passwordHash } = await issuePassword(ctx.caller, deps, settle);
   let openTokens = 0;
   const reset = async (tx: SystemTx, stored: LockedMember) => {
-    openTokens = await writePassword(tx, stored, passwordHash);
+    openTokens = await writePassword(tx, stored, passwordHash, ctx.caller);
     return true;
   };
   const { user } = await changeMember(ctx, userId, reset, settle);

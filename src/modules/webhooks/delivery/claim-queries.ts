@@ -6,6 +6,7 @@ import { once, raw, sql, type RowOf, type Sql } from '../../../platform/db/state
 import { wakeDeliveryQueuesWhenDue, type DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
 import type { EventRow } from '../events/event-view.js';
+import { usedBudget, type ExchangeBudget } from '../exchanges/exchange-queries.js';
 
 /** The lifetime of a claim: the timeout of an attempt, and time to record its result. */
 const CLAIM_SECONDS = 30;
@@ -25,13 +26,14 @@ export type TargetRow = RowOf<typeof COURIER> & {
   isPaused: boolean;
   /** The database's clock. */
   now: Date;
-};
+} & ExchangeBudget;
 
 export function selectTarget(ctx: SystemScope, queue: DeliveryQueue): Sql<TargetRow> {
   return once`
     select c.${raw(`api_url_${queue.endpoint}`)} as url, c.${raw(`${queue.endpoint}_format`)} as format,
       ${COURIER},
-      coalesce(e.paused_at is not null, false) as "isPaused", clock_timestamp() as now
+      coalesce(e.paused_at is not null, false) as "isPaused", clock_timestamp() as now,
+      ${usedBudget(ctx, queue)}
     from couriers c
     left join webhook_endpoints e on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = ${queue.endpoint}
       and ${tenantRows(ctx, 'e')}

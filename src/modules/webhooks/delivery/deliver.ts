@@ -5,6 +5,7 @@ import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import { writeBodies, type Message } from './bodies.js';
 import { failPendingDeliveries, wakeWhenDue, type ClaimedRow } from './claim-queries.js';
+import type { ExchangeBudget } from '../exchanges/exchange-queries.js';
 import { attempt, openSender, type EndedAttempt, type Sender, type Target } from './send.js';
 import { postponeDeliveries, type Postponed } from './settle-queries.js';
 import { settleThenClaim } from './settle.js';
@@ -26,7 +27,13 @@ const MAX_RUN_MS = 15_000;
 const POLL_MS = 250;
 
 /** A delivery queue, and a function that creates a context for each of its transactions. */
-type QueueRun = { queue: DeliveryQueue; newContext: () => SystemContext; exchangeDays: number };
+type QueueRun = {
+  queue: DeliveryQueue;
+  newContext: () => SystemContext;
+  exchangeDays: number;
+  /** As the run last read it. */
+  budget: ExchangeBudget;
+};
 
 /** A claimed delivery that waits for a free request. */
 type Waiting = { sender: Sender; message: Message; claimedMs: number };
@@ -59,7 +66,8 @@ type Requests = {
 export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<void> {
   const caller: SystemCaller = { kind: 'system', tenantId: queue.tenantId };
   const newContext = () => makeContext(deps.db, caller, BACKGROUND);
-  const run = { queue, newContext, exchangeDays: deps.config.webhookExchangeDays };
+  const { webhookExchangeDays: exchangeDays } = deps.config;
+  const run = { queue, newContext, exchangeDays, budget: { usedBytes: 0, hasFailure: false } };
   const runEndsMs = performance.now() + MAX_RUN_MS;
   const requests: Requests = {
     waiting: [],
@@ -157,13 +165,16 @@ async function halfEnded(requests: Requests): Promise<void> {
  * its pending deliveries fail.
  */
 async function settleAndClaim(
-  { queue, newContext, exchangeDays }: QueueRun,
+  run: QueueRun,
   requests: Requests,
   room: number,
 ): Promise<{ target: Target | undefined; deliveries: ClaimedRow[] }> {
+  const { queue, newContext, exchangeDays, budget } = run;
   await postpone(newContext(), requests.postponed.splice(0));
   const ended = requests.results.splice(0);
-  const [[row], claimed] = await settleThenClaim(newContext(), queue, ended, { room, exchangeDays });
+  const settling = { room, exchangeDays, budget };
+  const [[row], claimed] = await settleThenClaim(newContext(), queue, ended, settling);
+  if (row) run.budget = row;
   const target = row?.url && row.isActive ? { ...row, url: row.url } : undefined;
   if (!target || target.isPaused) {
     const ctx = newContext();

@@ -1,7 +1,7 @@
 import type { components } from '../../../../generated/contract.js';
 import type { OutboundReply } from '../../../platform/outbound/client.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
-import { maskSecrets } from './exchange.js';
+import { maskSecrets } from '../exchanges/exchange.js';
 import type { AttemptResult } from './settle-queries.js';
 
 const MAX_STORED_CHARACTERS = 1_024;

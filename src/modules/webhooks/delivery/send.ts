@@ -5,7 +5,7 @@ import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import type { Message } from './bodies.js';
 import type { TargetRow } from './claim-queries.js';
-import { readExchange, type Exchange } from './exchange.js';
+import { readExchange, type Exchange } from '../exchanges/exchange.js';
 import { observeAttempt, type AttemptObservers } from './observe.js';
 import { readOutcome, type Called } from './outcome.js';
 import type { AttemptResult, Postponed } from './settle-queries.js';

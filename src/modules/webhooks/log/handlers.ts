@@ -3,12 +3,14 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import { pageBeforeReply } from '../../../platform/contract/page-reply.js';
 import { reply } from '../../../platform/contract/reply.js';
 import { byAction, type BodyOf, type ReplyOf } from '../../../platform/contract/types.js';
+import type { BulkLimits } from '../../../platform/limits/bulk-limits.js';
+import type { Deps } from '../../dependencies.js';
 import { readFeed } from '../events/feed.js';
-import { recoverSince, redeliverMatchingDeliveries } from './recovery.js';
+import { countMatchingDeliveries, recoverSince, redeliverMatchingDeliveries } from './recovery.js';
 import { redeliver, sendTest, listDeliveries, readDelivery } from './resend.js';
 import { viewDelivery, viewFeed, viewRecovery, viewResent } from './view.js';
 
-export function webhookHandlers() {
+export function webhookHandlers({ bulk }: Pick<Deps, 'bulk'>) {
   return {
     listWebhookDeliveries: async ({ ctx, query }) =>
       pageBeforeReply(await listDeliveries(ctx, query), ['delivery', 'deliveries'], viewDelivery),
@@ -17,13 +19,17 @@ export function webhookHandlers() {
       return reply('Delivery found.', { ...viewDelivery(delivery), exchanges });
     },
     listEvents: async ({ ctx, query }) => viewFeed(await readFeed(ctx, query)),
-    manageWebhookDeliveries: ({ ctx, body }) => manage(ctx, body),
+    manageWebhookDeliveries: ({ ctx, body }) => manage(ctx, body, bulk),
   } satisfies Partial<Handlers>;
 }
 
 type Managed = ReplyOf<'manageWebhookDeliveries'>;
 
-function manage(ctx: UserContext, body: BodyOf<'manageWebhookDeliveries'>): Promise<Managed> {
+function manage(
+  ctx: UserContext,
+  body: BodyOf<'manageWebhookDeliveries'>,
+  bulk: BulkLimits,
+): Promise<Managed> {
   return byAction<typeof body, Promise<Managed>>(body, {
     redeliver: async (input) => {
       const resent = await redeliver(ctx, input);
@@ -38,6 +44,8 @@ function manage(ctx: UserContext, body: BodyOf<'manageWebhookDeliveries'>): Prom
     },
     recover_since: async (input) => viewRecovery(await recoverSince(ctx, input)),
     redeliver_matching: async (input) =>
-      viewRecovery(await redeliverMatchingDeliveries(ctx, input), input.dry_run),
+      input.dry_run
+        ? viewRecovery(await bulk.limitReport(ctx.caller, () => countMatchingDeliveries(ctx, input)), true)
+        : viewRecovery(await redeliverMatchingDeliveries(ctx, input)),
   });
 }

@@ -55,8 +55,8 @@ export const exchangesOf = (ctx: UserScope, deliveryId: string): Sql<ExchangeRow
   sql`
     select x.number::int as number, jsonb_build_object('url', x.url, 'headers', x.request_headers, 'body', x.request_body,
         'body_bytes', x.request_bytes) as request,
-      case when x.response_body is not null then jsonb_build_object('headers', x.response_headers, 'body', x.response_body,
-        'is_cut', x.response_is_cut) end as response
+      case when x.response_body is not null then jsonb_build_object('headers', x.response_headers,
+        'headers_are_cut', x.response_headers_are_cut, 'body', x.response_body, 'is_cut', x.response_is_cut) end as response
     from webhook_exchanges x where ${ownRows(ctx, 'x')} and x.delivery_id = ${deliveryId}::uuid
     order by x.number`;
 

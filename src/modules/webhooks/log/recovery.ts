@@ -9,7 +9,7 @@ import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { targetCourierId } from '../../couriers/public.js';
 import { lockEndpoints, type Obstacles } from './endpoints.js';
 import { countMatching, redeliverMatching, type RedeliveryFilter } from './redeliver-queries.js';
-import { recoverEvents, type Obstacle } from './resend-queries.js';
+import { recoverEvents, selectEndpoints, type Obstacle } from './resend-queries.js';
 
 type Input<Action> = Extract<BodyOf<'manageWebhookDeliveries'>, { action: Action }>;
 type Counts = { selected: number; queued: number; pending: number };
@@ -49,7 +49,46 @@ export async function recoverSince(ctx: UserContext, input: Input<'recover_since
 }
 
 /**
- * Sends the events of the matching deliveries again, all or none. A dry run only counts them.
+ * Counts the events of the matching deliveries without a lock, because it may read all deliveries of the courier.
+ * @throws ApiError validation_failed, courier_not_found
+ */
+export async function countMatchingDeliveries(
+  ctx: UserContext,
+  input: Input<'redeliver_matching'>,
+): Promise<Recovery> {
+  const filter = toFilter(input, targetCourierId(ctx.caller, input.courier_id));
+  const [urls, counted] = await ctx.read([
+    selectEndpoints(ctx, filter.courierId),
+    countMatching(ctx, filter, MAX_RECOVERED),
+  ]);
+  if (urls.length === 0) throw new ApiError('courier_not_found');
+  assertNotTooMany(counted);
+  const of = (name: Endpoint): Recovered => ({
+    selected: selectedOf(counted, name),
+    queued: 0,
+    pending: 0,
+    skipped: urls.find(({ endpoint }) => endpoint === name)?.obstacle ?? null,
+  });
+  const endpoints = { add_package: of('add_package'), update_package: of('update_package') };
+  return { since: filter.from, endpoints, hasMore: false };
+}
+
+type Counted = { endpoint: Endpoint; selected: number }[];
+
+const selectedOf = (counted: Counted, name: Endpoint): number =>
+  counted.find(({ endpoint }) => endpoint === name)?.selected ?? 0;
+
+/** @throws ApiError validation_failed */
+function assertNotTooMany(counted: Counted): void {
+  if (counted.reduce((sum, { selected }) => sum + selected, 0) > MAX_RECOVERED)
+    throw new ApiError('validation_failed', {
+      variant: 'too_many_webhooks',
+      args: { limit: MAX_RECOVERED },
+    });
+}
+
+/**
+ * Sends the events of the matching deliveries again, all or none.
  * @throws ApiError validation_failed, courier_not_found, quota_exceeded
  */
 export async function redeliverMatchingDeliveries(
@@ -61,18 +100,10 @@ export async function redeliverMatchingDeliveries(
   return ctx.write(async (tx) => {
     const obstacles = await lockEndpoints(tx, courierId);
     const counted = await tx.query(countMatching(ctx, filter, MAX_RECOVERED));
-    const selectedOf = (name: Endpoint) => counted.find(({ endpoint }) => endpoint === name)?.selected ?? 0;
-    const total = counted.reduce((sum, { selected }) => sum + selected, 0);
-    if (total > MAX_RECOVERED)
-      throw new ApiError('validation_failed', {
-        variant: 'too_many_webhooks',
-        args: { limit: MAX_RECOVERED },
-      });
-    if (input.dry_run)
-      return { since: filter.from, endpoints: countedOnly(obstacles, selectedOf), hasMore: false };
+    assertNotTooMany(counted);
     const open = openOf(obstacles);
     // Checked before the write, because rolled-back rows would still take space in the table.
-    const wanted = open.reduce((sum, endpoint) => sum + selectedOf(endpoint), 0);
+    const wanted = open.reduce((sum, endpoint) => sum + selectedOf(counted, endpoint), 0);
     await assertQuota(tx, RECOVERED, courierId, Math.max(wanted, 1));
     const rows = await tx.query(redeliverMatching(ctx, filter, open));
     const endpoints = await settleRecovery(tx, obstacles, {
@@ -81,7 +112,7 @@ export async function redeliverMatchingDeliveries(
       request: filter,
       countsOf(endpoint) {
         const { queued = 0, pending = 0 } = rows.find((row) => row.endpoint === endpoint) ?? {};
-        return { selected: selectedOf(endpoint), queued, pending };
+        return { selected: selectedOf(counted, endpoint), queued, pending };
       },
     });
     return { since: filter.from, endpoints, hasMore: false };
@@ -96,20 +127,6 @@ function toFilter(input: Input<'redeliver_matching'>, courierId: string): Redeli
   if (to !== null && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
   const { endpoint = null, type = null, status = null, package_id: packageId = null } = input;
   return { courierId, from, to, endpoint, type, status, packageId };
-}
-
-/** What would be sent to each URL. */
-function countedOnly(
-  obstacles: Obstacles,
-  selectedOf: (endpoint: Endpoint) => number,
-): Recovery['endpoints'] {
-  const of = (endpoint: Endpoint): Recovered => ({
-    selected: selectedOf(endpoint),
-    queued: 0,
-    pending: 0,
-    skipped: obstacles.get(endpoint) ?? null,
-  });
-  return { add_package: of('add_package'), update_package: of('update_package') };
 }
 
 /** The URLs that can be sent to. */

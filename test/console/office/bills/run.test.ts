@@ -1,76 +1,21 @@
 import { expect } from '@jest/globals';
-import type { Page } from 'playwright-core';
-import { makeBilling } from '../../../support/builders/billing.js';
 import { findingsOf } from '../../../support/console/browser.js';
 import { consoleSuite } from '../../../support/console/suite.js';
+import { COURIERS, dialogOf, draftAll, EACH, makeRunPage, money, monthBefore, result } from './run-page.js';
 
 const { it, service } = consoleSuite();
 
-/** A step drafts 25, so that a run of all has more than one. */
-const COURIERS = 28;
-/** Two parcels of 5 lb, 12.00 USD each, and 7.5 percent tax. */
-const EACH = 25.8;
-
-/** The month so many months before this one, in UTC. */
-const monthBefore = (months: number) => {
-  const now = new Date();
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months)).toISOString().slice(0, 7);
-};
-
-/** Creates couriers with two parcels each in a month. */
-async function couriersIn(month: string, many = COURIERS): Promise<string[]> {
-  const billing = makeBilling(service());
-  const ids: string[] = [];
-  for (let index = 0; index < many; index += 1) {
-    const id = await billing.newCourier();
-    const parcel = { weight: '5', receivedAt: `${month}-15T12:00:00Z` };
-    await billing.addPackages(id, [parcel, parcel]);
-    ids.push(id);
-  }
-  return ids;
-}
-
-const billsIn = async (month: string, couriers: string[]) => {
-  const { rows } = await service().owner.query<{ status: string; usd: number; packages: number }>(
-    `select status, total_amount::float as usd, total_packages as packages from bills
-     where courier_id = any($1) and to_char(end_date, 'YYYY-MM') = $2`,
-    [couriers, month],
-  );
-  return rows;
-};
-
-const totals = async (month: string) => {
-  const { body } = await service().call('listBillingRun', { as: 'manager', query: { month, limit: 100 } });
-  return body as unknown as {
-    data: { unbilled_packages: number; unbilled_amount: number; drafts: { bills: number } }[];
-    meta: { total_records: number; totals: { drafts: { bills: number; amount: number } } };
-  };
-};
-
-const money = (value: number) =>
-  new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(value);
-
-const result = (page: Page) => page.getByTestId('run');
-const open = async (page: Page, month: string) => {
-  await page.goto(`${service().url}/console/bills/run?month=${month}`);
-  await page.getByRole('table', { name: 'Billing run' }).waitFor();
-};
-const dialogOf = (page: Page, name: RegExp) => page.getByRole('dialog', { name });
-
-/** Opens the dialog of all drafts, and fills it in. */
-async function draftAll(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Draft all' }).click();
-  const dialog = dialogOf(page, /^Draft /);
-  await dialog.getByLabel('Service').fill('Air standard');
-  await dialog.getByRole('button', { name: /^Draft bills: / }).click();
-  await dialog.waitFor({ state: 'detached' });
-}
+const { couriersIn, billsIn, totals, toSend, mailedOf, open } = makeRunPage(service);
 
 it(
-  'bills the last month of all couriers with at most 12 clicks from Home',
+  'bills the last month of all couriers, and sends the bills, with at most 12 clicks from Home',
   async (page) => {
     const month = monthBefore(1);
     const couriers = await couriersIn(month);
+    const [nowhere = '', ...reachable] = couriers;
+    await service().owner.query(`update couriers set email = 'billing@quay.example' where id = any($1)`, [
+      reachable,
+    ]);
     await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
     await page.evaluate(
       `globalThis.clicks = 0; addEventListener('click', ({ isTrusted }) => { if (isTrusted) clicks += 1 }, true)`,
@@ -100,13 +45,30 @@ it(
     await result(page)
       .getByText(`Done. Published: ${drafted.bills}, ${money(drafted.amount)} USD.`)
       .waitFor();
+
+    // Those of the demo data may have bills too.
+    const { bills, couriers: many, without, sent } = await toSend(month);
+    await page.getByRole('button', { name: 'Send all' }).click();
+    const sending = dialogOf(page, /^Send /);
+    await sending.getByText(`Bills: ${bills}. Couriers: ${many}.`).waitFor();
+    await sending.getByText(`Couriers without a usable address, which are left out: ${without}.`).waitFor();
+    expect(without).toBeGreaterThan(0);
+    expect(sent).toBe(0);
+    expect(await findingsOf(page)).toEqual([]);
+    await sending.getByRole('button', { name: `Send bills: ${bills}` }).click();
+    await result(page)
+      .getByText(`Done. Mails queued: ${bills}. Unchanged: 0. Refused: ${without}.`)
+      .waitFor();
+    await result(page).getByText('No usable e-mail address.').first().waitFor();
     const clicks = await page.evaluate<number>('clicks');
     expect(clicks).toBeGreaterThan(0);
     expect(clicks).toBeLessThanOrEqual(12);
 
-    const bills = await billsIn(month, couriers);
-    expect(bills).toHaveLength(COURIERS);
-    expect(bills).toEqual(bills.map(() => ({ status: 'published', usd: EACH, packages: 2 })));
+    const billed = await billsIn(month, couriers);
+    expect(billed).toHaveLength(COURIERS);
+    expect(billed).toEqual(billed.map(() => ({ status: 'published', usd: EACH, packages: 2 })));
+    expect(await mailedOf(couriers)).toEqual(reachable.toSorted());
+    expect(await mailedOf([nowhere])).toEqual([]);
     // The list is loaded again, and each number leads to the bill.
     await page
       .getByRole('table', { name: 'Billing run' })
@@ -116,7 +78,7 @@ it(
     await page.getByRole('heading', { level: 1, name: /^INV-\d+ · Courier / }).waitFor();
     await page.goBack();
     // The result is still there.
-    await result(page).getByText('Done. Published').waitFor();
+    await result(page).getByText('Done. Mails queued').waitFor();
     await result(page).getByRole('button', { name: 'Close the result' }).click();
     await result(page).waitFor({ state: 'detached' });
   },
@@ -200,6 +162,8 @@ it(
     await page.getByTestId('toasts').getByText('Nothing to draft').waitFor();
     await page.getByRole('button', { name: 'Publish all' }).click();
     await page.getByTestId('toasts').getByText('Nothing to publish').waitFor();
+    await page.getByRole('button', { name: 'Send all' }).click();
+    await page.getByTestId('toasts').getByText('Nothing to send').waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
   },
   'manager',

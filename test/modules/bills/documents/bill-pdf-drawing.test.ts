@@ -139,6 +139,7 @@ describe('PDF worker', () => {
       dueDate: '2026-12-01',
       storedDueDate: '2026-12-01',
       isOverdue: false,
+      mailStatus: null,
     },
     lines: [],
     payments: [],

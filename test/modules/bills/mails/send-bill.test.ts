@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { newBill, tally } from '../../../support/builders/billing.js';
 import { UNKNOWN_ID, withBilling } from '../billing-calls.js';
 import { makeMailCalls } from './mail-calls.js';
@@ -115,6 +116,47 @@ describe('sending a bill', () => {
     expect((await call()).data).toEqual((await call()).data);
     expect(await listed(billId)).toHaveLength(1);
   });
+});
+
+test('sends a bill at most five times within 24 hours, also if the mails fail', async () => {
+  const billId = await published(await newRecipient(ADDRESS));
+  for (let n = 0; n < 5; n += 1) {
+    await send(billId, { again: true }).ok();
+    await billing.rows("update bill_mails set status = 'failed', settled_at = now() where bill_id = $1", [
+      billId,
+    ]);
+  }
+  await expectNothingWritten(async () => {
+    for (const extra of [{}, { again: true }]) {
+      const refusal = await send(billId, extra).refused(409, 'bill_already_sent');
+      expect(refusal.message).toMatch(/^Bill INV-\d+ was mailed 5 times within 24 hours\./);
+    }
+  });
+  await billing.rows("update bill_mails set created_at = now() - interval '25 hours' where bill_id = $1", [
+    billId,
+  ]);
+  await send(billId).ok();
+});
+
+test('a user of the staff sends at most 1,000 bills per day', async () => {
+  const setUsed = (used: number) =>
+    billing.rows(
+      `insert into principal_quotas (tenant_id, principal_kind, principal_id, kind, period_start, used)
+       values ($1, 'user', $2, 'bill_mails', date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', $3)
+       on conflict (tenant_id, principal_kind, principal_id, kind, period_start) do update set used = $3`,
+      [DEMO.tenants.demo, DEMO.users.manager, used],
+    );
+  const billIds: string[] = [];
+  for (let n = 0; n < 2; n += 1) billIds.push(await published(await newRecipient(ADDRESS)));
+  const [first = '', second = ''] = billIds;
+  await setUsed(999);
+  await send(first).ok();
+  await expectNothingWritten(async () => {
+    const refusal = await send(second).refused(429, 'quota_exceeded');
+    expect(refusal.message).toContain('1000 mails with bills per day');
+  });
+  await send(second, {}, 'admin').ok();
+  await setUsed(0);
 });
 
 test('the log has pages', async () => {

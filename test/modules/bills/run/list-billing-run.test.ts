@@ -10,7 +10,7 @@ const { TWO } = DEMO.couriers;
 
 const fixture = withBilling();
 const { api, service, billing } = fixture;
-const { draft, publish } = makeRunCalls(fixture);
+const { draft, publish, send, insertDrafts } = makeRunCalls(fixture);
 
 async function rowOf(courierId: string, month = MONTH) {
   const { data: rows } = await api.as('manager').listBillingRun({ month, limit: 100 }).ok();
@@ -82,6 +82,36 @@ describe('the couriers of a billing run', () => {
     expect((await rowOf(rival))?.warnings).toEqual([]);
   });
 
+  test('have the numbers of bills that were sent and not sent, and a warning if the address is missing', async () => {
+    const courierId = await billing.newCourier();
+    await insertDrafts(courierId, 1);
+    const figures = async () => {
+      const { sent_bills: sent, unsent_bills: unsent, warnings = [] } = (await rowOf(courierId)) ?? {};
+      return [sent, unsent, warnings.map(({ code, packages }) => `${code} ${packages}`)];
+    };
+    const setMails = (status: string) =>
+      service().owner.query('update bill_mails set status = $2, settled_at = now() where courier_id = $1', [
+        courierId,
+        status,
+      ]);
+    expect(await figures()).toEqual([0, 0, []]);
+    await publish({ courier_ids: [courierId] }).ok();
+    expect(await figures()).toEqual([0, 1, ['address_missing 0']]);
+    await service().owner.query(`update couriers set email = 'billing@quay.example' where id = $1`, [
+      courierId,
+    ]);
+    expect(await figures()).toEqual([0, 1, []]);
+    await send({ courier_ids: [courierId] }).ok();
+    await insertDrafts(courierId, 2);
+    await publish({ courier_ids: [courierId] }).ok();
+    expect(await figures()).toEqual([1, 2, []]);
+    await setMails('failed');
+    expect(await figures()).toEqual([0, 3, []]);
+    await setMails('sent');
+    await service().owner.query('update couriers set email = null where id = $1', [courierId]);
+    expect(await figures()).toEqual([1, 2, ['address_missing 0']]);
+  });
+
   test('are listed by name, with the sums over all couriers on each page', async () => {
     const { meta: before } = await api.as('manager').listBillingRun({ month: MONTH }).ok();
     const courierId = await billing.newCourier();
@@ -117,12 +147,13 @@ describe('the couriers of a billing run', () => {
     },
   );
 
-  test('are read, drafted and published by administrators and managers only', async () => {
+  test('are read, drafted, published and sent by administrators and managers only', async () => {
     await api.anonymous.listBillingRun({ month: MONTH }).refused(401, 'token_missing');
     for (const as of ['warehouse', 'iex']) {
       await api.as(as).listBillingRun({ month: MONTH }).refused(403, 'permission_denied');
       await draft({}, as).refused(403, 'permission_denied');
       await publish({}, as).refused(403, 'permission_denied');
+      await send({}, as).refused(403, 'permission_denied');
     }
   });
 });
@@ -135,7 +166,7 @@ describe.each([
 ] as const)('a billing run with %s', (_name, options) => {
   const other = withService(options);
 
-  test("shows, drafts and publishes nothing of another tenant's couriers", async () => {
+  test("shows, drafts, publishes and sends nothing of another tenant's couriers", async () => {
     const month = '2024-07';
     const list = (as: string) => other.api.as(as).listBillingRun({ month }).ok();
     const { owner } = other.service();
@@ -161,6 +192,7 @@ describe.each([
       for (const body of [
         { action: 'draft', service_type: 'Air', ...run },
         { action: 'publish', ...run },
+        { action: 'send', ...run },
       ] as const) {
         const { results } = (await other.api.as('admin').manageBillingRun(body).ok()).data;
         const own = results.filter(({ courier_id: courierId }) => courierId === TWO);
@@ -173,5 +205,19 @@ describe.each([
     expect(published.data.results).toMatchObject([
       { courier_id: TWO, outcome: 'published', bills: [{ bill_id: id }] },
     ]);
+
+    // Published now, with an address.
+    await owner.query(`update couriers set email = 'billing@two.example' where id = $1`, [TWO]);
+    const run = { action: 'send', month, again: true } as const;
+    for (const body of [run, { ...run, courier_ids: [TWO] }]) {
+      const { results } = (await other.api.as('admin').manageBillingRun(body).ok()).data;
+      expect(results.flatMap(({ bills }) => bills.map(({ bill_id: each }) => each))).not.toContain(id);
+    }
+    const mails = async () =>
+      (await owner.query('select tenant_id from bill_mails where bill_id = $1', [id])).rows;
+    expect(await mails()).toEqual([]);
+    await other.api.as('two/admin').manageBillingRun(run).ok();
+    expect(await mails()).toEqual([{ tenant_id: DEMO.tenants.two }]);
+    expect((await list('two/admin')).data).toMatchObject([{ sent_bills: 1, unsent_bills: 0 }]);
   });
 });

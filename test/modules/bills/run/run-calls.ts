@@ -7,6 +7,7 @@ export const MONTH = '2024-05';
 
 export type RunResult = DataOf<'manageBillingRun'>['results'][number];
 type Extra = Partial<Pick<BodyOf<'manageBillingRun'>, 'courier_ids' | 'after'>>;
+type SendExtra = Extra & { again?: boolean; language?: 'en' | 'es' };
 
 /** Calls for billing runs of May 2024, the month of the packages of `addPackages`. */
 export function makeRunCalls({ api, service }: Pick<Fixture, 'api' | 'service'>) {
@@ -16,6 +17,9 @@ export function makeRunCalls({ api, service }: Pick<Fixture, 'api' | 'service'>)
       .manageBillingRun({ action: 'draft', month: MONTH, service_type: 'Air', tax_rate: 7, ...extra });
   const publish = (extra: Extra = {}, as = 'manager') =>
     api.as(as).manageBillingRun({ action: 'publish', month: MONTH, ...extra });
+
+  const send = (extra: SendExtra = {}, as = 'manager') =>
+    api.as(as).manageBillingRun({ action: 'send', month: MONTH, ...extra });
 
   /** Repeats a step until all couriers are done. Returns the results of each request. */
   async function untilDone(step: (extra: Extra) => ReturnType<typeof draft>): Promise<RunResult[][]> {
@@ -61,7 +65,7 @@ export function makeRunCalls({ api, service }: Pick<Fixture, 'api' | 'service'>)
     return rows.map(({ id }) => id);
   }
 
-  return { draft, publish, untilDone, billsOf, insertDrafts };
+  return { draft, publish, send, untilDone, billsOf, insertDrafts };
 }
 
 /** Creates couriers, each with so many packages of 5 lb (12.00 USD) in May 2024. Returns their ids in their order. */

@@ -4,7 +4,7 @@ import { withService } from '../../../support/fixture/with-service.js';
 import { makeDeliveries, PARTNER } from './planted-deliveries.js';
 
 const fixture = withService();
-const { api, db } = fixture;
+const { api, db, service } = fixture;
 const { insertSent, setUrls, pause } = makeDeliveries(fixture);
 
 test('a dry run of redeliver_matching counts what would be sent, and changes nothing', async () => {
@@ -39,4 +39,18 @@ test('a dry run of redeliver_matching counts what would be sent, and changes not
     .as('admin')
     .manageWebhookDeliveries({ ...filter, dry_run: true, courier_id: DEMO.couriers.TWO })
     .refused(404, 'courier_not_found');
+});
+
+test('a dry run neither locks the courier nor waits for its lock', async () => {
+  await setUrls(PARTNER);
+  const client = await service().owner.connect();
+  try {
+    await client.query('begin');
+    await client.query('select from couriers where id = $1 for update', [DEMO.couriers.IEX]);
+    const filter = { action: 'redeliver_matching', from: '2026-01-01 00:00:00', dry_run: true } as const;
+    await api.as('iex').manageWebhookDeliveries(filter).ok();
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
 });

@@ -1,5 +1,6 @@
 import type { Bill } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
+import { loadRunTexts } from '../../../texts/on-use/run.js';
 import { date, dateTime, money, number, t, textOf } from '../../../texts/texts.js';
 import { Heading, Tag } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
@@ -11,6 +12,7 @@ import type { ListColumn } from '../../list/table.js';
 import { BillFiles, BillTag, period } from '../bill-parts.js';
 import { AccountsPage } from './accounts.js';
 import { BillPage } from './bill.js';
+import { MAIL_TINTS } from './mails.js';
 import { MonthPage } from './month.js';
 import { RunPage } from './run/run.js';
 
@@ -38,6 +40,15 @@ const columns = (): ListColumn<Bill>[] => [
     title: t('common.status'),
     cell: ({ status }) => <BillTag status={status} />,
     text: ({ status }) => textOf('officeBill', status),
+  },
+  {
+    id: 'mail_status',
+    title: t('billMail.column'),
+    cell: ({ mail_status }) =>
+      mail_status && (
+        <Tag tint={MAIL_TINTS[mail_status] ?? 'plain'}>{textOf('billMailStatus', mail_status)}</Tag>
+      ),
+    text: ({ mail_status }) => (mail_status ? textOf('billMailStatus', mail_status) : ''),
   },
   { id: 'period', title: t('bills.period'), cell: period, text: period },
   {
@@ -120,8 +131,14 @@ async function load({ filters, page }: ListState, signal: AbortSignal) {
   return { rows: data, total: meta.total_records };
 }
 
+/** The page with its texts. */
+export async function loadBillsPage() {
+  await loadRunTexts();
+  return BillsPage;
+}
+
 /** The bills of all couriers; a bill; the month of one courier or of all before their bills; and what each owes. */
-export function BillsPage() {
+function BillsPage() {
   const argument = officeAddress.value?.argument;
   if (argument === 'month') return <MonthPage />;
   if (argument === 'run') return <RunPage />;

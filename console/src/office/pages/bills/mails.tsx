@@ -9,7 +9,8 @@ import { Choice, Content, Dialog, Problem, Table, Tag } from '../../../ui/parts.
 import { toast } from '../../ui/toasts.js';
 
 const MAILS_SHOWN = 20;
-const TINTS: Record<string, 'good' | 'plain' | 'warn' | 'bad'> = {
+/** By the status of a mail with a bill. */
+export const MAIL_TINTS: Record<string, 'good' | 'plain' | 'warn' | 'bad'> = {
   queued: 'plain',
   sent: 'good',
   failed: 'bad',
@@ -72,7 +73,7 @@ const MailTable = ({ rows }: { rows: BillMail[] }) =>
           title: t('billMail.result'),
           cell: ({ status, error, settled_at }) => (
             <>
-              <Tag tint={TINTS[status] ?? 'plain'}>{textOf('billMailStatus', status)}</Tag>{' '}
+              <Tag tint={MAIL_TINTS[status] ?? 'plain'}>{textOf('billMailStatus', status)}</Tag>{' '}
               {error ?? (settled_at && dateTime(settled_at))}
             </>
           ),

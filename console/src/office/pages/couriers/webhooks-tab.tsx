@@ -73,6 +73,10 @@ function Health({ settings, onTested }: { settings: CourierSettings; onTested: (
   );
 }
 
+/** Returns the fields whose values differ. */
+const changedOf = (from: Record<string, string>, to: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(to).filter(([name, value]) => value !== from[name]));
+
 function Addresses({ settings, onChanged }: Props) {
   const { courier_id } = settings;
   const fields = {
@@ -82,18 +86,13 @@ function Addresses({ settings, onChanged }: Props) {
     add_package_format: String(settings.add_package_format),
     update_package_format: String(settings.update_package_format),
   };
-  const save = (values: typeof fields) =>
-    // The choices below are the formats of the contract.
-    api().couriers.updateSettings({
-      id: courier_id,
-      ...values,
-      add_package_format: values.add_package_format as 'event',
-      update_package_format: values.update_package_format as 'event',
-    });
+  /** Sends only what changes: to send a URL that a service token has set confirms it. */
+  const save = (from: typeof fields, to: typeof fields) =>
+    api().couriers.updateSettings({ id: courier_id, ...changedOf(from, to) });
   const form = useForm(fields, async (values) => {
-    await save(values);
+    await save(fields, values);
     toast(t('courierWebhooks.saved'), async () => {
-      await save(fields);
+      await save(values, fields);
       onChanged();
     });
     onChanged();

@@ -4,7 +4,7 @@ import type { Invoice } from './invoice.js';
 export type InvoiceWriter = (invoice: Invoice) => Promise<Buffer>;
 
 const POOL = {
-  // The handlers' limiter admits as many calls.
+  // The handlers' limiter admits as many calls, and so does the share of mails with bills in the worker.
   maxThreads: 2,
   // An invoice of 10,000 lines takes 120 MB in the worker thread.
   maxHeapMb: 512,

@@ -35,15 +35,7 @@ export const runColumns = (month: string): ListColumn<BillingRunCourier>[] => [
     title: t('run.warnings'),
     cell: ({ warnings, courier_code, courier_id }) =>
       warnings.map((warning) => (
-        <a
-          key={warning.message}
-          class="run-warning"
-          href={
-            warning.code === 'rate_gap'
-              ? officeLink(['couriers', courier_code, 'rates'])
-              : officeLink('announcements', { status: 'flagged', courier: courier_id })
-          }
-        >
+        <a key={warning.message} class="run-warning" href={remedyOf(warning, courier_code, courier_id)}>
           {textOfWarning(warning)}
         </a>
       )),
@@ -87,7 +79,18 @@ export const runColumns = (month: string): ListColumn<BillingRunCourier>[] => [
     text: ({ published }) => published.amount,
     isNumber: true,
   },
+  { id: 'mails', title: t('run.mails'), cell: textOfMails, text: textOfMails },
 ];
+
+const textOfMails = ({ sent_bills: sent, published: { bills } }: BillingRunCourier): string =>
+  bills > 0 ? t('run.sentOf', { sent, bills }) : '';
+
+/** Where a warning is solved. */
+function remedyOf({ code }: BillingRunWarning, courierCode: string, courierId: string): string {
+  if (code === 'rate_gap') return officeLink(['couriers', courierCode, 'rates']);
+  if (code === 'address_missing') return officeLink(['couriers', courierCode]);
+  return officeLink('announcements', { status: 'flagged', courier: courierId });
+}
 
 const TINTS: Record<string, 'good' | 'warn'> = { draft: 'warn', published: 'good', late: 'warn' };
 

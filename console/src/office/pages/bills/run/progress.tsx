@@ -8,19 +8,21 @@ import { closeRun, continueRun, isActive, stopRun, type Run } from './steps.js';
 const TINTS: Record<string, 'good' | 'plain' | 'bad'> = {
   drafted: 'good',
   published: 'good',
+  queued: 'good',
   unchanged: 'plain',
   refused: 'bad',
 };
 
 /** What needs a person comes first, then the courier by name. */
-const ORDER = ['refused', 'drafted', 'published', 'unchanged'];
+const ORDER = ['refused', 'drafted', 'published', 'queued', 'unchanged'];
+
+const TITLES = { draft: 'run.drafting', publish: 'run.publishing', send: 'run.sending' } as const;
+const DONE = { draft: 'run.draftsDone', publish: 'run.publishDone', send: 'run.sendDone' } as const;
 
 /** How far a run is, with a button that stops it after its step; then what happened to each courier, and why. */
 export function RunProgress({ run }: { run: Run }) {
   const { request, state, couriers, results, error } = run;
-  const title = t(request.action === 'draft' ? 'run.drafting' : 'run.publishing', {
-    month: monthName(request.month),
-  });
+  const title = t(TITLES[request.action], { month: monthName(request.month) });
   const rows = results.toSorted(
     (one, other) =>
       ORDER.indexOf(one.outcome) - ORDER.indexOf(other.outcome) ||
@@ -78,7 +80,7 @@ export function RunProgress({ run }: { run: Run }) {
   );
 }
 
-/** The bills that a run has made or published. Those of an unchanged courier were there before. */
+/** The bills that a run has made, published or sent. Those of an unchanged courier were there before. */
 const billsOf = (results: BillingRunResult[]) =>
   results.filter(({ outcome }) => outcome !== 'unchanged').flatMap(({ bills }) => bills);
 
@@ -92,9 +94,10 @@ function textOfState({ request, state, couriers, results }: Run): string {
     refused: results.filter(({ outcome }) => outcome === 'refused').length,
     unchanged: results.filter(({ outcome }) => outcome === 'unchanged').length,
   };
-  if (state === 'done') return t(request.action === 'draft' ? 'run.draftsDone' : 'run.publishDone', values);
+  if (state === 'done') return t(DONE[request.action], values);
   if (state === 'running') return t('run.running', values);
-  return t(state === 'stopping' ? 'run.stopping' : 'run.stopped', values);
+  if (state === 'stopping') return t('run.stopping', values);
+  return t(request.action === 'send' ? 'run.sendStopped' : 'run.stopped', values);
 }
 
 const CourierOf = ({ result: { courier_id, courier_name, courier_code } }: { result: BillingRunResult }) =>

@@ -13,25 +13,31 @@ import { runColumns } from './columns.js';
 import { DraftAllDialog } from './draft-all.js';
 import { daysOf, monthChoices, monthName, monthOfAddress } from './months.js';
 import { RunProgress } from './progress.js';
+import { SendAllDialog } from './send-all.js';
 import {
   canDraft,
   canPublish,
   currentRun,
+  hasUnsent,
   isActive,
   scopeOf,
   scopeOfAll,
   startRun,
-  type RunRequest,
+  type RunAction,
   type Scope,
 } from './steps.js';
 
-type Action = RunRequest['action'];
+const NOTHING = {
+  draft: 'run.nothingToDraft',
+  publish: 'run.nothingToPublish',
+  send: 'run.nothingToSend',
+} as const;
 
-/** The month of all couriers: what is not billed, drafts, published bills, and the steps between them. */
+/** The month of all couriers: what is not billed, drafts, published bills, their mails, and the steps between them. */
 export function RunPage() {
   const month = monthOfAddress();
   const [totals, setTotals] = useState<BillingRunTotals>();
-  const [asking, setAsking] = useState<{ action: Action; scope: Scope }>();
+  const [asking, setAsking] = useState<{ action: RunAction; scope: Scope }>();
   const list = useList('bills', async ({ page }, signal) => {
     const { data, meta } = await api().billing.listRun({ month, page, limit: PAGE_SIZE }, { signal });
     setTotals(meta.totals);
@@ -41,11 +47,11 @@ export function RunPage() {
   const isBusy = isActive(run);
   useReloadAfter(isBusy, list.loaded.reload);
 
-  const ask = (action: Action, scope: Scope) => {
-    if (scope.couriers === 0) toast(t(action === 'draft' ? 'run.nothingToDraft' : 'run.nothingToPublish'));
+  const ask = (action: RunAction, scope: Scope) => {
+    if (scope.couriers === 0) toast(t(NOTHING[action]));
     else setAsking({ action, scope });
   };
-  const count = useAction(async (action: Action) => ask(action, await scopeOfAll(action, month)));
+  const count = useAction(async (action: RunAction) => ask(action, await scopeOfAll(action, month)));
   const close = () => setAsking(undefined);
   const { change, state } = list.address;
   return (
@@ -64,6 +70,9 @@ export function RunPage() {
         </button>
         <button type="button" disabled={isBusy || count.isBusy} onClick={() => count.run('publish')}>
           {t('run.publishAll')}
+        </button>
+        <button type="button" disabled={isBusy || count.isBusy} onClick={() => count.run('send')}>
+          {t('run.sendAll')}
         </button>
       </Heading>
       <p class="lead">{t('run.lead')}</p>
@@ -99,6 +108,11 @@ export function RunPage() {
             suits: (row) => !isBusy && canPublish(row),
             run: (rows) => ask('publish', scopeOf('publish', rows, true)),
           },
+          {
+            label: t('run.sendChosen'),
+            suits: (row) => !isBusy && hasUnsent(row),
+            run: (rows) => ask('send', scopeOf('send', rows, true)),
+          },
         ]}
         empty={{ title: t('couriers.none'), hint: t('run.noneHint') }}
       />
@@ -106,6 +120,7 @@ export function RunPage() {
       {asking?.action === 'publish' && (
         <PublishAllDialog month={month} scope={asking.scope} onClose={close} />
       )}
+      {asking?.action === 'send' && <SendAllDialog month={month} scope={asking.scope} onClose={close} />}
     </>
   );
 }

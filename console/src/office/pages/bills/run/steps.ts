@@ -11,7 +11,10 @@ export type RunRequest =
       remarks?: string;
       courier_ids?: string[];
     }
-  | { action: 'publish'; month: string; courier_ids?: string[] };
+  | { action: 'publish'; month: string; courier_ids?: string[] }
+  | { action: 'send'; month: string; language?: 'en' | 'es'; courier_ids?: string[] };
+
+export type RunAction = RunRequest['action'];
 
 export type Run = {
   request: RunRequest;
@@ -117,6 +120,10 @@ export type Scope = {
   packages: number;
   amount: number;
   warned: number;
+  /** The couriers with bills that were not sent, and without a usable address. */
+  withoutAddress: number;
+  /** The bills that were sent already. */
+  sentBefore: number;
 };
 
 export const canDraft = ({ unbilled_packages, drafts }: BillingRunCourier): boolean =>
@@ -124,26 +131,53 @@ export const canDraft = ({ unbilled_packages, drafts }: BillingRunCourier): bool
 
 export const canPublish = ({ drafts }: BillingRunCourier): boolean => drafts.bills > 0;
 
+export const hasUnsent = ({ unsent_bills }: BillingRunCourier): boolean => unsent_bills > 0;
+
+const lacksAddress = ({ warnings }: BillingRunCourier): boolean =>
+  warnings.some(({ code }) => code === 'address_missing');
+
+const SUITS: Record<RunAction, (row: BillingRunCourier) => boolean> = {
+  draft: canDraft,
+  publish: canPublish,
+  send: (row) => hasUnsent(row) && !lacksAddress(row),
+};
+
+/** Whether a courier has a result although it was not chosen. */
+const HAS_RESULT: Record<RunAction, (row: BillingRunCourier) => boolean> = {
+  draft: () => true,
+  publish: canPublish,
+  send: ({ published }) => published.bills > 0,
+};
+
+const BILLS: Record<RunAction, (row: BillingRunCourier) => number> = {
+  draft: () => 1,
+  publish: ({ drafts }) => drafts.bills,
+  send: ({ unsent_bills }) => unsent_bills,
+};
+
 /** Returns what an action does to some couriers. */
-export function scopeOf(action: RunRequest['action'], rows: BillingRunCourier[], isChosen: boolean): Scope {
-  const suited = rows.filter(action === 'draft' ? canDraft : canPublish);
-  const sum = (value: (row: BillingRunCourier) => number) =>
-    suited.reduce((total, row) => total + value(row), 0);
+export function scopeOf(action: RunAction, rows: BillingRunCourier[], isChosen: boolean): Scope {
+  const suited = rows.filter(SUITS[action]);
+  const sum = (of: BillingRunCourier[], value: (row: BillingRunCourier) => number) =>
+    of.reduce((total, row) => total + value(row), 0);
   return {
     ids: isChosen ? suited.map(({ courier_id }) => courier_id) : undefined,
     couriers: suited.length,
-    expected: isChosen || action === 'publish' ? suited.length : rows.length,
-    bills: action === 'draft' ? suited.length : sum(({ drafts }) => drafts.bills),
-    packages: sum(({ unbilled_packages }) => unbilled_packages),
-    amount: sum((row) => (action === 'draft' ? row.unbilled_amount : row.drafts.amount)),
-    warned: suited.filter(({ warnings }) => warnings.length > 0).length,
+    expected: isChosen ? suited.length : rows.filter(HAS_RESULT[action]).length,
+    bills: sum(suited, BILLS[action]),
+    packages: sum(suited, ({ unbilled_packages }) => unbilled_packages),
+    amount: sum(suited, (row) => (action === 'draft' ? row.unbilled_amount : row.drafts.amount)),
+    // What is wrong with packages. An address is needed only to send.
+    warned: suited.filter(({ warnings }) => warnings.some(({ code }) => code !== 'address_missing')).length,
+    withoutAddress: rows.filter(lacksAddress).length,
+    sentBefore: sum(rows, ({ sent_bills }) => sent_bills),
   };
 }
 
 const LARGEST_PAGE = 100;
 
 /** Asks for the present figures of all couriers, page by page, and keeps only their sums. */
-export async function scopeOfAll(action: RunRequest['action'], month: string): Promise<Scope> {
+export async function scopeOfAll(action: RunAction, month: string): Promise<Scope> {
   let scope = scopeOf(action, [], false);
   for (let page = 1; ; page += 1) {
     const { data, meta } = await api().billing.listRun({ month, page, limit: LARGEST_PAGE });
@@ -156,6 +190,8 @@ export async function scopeOfAll(action: RunRequest['action'], month: string): P
       packages: scope.packages + next.packages,
       amount: scope.amount + next.amount,
       warned: scope.warned + next.warned,
+      withoutAddress: scope.withoutAddress + next.withoutAddress,
+      sentBefore: scope.sentBefore + next.sentBefore,
     };
     if (page >= meta.total_pages) return scope;
   }

@@ -1,0 +1,95 @@
+import type { RunKey } from './run-en.js';
+
+/** The texts of the billing run, in Spanish. */
+export const runEs: Record<RunKey, string> = {
+  'run.lead':
+    'Un mes de todos los couriers: prepare los borradores, revíselos, publíquelos y envíelos por correo. Una factura pertenece al mes de su último día. Los días son UTC, y las sumas, dólares.',
+  'run.month': 'Mes',
+  'run.unbilled': 'Paquetes sin facturar',
+  'run.unbilledAmount': 'Suma sin impuesto',
+  'run.drafts': 'Borradores (USD)',
+  'run.published': 'Publicadas (USD)',
+  'run.mails': 'Enviadas',
+  'run.sentOf': '{sent} de {bills}',
+  'run.warnings': 'Por revisar',
+  'run.several': '{amount} ({count} facturas)',
+  'run.bills': 'Facturas: {count}',
+  'run.ownerless': 'Paquetes sin dueño',
+  'run.ownerlessHint': 'En ninguna factura hasta que tengan uno',
+  'run.draftAll': 'Preparar todas',
+  'run.publishAll': 'Publicar todas',
+  'run.sendAll': 'Enviar todas',
+  'run.draftChosen': 'Preparar estas',
+  'run.publishChosen': 'Publicar estas',
+  'run.sendChosen': 'Enviar estas',
+  'run.nothingToDraft':
+    'Nada que preparar: ningún courier tiene paquetes sin factura, o sus borradores esperan.',
+  'run.nothingToPublish': 'Nada que publicar: no hay borradores de este mes. Prepárelos primero.',
+  'run.nothingToSend':
+    'Nada que enviar: no hay facturas publicadas de este mes sin enviar, o sus couriers no tienen dirección.',
+  'run.draftTitle': 'Preparar {month}',
+  'run.draftEffect':
+    'Se preparan los borradores de {month}. Couriers: {couriers}, con una factura cada uno. Paquetes: {packages}. Suma sin impuesto: {amount} USD. Ningún courier ve su factura hasta que se publique, y un borrador se puede eliminar. Un courier que tiene un borrador del mes no recibe otro.',
+  'run.draftAction': 'Preparar facturas: {count}',
+  'run.publishTitle': 'Publicar {month}',
+  'run.publishEffect':
+    'Los borradores de {month} reciben su número definitivo, y los couriers ven lo que deben. Couriers: {couriers}. Facturas: {bills}. Suma: {amount} USD. No se puede deshacer.',
+  'run.publishAction': 'Publicar facturas: {count}',
+  'run.sendTitle': 'Enviar {month}',
+  'run.sendEffect':
+    'Las facturas publicadas de {month} se envían en PDF a las direcciones de correo de los perfiles de los couriers. Facturas: {bills}. Couriers: {couriers}. Un correo no se puede retirar.',
+  'run.sendWithout':
+    'Couriers sin dirección de correo válida, que quedan fuera: {count}. Escríbala en su perfil.',
+  'run.sendBefore': 'Facturas ya enviadas, que no se envían otra vez: {count}.',
+  'run.sendLanguage': 'Idioma de los correos',
+  'run.sendLast': 'El del último correo al courier',
+  'run.sendAction': 'Enviar facturas: {count}',
+  'run.warned': 'Couriers con algo por revisar antes: {count}.',
+  'run.serviceMissing': 'Escriba el servicio que aparece en las facturas.',
+  'run.drafting': 'Borradores de {month}',
+  'run.publishing': 'Publicación de {month}',
+  'run.sending': 'Correos de {month}',
+  'run.progress': 'Couriers listos',
+  'run.running':
+    'Trabajando. Couriers listos: {done} de {couriers}. Facturas: {bills}. Mientras tanto puede abrir otras páginas de la oficina.',
+  'run.stopping': 'Se detiene después de los couriers en curso. Listos: {done} de {couriers}.',
+  'run.stopped':
+    'Detenido. Couriers listos: {done} de {couriers}. Facturas: {bills}, {amount} USD. Los demás están como antes. Si continúa, nada se factura dos veces.',
+  'run.draftsDone':
+    'Listo. Borradores: {bills}, {amount} USD. Sin cambio: {unchanged}. Rechazados: {refused}.',
+  'run.publishDone':
+    'Listo. Publicadas: {bills}, {amount} USD. Sin cambio: {unchanged}. Rechazados: {refused}.',
+  'run.sendStopped':
+    'Detenido. Couriers listos: {done} de {couriers}. Correos en espera: {bills}. Los demás están como antes. Si continúa, nada se envía dos veces.',
+  'run.sendDone': 'Listo. Correos en espera: {bills}. Sin cambio: {unchanged}. Rechazados: {refused}.',
+  'run.stop': 'Detener',
+  'run.continue': 'Continuar',
+  'run.close': 'Cerrar el resultado',
+  'run.results': 'Resultado de cada courier',
+  'run.outcome': 'Resultado',
+  'run.why': 'Por qué',
+  'run.gap': 'Algunos pesos no tienen tarifa: se facturan a 0',
+  'runState.nothing': 'Sin factura',
+  'runState.draft': 'Borrador',
+  'runState.published': 'Publicada',
+  'runState.late': 'Publicada, llegaron más',
+  'runWarning.rate_gap': 'Sin tarifa, a 0: {count}',
+  'runWarning.gap_without': 'Hueco en las tarifas',
+  'runWarning.disputed': 'Anunciados también por otro: {count}',
+  'runWarning.address_missing': 'Sin dirección de correo para las facturas',
+  'runOutcome.drafted': 'Preparada',
+  'runOutcome.published': 'Publicada',
+  'runOutcome.queued': 'Se enviará',
+  'runOutcome.unchanged': 'Sin cambio',
+  'runOutcome.refused': 'Rechazado',
+  'runReason.nothing_to_bill': 'Ningún paquete sin factura',
+  'runReason.draft_exists': 'Tiene un borrador del mes. Publíquelo, o elimínelo y prepare otro.',
+  'runReason.nothing_to_publish': 'Ningún borrador del mes',
+  'runReason.nothing_to_send': 'Ninguna factura publicada del mes',
+  'runReason.bill_already_sent': 'Ya se envió',
+  'runReason.courier_not_found': 'Este courier ya no existe',
+  'runReason.courier_address_missing': 'Sin dirección de correo válida. Escríbala en el perfil del courier.',
+  'runReason.bill_too_large':
+    'Demasiado grande para una factura. Facture a este courier solo, por períodos más cortos.',
+  'runReason.draft_inconsistent': 'Un borrador no coincide con sus líneas. Elimínelo y prepare otro.',
+};

@@ -1,0 +1,56 @@
+import { setTimeout as delay } from 'node:timers';
+import { BACKGROUND } from '../platform/audit/audit.js';
+import { makeContext } from '../platform/context/request-context.js';
+import { putBack, type Jobs } from '../platform/queue/jobs.js';
+import type { RunningJob } from '../platform/queue/runner.js';
+import type { TaskDeps } from '../platform/queue/task-context.js';
+
+type Kind = 'sendManifestMail' | 'sendAccountMail' | 'sendBillMail';
+type Work<Deps> = (own: Deps, payload: Jobs[Kind]) => Promise<void>;
+type JobWork = (own: TaskDeps, payload: Jobs[Kind], job: RunningJob) => Promise<void>;
+
+/** The numbers of mails that a process sends at the same time: in total, and of one tenant. */
+export type ShareSize = { total: number; perTenant: number };
+
+const SHORTEST_S = 2;
+/** So many waiting mails of a process make the wait a second longer. Then 10,000 of them cost 40 jobs per second. */
+const WAITING_PER_S = 20;
+
+/** A share of the worker's slots. */
+export type MailShare = {
+  /**
+   * Returns the function of a job that sends a mail if the share has room. Otherwise the job returns to the queue, so that it occupies no
+   * slot of the deliveries.
+   */
+  within(kind: Kind, work: Work<TaskDeps>): JobWork;
+};
+
+export function makeMailShare({ total, perTenant }: ShareSize): MailShare {
+  const running: string[] = [];
+  let waiting = 0;
+
+  function hasRoom(tenantId: string): boolean {
+    return running.length < total && running.filter((each) => each === tenantId).length < perTenant;
+  }
+
+  async function returnToQueue(kind: Kind, own: TaskDeps, payload: Jobs[Kind], job: RunningJob) {
+    const withinSeconds = SHORTEST_S + waiting / WAITING_PER_S;
+    waiting += 1;
+    delay(() => (waiting -= 1), withinSeconds * 1_000).unref();
+    const ctx = makeContext(own.db, { kind: 'system', tenantId: payload.tenantId }, BACKGROUND);
+    await ctx.write([putBack(kind, payload, { ...job, withinSeconds })]);
+  }
+
+  return {
+    within: (kind, work) => async (own, payload, job) => {
+      const { tenantId } = payload;
+      if (!hasRoom(tenantId)) return returnToQueue(kind, own, payload, job);
+      running.push(tenantId);
+      try {
+        await work(own, payload);
+      } finally {
+        running.splice(running.indexOf(tenantId), 1);
+      }
+    },
+  };
+}
