@@ -24,7 +24,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'writes: a process grants a slice at most before the database knows it',
     file: 'src/platform/limits/written/write-allowance.ts',
-    find: 'while (account.sent + account.pending >= slice) await settleOnce(account);',
+    find: 'while (account.sent + account.pending >= sliceOf(account)) await settleOnce(account);',
     replace: '',
     tests: [
       {
@@ -633,7 +633,7 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'team: a courier has at most 200 users',
-    file: 'src/modules/users/team/manage.ts',
+    file: 'src/modules/users/user.ts',
     find: 'if (users >= MAX_USERS_OF_A_COURIER)',
     replace: 'if (users < 0)',
     tests: [

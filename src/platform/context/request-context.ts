@@ -13,8 +13,14 @@ import type {
   UserCaller,
 } from '../identity/callers.js';
 import type { NotedRateLimit } from '../limits/headers/rate-limits.js';
-import type { NotedWrites } from '../limits/written/written-bytes.js';
-import { assertMayOpen, newState, whileOpen, type Hold, type RequestState } from './request-state.js';
+import {
+  assertMayOpen,
+  newState,
+  whileOpen,
+  type Hold,
+  type NotedWrites,
+  type RequestState,
+} from './request-state.js';
 import { combinedKeyOf, outcomesOf, type Placed, type SharedWrite } from './shared-write.js';
 import { makeWrite, type Write } from './write.js';
 

@@ -1,7 +1,11 @@
 import type { OpenTransaction } from '../db/transactions/open-transaction.js';
 import type { Tx } from '../db/scope.js';
-import type { NotedWrites } from '../limits/written/written-bytes.js';
 import type { NotedRateLimit } from '../limits/headers/rate-limits.js';
+
+/**
+ * What a request has written, if its size does not say: the share of its items between 0 and 1, and the bytes of what it did not list.
+ */
+export type NotedWrites = { share?: number; furtherBytes?: number };
 
 /**
  * What a request has done in the database so far. Its rules: one writing transaction, no read outside of it once it has

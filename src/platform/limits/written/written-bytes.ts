@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { FastifyRequest } from 'fastify';
+import type { NotedWrites } from '../../context/request-state.js';
 import { NDJSON, type UploadedFile } from '../../contract/types.js';
 import { MULTIPART, sentMediaType } from '../../http/bodies/forms.js';
 import type { SentLines } from '../../http/bodies/lines.js';
@@ -12,11 +13,6 @@ const COPIES = 3;
 
 /** What a request carries: the bytes of its body, and the items, lines or rows in it. */
 export type Size = { bytes: number; items: number };
-
-/**
- * What a request has written, if its size does not say: the share of its items between 0 and 1, and the bytes of what it did not list.
- */
-export type NotedWrites = { share?: number; furtherBytes?: number };
 
 /** Returns an estimate of the bytes that a request makes the service write: before the work, for everything that it carries. */
 export function bytesOf({ bytes, items }: Size, { share = 1, furtherBytes = 0 }: NotedWrites = {}): number {
