@@ -185,6 +185,19 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
       await page.getByTestId('resend-count').waitFor();
     },
   ],
+  [
+    'the bills of a month that are sent',
+    'office/pages/bills/run/send-all.tsx',
+    'manager',
+    async (page) => {
+      const { rows } = await service().owner.query<{ month: string }>(
+        `update couriers c set email = 'billing@island.example' from bills b where b.courier_id = c.id and b.status <> 'draft'
+         returning to_char(b.start_date, 'YYYY-MM') as month`,
+      );
+      await page.goto(`${service().url}/console/bills/run?month=${rows[0]?.month}`);
+      await page.getByRole('button', { name: 'Send all' }).click();
+    },
+  ],
   ['a new service token', 'courier/tokens.tsx', 'iex', newToken],
   [
     'the secret of a service token',

@@ -228,7 +228,7 @@ const INVENTORY: Record<string, Table> = {
     text: 'response_start error',
   },
   'public.webhook_exchanges': {
-    keep: 'tenant_id delivery_id number courier_id request_bytes response_is_cut expires_at',
+    keep: 'tenant_id delivery_id number courier_id request_bytes response_is_cut response_headers_are_cut expires_at',
     json: 'request_headers response_headers',
     text: 'url request_body response_body',
   },

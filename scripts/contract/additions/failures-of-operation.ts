@@ -64,20 +64,27 @@ function commonFailures({ bundle, source: { common }, isMetered }: Parts, operat
   const own = new Set(listed.map((item) => (typeof item === 'string' ? item : Object.keys(item)[0])));
   const codes = new Set(Object.entries(common).flatMap(([kind, each]) => (kinds[kind] ? each : [])));
   return [...codes]
-    .filter((code) => !exempt.has(code) && (!own.has(code) || code === 'validation_failed'))
-    .flatMap((code) => specify(code, { bundle, operation, types, methods, isListed: own.has(code) }));
+    .filter((code) => !exempt.has(code) && (!own.has(code) || ADDED.has(code)))
+    .flatMap((code) =>
+      specify(code, { bundle, operation, types, methods, isMetered, isListed: own.has(code) }),
+    );
 }
+
+/** Codes of which an operation lists only what is its own: the common failures are added. */
+const ADDED = new Set(['validation_failed', 'quota_exceeded']);
 
 type Specified = {
   bundle: Contract;
   operation: Operation;
   types: string[];
   methods: string[];
+  isMetered: (operationId: string) => boolean;
   isListed: boolean;
 };
 
 /** Adds the variant and the arguments that depend on the operation. */
-function specify(code: string, { bundle, operation, types, methods, isListed }: Specified): Listed[] {
+function specify(code: string, specified: Specified): Listed[] {
+  const { bundle, operation, types, methods, isMetered, isListed } = specified;
   switch (code) {
     case 'validation_failed':
       return invalidAction(bundle, operation, isListed);
@@ -94,16 +101,23 @@ function specify(code: string, { bundle, operation, types, methods, isListed }: 
     case 'scope_missing':
       return [{ code, args: { scopes: (operation['x-scopes'] ?? []).join(' or ') }, isListed: true }];
     case 'quota_exceeded':
-      return [
-        { code, variant: 'stored_bytes' },
-        { code, variant: 'written_bytes' },
-        { code, variant: 'staff_written_bytes' },
-      ];
+      return quotasOf(bundle, operation, isMetered(operation.operationId)).map((variant) => ({
+        ...{ code, variant, isListed },
+      }));
     case 'body_too_large':
       return tooLarge(operation.requestBody, types, bundle);
     default:
       return [{ code }];
   }
+}
+
+/** Returns the quotas that every operation of this kind has: of its stored responses, and of what it writes. */
+function quotasOf(bundle: Contract, operation: Operation, isMetered: boolean): string[] {
+  const isOfStaff = credentialOf(operation.security ?? bundle.security) === 'token';
+  return [
+    ...(takesIdempotencyKey(bundle, operation) ? ['stored_bytes'] : []),
+    ...(isMetered ? ['written_bytes', ...(isOfStaff ? ['staff_written_bytes'] : [])] : []),
+  ];
 }
 
 /**

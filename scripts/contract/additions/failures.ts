@@ -123,11 +123,15 @@ function nameOf(
   const [group] = Object.entries(groups).find(([, each]) => isSame(each, codes)) ?? [];
   // A listed variant has other words than the group's.
   const isPlain = listed.every(({ variant }) => variant === undefined);
-  if (group && isExact && isPlain) return group;
+  if (group && isExact && isPlain) return [group, ...quotasOf(failures)].join('.');
   if (!isExact || (status === 400 && failures.length > 1)) return `${pascal(operationId)}.${status}`;
   const named = listed.length > 0 ? listed : failures;
   return named.map(nameOfFailure).join('.');
 }
+
+/** Operations of one group differ in their quotas: only some store responses, and only some are for the staff. */
+const quotasOf = (failures: Listed[]): string[] =>
+  failures.flatMap(({ code, variant }) => (code === 'quota_exceeded' && variant ? [variant] : []));
 
 const nameOfFailure = ({ code, variant, args = {} }: Failure) =>
   [pascal(code), variant, ...Object.values(args).map(dotted)].filter(Boolean).join('.');

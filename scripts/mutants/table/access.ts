@@ -36,8 +36,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'writes: what is not written is given back',
     file: 'src/platform/http/within-allowance.ts',
-    find: 'const written = context.hasWritten ?',
-    replace: 'const written = amount > 0 ?',
+    find: 'context.hasWritten ? (size',
+    replace: 'true ? (size',
     tests: [
       {
         file: 'test/security/bounds/written-allowance.test.ts',

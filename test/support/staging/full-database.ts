@@ -58,7 +58,7 @@ const ROWS = [
      response_headers, response_body, expires_at)
    select tenant_id, id, 1, courier_id, 'https://marcia.example/hooks', '{"x-of": "Marcia Campbell"}', '{"name": "Marcia Campbell"}', 26,
      '{"x-of": "Marcia Campbell"}', 'Marcia Campbell is unknown', now() + interval '1 day'
-   from webhook_deliveries where tenant_id = $1 order by id limit 1`,
+   from webhook_deliveries where $1::uuid is not null order by id limit 1`,
   `insert into payment_terms (tenant_id, id, courier_id, days) values ($1, new_id(), '${IEX}', 14)`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];

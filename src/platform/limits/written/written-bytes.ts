@@ -55,10 +55,14 @@ async function sizeOfForm(form: object): Promise<Size> {
 async function countRows({ path }: UploadedFile): Promise<number> {
   let rows = 0;
   // A stream of a file without an encoding has buffers.
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>)
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     for (const byte of chunk) if (byte === LINE_FEED || byte === CARRIAGE_RETURN) rows += 1;
+    if (rows >= MAX_ROWS) return MAX_ROWS;
+  }
   return rows;
 }
 
+/** A file with more rows is refused by each of its readers, and stores nothing. */
+const MAX_ROWS = 100_000;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
