@@ -110,6 +110,102 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'writes: reads go on with a used-up allowance',
+    file: 'src/platform/http/within-allowance.ts',
+    find: "return isAmong('reads', operation, body) || isAmong('endings', operation, body) ? undefined : 'bytes';",
+    replace: "return isAmong('endings', operation, body) ? undefined : 'bytes';",
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/unmetered.test.ts',
+        titles: ['every GET and every POST that only reads answers as before'],
+      },
+    ],
+  },
+  {
+    name: 'writes: only the values of the table make a request one that reads',
+    file: 'src/platform/http/within-allowance.ts',
+    find: '(sent.get(name) ?? null) === value),',
+    replace: '(sent.get(name) ?? null) === value || sent.size > 0),',
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/unmetered.test.ts',
+        titles: ['no field turns a request that writes into one that only reads'],
+      },
+    ],
+  },
+  {
+    name: 'writes: access can be taken away with a used-up allowance',
+    file: 'src/platform/http/within-allowance.ts',
+    find: "|| isAmong('endings', operation, body) ?",
+    replace: '?',
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/unmetered.test.ts',
+        titles: ['works with a used-up allowance, and writes nothing if it is repeated'],
+      },
+    ],
+  },
+  {
+    name: 'writes: replaced secrets have a limit of their own',
+    file: 'src/platform/http/within-allowance.ts',
+    find: "if (isAmong('replacements', operation, body)) return 'secrets';",
+    replace: "if (isAmong('replacements', operation, body)) return undefined;",
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/unmetered.test.ts',
+        titles: ['up to a limit of its own for each user'],
+      },
+    ],
+  },
+  {
+    name: 'writes: the staff of a tenant has an allowance together',
+    file: 'src/platform/http/within-allowance.ts',
+    find: "    { tenantId, kind: 'staff', id: tenantId },\n",
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/charges.test.ts',
+        titles: ['all users and service tokens of the staff have an allowance together'],
+      },
+    ],
+  },
+  {
+    name: 'writes: the lines of a draft are counted',
+    file: 'src/modules/bills/drafts/draft.ts',
+    find: 'noteBillLines(ctx, created.row.totalPackages);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/charges.test.ts',
+        titles: ['the lines of a draft are counted when they are written'],
+      },
+    ],
+  },
+  {
+    name: 'sessions: nothing is audited when nothing ended',
+    file: 'src/modules/sessions/manage.ts',
+    find: 'if (ended.length + logins.count > 0) auditLater(',
+    replace: 'auditLater(',
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/unmetered.test.ts',
+        titles: ['ending the sessions of another user who has none writes no audit entry'],
+      },
+    ],
+  },
+  {
+    name: 'users: administrators do not exceed the users of a courier',
+    file: 'src/modules/users/change.ts',
+    find: 'if (courierId !== stored.courierId) await assertRoom(tx, courierId);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/users/team/manage-team.test.ts',
+        titles: ['a courier has at most 200 users'],
+      },
+    ],
+  },
+  {
     name: 'manifests: couriers do not see which packages others claim',
     file: 'src/modules/manifests/detail/detail.ts',
     find: 'disputed && !isForCourier',

@@ -87,6 +87,15 @@ describe('create', () => {
     );
     const body = newUser(ofIex('member', { courier_id: DEMO.couriers.HRB }));
     await manageTeam(body).refused(409, 'too_many_users');
+    // Nor by a change of the courier, nor as administrators create and change users.
+    const user = await makeUser();
+    const place = { role: 'courier', courier_id: DEMO.couriers.HRB } as const;
+    const move = { action: 'change_role', user_id: user.id, ...place } as const;
+    await manageTeam({ ...move, courier_role: 'member' }).refused(409, 'too_many_users');
+    const { manageUsers } = api.as('admin');
+    await manageUsers(move).refused(409, 'too_many_users');
+    const create = { action: 'create', username: freshName(), full_name: 'New', ...place } as const;
+    await manageUsers(create).refused(409, 'too_many_users');
     await db.query("delete from users where username = 'crowd1'");
     await manageTeam(body).ok();
     await db.query("delete from users where username like 'crowd%' or username = $1", [body.username]);
