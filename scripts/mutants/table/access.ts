@@ -64,12 +64,16 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'bill mails: a bill is mailed a few times per day',
     file: 'src/modules/bills/mails/send.ts',
-    find: 'recent.total >= MAX_OF_A_BILL',
-    replace: 'recent.total > 1_000 * MAX_OF_A_BILL',
+    find: 'total >= MAX_OF_A_BILL',
+    replace: 'total > 1_000 * MAX_OF_A_BILL',
     tests: [
       {
         file: 'test/modules/bills/mails/send-bill.test.ts',
         titles: ['sends a bill at most five times within 24 hours'],
+      },
+      {
+        file: 'test/modules/bills/run/send-billing-run.test.ts',
+        titles: ['mails a bill as often as a single sending may, and no more'],
       },
     ],
   },
@@ -643,28 +647,28 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'team: create is confirmed',
     file: 'src/modules/users/team/handlers.ts',
-    find: 'await confirmed(password, (settle) => createMember(ctx, deps, input, settle))',
+    find: 'await confirmed(sent, (settle) => createMember(ctx, deps, input, settle))',
     replace: 'await createMember(ctx, deps, input)',
     tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
   },
   {
     name: 'team: change_role is confirmed',
     file: 'src/modules/users/team/handlers.ts',
-    find: 'await confirmed(password, (settle) => changeTeamRole(ctx, id, requestedRole(place), settle))',
+    find: 'await confirmed(sent, (settle) => changeTeamRole(ctx, id, requestedRole(sent), settle))',
     replace: 'await changeTeamRole(ctx, id, requestedRole(place))',
     tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
   },
   {
     name: 'team: enable is confirmed',
     file: 'src/modules/users/team/handlers.ts',
-    find: 'await confirmed(password, (settle) => setMemberActive(ctx, id, true, settle))',
+    find: 'await confirmed(sent, (settle) => setMemberActive(ctx, id, true, settle))',
     replace: 'await setMemberActive(ctx, id, true)',
     tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
   },
   {
     name: 'team: reset_password is confirmed',
     file: 'src/modules/users/team/handlers.ts',
-    find: 'await confirmed(password, (settle) => resetMemberPassword(ctx, deps, id, settle))',
+    find: 'await confirmed(sent, (settle) => resetMemberPassword(ctx, deps, id, settle))',
     replace: 'await resetMemberPassword(ctx, deps, id)',
     tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
   },

@@ -4,8 +4,8 @@ import { outcomeOf, reply } from '../../platform/contract/reply.js';
 import type { components } from '../../../generated/contract.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
-import { confirmAccess, type Settle } from '../auth/public.js';
 import type { Deps } from '../dependencies.js';
+import { confirming } from './confirming.js';
 import { changeRole, setUserActive, updateUser, type Changed } from './change.js';
 import { resetPassword, resetTwoFactor } from './reset.js';
 import { openTokensField, replyWithCredential } from './credential-reply.js';
@@ -22,21 +22,18 @@ export function userHandlers(deps: Deps) {
     },
 
     manageUsers({ ctx, body, address, userAgent }) {
-      /** What gives somebody access is confirmed by a recent login or the own password. */
-      const confirmed = <Result>(
-        { current_password: password }: { current_password?: string },
-        work: (settle?: Settle) => Promise<Result>,
-      ) => confirmAccess(ctx, { deps, client: { address, userAgent }, password }, work);
+      const { confirmed, confirmationOf } = confirming({ ctx, deps, address, userAgent });
       return byAction<typeof body, Promise<Managed>>(body, {
         create: async ({ username, full_name: fullName, email, role, courier_id: courierId, ...sent }) => {
           const input = { username, fullName, email, role, courierId };
           const created = await confirmed(sent, (settle) => createUser(ctx, deps, input, settle));
           return replyWithCredential('User created. The password is shown only once.', created);
         },
-        update: async ({ user_id: id, full_name: fullName, email, current_password: password }) => {
-          const confirmation = { deps, client: { address, userAgent }, password };
-          return replyWithUser('User changed.', await updateUser(ctx, id, { fullName, email }, confirmation));
-        },
+        update: async ({ user_id: id, full_name: fullName, email, ...sent }) =>
+          replyWithUser(
+            'User changed.',
+            await updateUser(ctx, id, { fullName, email }, confirmationOf(sent)),
+          ),
         change_role: async ({ user_id: id, role, courier_id: courierId, ...sent }) =>
           replyWithUser(
             'Role changed.',

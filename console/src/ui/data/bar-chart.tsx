@@ -5,8 +5,9 @@ const HEIGHT = 220;
 const TOP = 24;
 const BOTTOM = 24;
 const GAP = 6;
-/** More labels than this under the bars overlap. */
+/** More labels than this under the bars overlap, and more values over them. */
 const MOST_LABELS = 12;
+const MOST_VALUES = 31;
 
 export type Bar = { label: string; value: number; before?: number };
 
@@ -23,11 +24,19 @@ export function BarChart({ caption, title, beforeTitle, bars }: Props) {
   const most = Math.max(1, ...bars.flatMap(({ value, before = 0 }) => [value, before]));
   const step = WIDTH / Math.max(1, bars.length);
   const width = Math.min(64, (step - GAP) / (beforeTitle ? 2 : 1));
-  const each = Math.ceil(bars.length / MOST_LABELS);
-  const bar = (className: string, value: number, x: number) => {
-    const height = (value / most) * (HEIGHT - TOP - BOTTOM);
-    return <rect class={className} x={x} y={HEIGHT - BOTTOM - height} width={width} height={height} rx="2" />;
-  };
+  const everyLabel = Math.ceil(bars.length / MOST_LABELS);
+  const everyValue = Math.ceil(bars.length / MOST_VALUES);
+  const heightOf = (value: number) => (value / most) * (HEIGHT - TOP - BOTTOM);
+  const bar = (className: string, value: number, x: number) => (
+    <rect
+      class={className}
+      x={x}
+      y={HEIGHT - BOTTOM - heightOf(value)}
+      width={width}
+      height={heightOf(value)}
+      rx="2"
+    />
+  );
   return (
     <>
       {beforeTitle && (
@@ -44,21 +53,15 @@ export function BarChart({ caption, title, beforeTitle, bars }: Props) {
               <g key={label}>
                 {beforeTitle && bar('chart-before', before ?? 0, middle - width)}
                 {bar('chart-bar', value, x)}
-                {index % each === 0 && (
-                  <>
-                    <text
-                      class="chart-value"
-                      x={middle}
-                      y={
-                        HEIGHT - BOTTOM - 6 - (Math.max(value, before ?? 0) / most) * (HEIGHT - TOP - BOTTOM)
-                      }
-                    >
-                      {number(value)}
-                    </text>
-                    <text class="chart-hour" x={middle} y={HEIGHT - 6}>
-                      {label}
-                    </text>
-                  </>
+                {value > 0 && index % everyValue === 0 && (
+                  <text class="chart-value" x={x + width / 2} y={HEIGHT - BOTTOM - heightOf(value) - 6}>
+                    {number(value)}
+                  </text>
+                )}
+                {index % everyLabel === 0 && (
+                  <text class="chart-hour" x={middle} y={HEIGHT - 6}>
+                    {label}
+                  </text>
                 )}
               </g>
             );

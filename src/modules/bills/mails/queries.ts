@@ -40,10 +40,11 @@ export const pageOfMails = (ctx: UserScope, billId: string, page: PageQuery): Sq
 export const countOfMails = (ctx: UserScope, billId: string): Sql<{ total: number }> =>
   sql`select count(*)::int as total from bill_mails m where ${mailsOf(ctx, billId)}`;
 
-/** The mails with a bill that were queued in the last 24 hours. */
-export const countOfRecentMails = (ctx: UserScope, billId: string): Sql<{ total: number }> =>
-  sql`select count(*)::int as total from bill_mails m
-    where ${mailsOf(ctx, billId)} and m.created_at > now() - interval '24 hours'`;
+/** How many mails with each of the bills were requested within 24 hours, failed ones included. Bills without any are left out. */
+export const recentMailsOf = (ctx: UserScope, billIds: string[]): Sql<{ billId: string; total: number }> =>
+  sql`select m.bill_id as "billId", count(*)::int as total from bill_mails m
+    where ${ownRows(ctx, 'm')} and m.bill_id = any(${billIds}::uuid[]) and m.created_at > now() - interval '24 hours'
+    group by m.bill_id`;
 
 /** One row if the bill exists. */
 export const billExists = (ctx: UserScope, billId: string): Sql<{ id: string }> =>

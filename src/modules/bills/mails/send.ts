@@ -13,15 +13,16 @@ import { QUEUE_ATTEMPTS } from '../../mail/public.js';
 import { lockBill } from '../shared/locked-bill.js';
 import {
   billExists,
-  countOfRecentMails,
   countOfMails,
   effectiveMailsOf,
   insertBillMails,
   pageOfMails,
+  recentMailsOf,
   recipientsOf,
   type BillMailRow,
   type Language,
   type NewBillMail,
+  type RecipientRow,
 } from './queries.js';
 
 /** Mails with one bill within 24 hours, failed ones included. Each draws a PDF of up to 10,000 lines. */
@@ -69,32 +70,43 @@ export async function sendBill(
         last.status === 'sent' ? { args } : { variant: 'queued', args },
       );
     }
-    const [recent] = await tx.query(countOfRecentMails(tx, id));
-    if (recent && recent.total >= MAX_OF_A_BILL)
-      throw new ApiError('bill_already_sent', { variant: 'often', args: { number, limit: MAX_OF_A_BILL } });
+    if ((await mailedOften(tx, [id])).has(id)) throw sentOften(number);
     const [courier] = await tx.query(recipientsOf(tx, [courierId]));
     if (!courier) throw new Error(`The courier of bill ${id} does not exist.`);
-    const { courierName, email: recipient, lastLanguage } = courier;
-    if (!isUsable(recipient))
-      throw new ApiError('courier_address_missing', { args: { courier: courierName } });
-    const [mail] = await queueBillMails(tx, [
-      {
-        id: newId(),
-        bill_id: id,
-        courier_id: courierId,
-        recipient,
-        language: languageOf(language, lastLanguage),
-      },
-    ]);
+    if (!hasAddress(courier))
+      throw new ApiError('courier_address_missing', { args: { courier: courier.courierName } });
+    const [mail] = await queueBillMails(tx, [newMail(id, courier, language)]);
     if (!mail) throw new Error('A mail was not stored.');
     return { invoiceNumber: number, mail };
   });
 }
 
-export const isUsable = (email: string | null): email is string => email !== null && isAddress(email);
+/** Returns which of the bills were mailed as often as a day allows. */
+export async function mailedOften(tx: UserTx, billIds: string[]): Promise<Set<string>> {
+  const recent = await tx.query(recentMailsOf(tx, billIds));
+  return new Set(recent.flatMap(({ billId, total }) => (total >= MAX_OF_A_BILL ? [billId] : [])));
+}
 
-export const languageOf = (chosen: Language | undefined, last: Language | null): Language =>
-  chosen ?? last ?? 'en';
+export const sentOften = (number: string): ApiError =>
+  new ApiError('bill_already_sent', { variant: 'often', args: { number, limit: MAX_OF_A_BILL } });
+
+/** Whether bills can be sent to a courier. */
+export const hasAddress = <Courier extends { email: string | null }>(
+  courier: Courier,
+): courier is Courier & { email: string } => courier.email !== null && isAddress(courier.email);
+
+/** @param language that of the latest mail to the courier by default, or English */
+export const newMail = (
+  billId: string,
+  { courierId, email, lastLanguage }: RecipientRow & { email: string },
+  language: Language | undefined,
+): NewBillMail => ({
+  id: newId(),
+  bill_id: billId,
+  courier_id: courierId,
+  recipient: email,
+  language: language ?? lastLanguage ?? 'en',
+});
 
 /**
  * Stores mails with their audit entries and jobs. The bills must be locked.

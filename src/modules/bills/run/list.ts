@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { isUsable } from '../mails/send.js';
+import { hasAddress } from '../mails/send.js';
 import {
   billsOfCouriers,
   countOfCouriers,
@@ -69,7 +69,7 @@ export function readBillingRun(ctx: UserContext, query: QueryOf<'listBillingRun'
           drafts: billed?.drafts ?? NONE,
           published: billed?.published ?? NONE,
           sentBills: billed?.sentBills ?? 0,
-          hasAddress: isUsable(email),
+          hasAddress: hasAddress({ email }),
           bills: bills.filter(({ courierId }) => courierId === id),
           disputed: disputed.find(({ courierId }) => courierId === id)?.packages ?? 0,
         };

@@ -1,9 +1,8 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { countOf } from '../../../platform/values/count-of.js';
-import { newId } from '../../../platform/values/ids.js';
 import { effectiveMailsOf, recipientsOf, type NewBillMail, type RecipientRow } from '../mails/queries.js';
-import { isUsable, languageOf, queueBillMails } from '../mails/send.js';
+import { hasAddress, mailedOften, newMail, queueBillMails, sentOften } from '../mails/send.js';
 import type { CourierRow, RunBillRow } from './list-queries.js';
 import { periodOfMonth } from './month.js';
 import { chosenAfter, COURIER_NOT_FOUND, type RunInput, type RunOutcome, type RunResult } from './results.js';
@@ -27,15 +26,14 @@ export function sendRun(ctx: UserContext, input: RunInput<'send'>): Promise<RunO
     const all = courierIds ?? counts.map(({ courierId }) => courierId);
     const targets = all.filter((id) => stoppedAt === undefined || id < stoppedAt);
     const bills = await tx.query(lockPublishedOfMonth(tx, targets, month));
+    const billIds = bills.map(({ billId }) => billId);
     const [sent, couriers, recipients] = await tx.query([
-      effectiveMailsOf(
-        tx,
-        bills.map(({ billId }) => billId),
-      ),
+      effectiveMailsOf(tx, billIds),
       couriersById(tx, targets),
       recipientsOf(tx, targets),
     ]);
     const sentIds = new Set(sent.map(({ billId }) => billId));
+    const oftenIds = await mailedOften(tx, billIds);
     const sendings = targets.map((courierId) =>
       sendingOf(input, {
         courierId,
@@ -43,6 +41,7 @@ export function sendRun(ctx: UserContext, input: RunInput<'send'>): Promise<RunO
         recipient: recipients.find((each) => each.courierId === courierId),
         bills: bills.filter((bill) => bill.courierId === courierId),
         sentIds,
+        oftenIds,
       }),
     );
     const mails = sendings.flatMap((sending) => sending.mails);
@@ -69,13 +68,15 @@ type Target = {
   bills: RunBillRow[];
   /** The bills that were sent, or that are queued. */
   sentIds: Set<string>;
+  /** The bills that were mailed as often as a day allows. */
+  oftenIds: Set<string>;
 };
 
 type Sending = { result: RunResult; mails: NewBillMail[] };
 
 function sendingOf(
   { again = false, language }: RunInput<'send'>,
-  { courierId, courier, recipient, bills, sentIds }: Target,
+  { courierId, courier, recipient, bills, sentIds, oftenIds }: Target,
 ): Sending {
   const without = (result: Pick<RunResult, 'outcome' | 'code' | 'message'>, shown: RunBillRow[] = []) => ({
     result: { courierId, courier, warnings: [], bills: shown, ...result },
@@ -84,19 +85,15 @@ function sendingOf(
   if (!courier || !recipient) return without(COURIER_NOT_FOUND);
   if (bills.length === 0) return without(NOTHING_TO_SEND);
   const due = again ? bills : bills.filter(({ billId }) => !sentIds.has(billId));
-  if (due.length === 0) return without(ALREADY_SENT, bills);
-  const { email, lastLanguage } = recipient;
-  if (!isUsable(email)) return without(addressMissing(courier));
-  const message = messageOf(due, email, bills.length - due.length);
+  const [first] = due;
+  if (!first) return without(ALREADY_SENT, bills);
+  if (!hasAddress(recipient)) return without(addressMissing(courier));
+  const ready = due.filter(({ billId }) => !oftenIds.has(billId));
+  if (ready.length === 0) return without(sentTooOften(first), due);
+  const message = messageOf(ready, recipient.email, bills.length - ready.length);
   return {
-    result: { courierId, courier, warnings: [], bills: due, outcome: 'queued', code: null, message },
-    mails: due.map(({ billId }) => ({
-      id: newId(),
-      bill_id: billId,
-      courier_id: courierId,
-      recipient: email,
-      language: languageOf(language, lastLanguage),
-    })),
+    result: { courierId, courier, warnings: [], bills: ready, outcome: 'queued', code: null, message },
+    mails: ready.map(({ billId }) => newMail(billId, recipient, language)),
   };
 }
 
@@ -118,6 +115,13 @@ const ALREADY_SENT = {
   code: 'bill_already_sent',
   message: 'All bills of this month were sent already. Set again to true to send them once more.',
 } as const;
+
+const sentTooOften = ({ invoiceNumber }: RunBillRow) =>
+  ({
+    outcome: 'unchanged',
+    code: 'bill_already_sent',
+    message: sentOften(invoiceNumber).message,
+  }) as const;
 
 const addressMissing = ({ courierName }: CourierRow) =>
   ({

@@ -4,8 +4,8 @@ import { pageReply } from '../../../platform/contract/page-reply.js';
 import { recordOf } from '../../../platform/contract/record.js';
 import { outcomeOf, reply } from '../../../platform/contract/reply.js';
 import { byAction, type ReplyOf } from '../../../platform/contract/types.js';
-import { confirmAccess, type Settle } from '../../auth/public.js';
 import type { Deps } from '../../dependencies.js';
+import { confirming } from '../confirming.js';
 import { openTokensField, replyWithCredential } from '../credential-reply.js';
 import {
   changeTeamRole,
@@ -28,42 +28,35 @@ export function teamHandlers(deps: Deps) {
     },
 
     manageTeam({ ctx, body, address, userAgent }) {
-      const confirmationOf = (password: string | undefined) => ({
-        deps,
-        client: { address, userAgent },
-        password,
-      });
-      /** As in `manageUsers`. */
-      const confirmed = <Result>(password: string | undefined, work: (settle?: Settle) => Promise<Result>) =>
-        confirmAccess(ctx, confirmationOf(password), work);
+      const { confirmed, confirmationOf } = confirming({ ctx, deps, address, userAgent });
       const manage = () =>
         byAction<typeof body, Promise<Managed>>(body, {
-          create: async ({ username, full_name: fullName, email, current_password: password, ...place }) => {
-            const input = { username, fullName, email, ...requestedRole(place) };
-            const created = await confirmed(password, (settle) => createMember(ctx, deps, input, settle));
+          create: async ({ username, full_name: fullName, email, ...sent }) => {
+            const input = { username, fullName, email, ...requestedRole(sent) };
+            const created = await confirmed(sent, (settle) => createMember(ctx, deps, input, settle));
             return replyWithCredential('User created. The password is shown only once.', created);
           },
-          update: async ({ user_id: id, full_name: fullName, email, current_password: password }) =>
+          update: async ({ user_id: id, full_name: fullName, email, ...sent }) =>
             replyWithMember(
               'User changed.',
-              await updateMember(ctx, id, { fullName, email }, confirmationOf(password)),
+              await updateMember(ctx, id, { fullName, email }, confirmationOf(sent)),
             ),
-          change_role: async ({ user_id: id, current_password: password, ...place }) =>
+          change_role: async ({ user_id: id, ...sent }) =>
             replyWithMember(
               'Role changed.',
-              await confirmed(password, (settle) => changeTeamRole(ctx, id, requestedRole(place), settle)),
+              await confirmed(sent, (settle) => changeTeamRole(ctx, id, requestedRole(sent), settle)),
             ),
           disable: async ({ user_id: id }) =>
             replyWithMember('User disabled.', await setMemberActive(ctx, id, false)),
-          enable: async ({ user_id: id, current_password: password }) =>
+          enable: async ({ user_id: id, ...sent }) =>
             replyWithMember(
               'User enabled.',
-              await confirmed(password, (settle) => setMemberActive(ctx, id, true, settle)),
+              await confirmed(sent, (settle) => setMemberActive(ctx, id, true, settle)),
             ),
-          reset_password: async ({ user_id: id, current_password: password }) =>
+          reset_password: async ({ user_id: id, ...sent }) =>
             replyWithCredential(
               'New one-time password created. It is shown only once.',
-              await confirmed(password, (settle) => resetMemberPassword(ctx, deps, id, settle)),
+              await confirmed(sent, (settle) => resetMemberPassword(ctx, deps, id, settle)),
             ),
         });
       return deps.bulk.limitTeam(ctx.caller, manage);

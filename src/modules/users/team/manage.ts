@@ -24,7 +24,14 @@ import {
   type PasswordDeps,
 } from '../user.js';
 import { callerNow, type CallerRow, type LockedMember, type TeamRole } from './queries.js';
-import { assertManages, changeMember, changeTeam, managing, type ChangedMember } from './team.js';
+import {
+  assertManages,
+  changeManaged,
+  changeMember,
+  changeTeam,
+  managing,
+  type ChangedMember,
+} from './team.js';
 
 /** A role as it was requested. */
 export type RequestedTeamRole = {
@@ -139,7 +146,7 @@ export async function updateMember(
 ): Promise<ChangedMember> {
   assertContact(sent);
   const store = (settle?: Settle) =>
-    changeMember(ctx, userId, (tx, stored) => writeContact(tx, stored, sent, ctx.caller), settle);
+    changeManaged(ctx, userId, (tx, stored) => writeContact(tx, stored, sent, ctx.caller), settle);
   const { email } = await assertManages(ctx, userId);
   if (sent.email === undefined || sent.email === email) return store();
   return confirmAccess(ctx, confirmation, store);
@@ -214,6 +221,6 @@ export async function resetMemberPassword(
     openTokens = await writePassword(tx, stored, passwordHash, ctx.caller);
     return true;
   };
-  const { user } = await changeMember(ctx, userId, reset, settle);
+  const { user } = await changeManaged(ctx, userId, reset, settle);
   return { ...credentialOf(user, password), openTokens };
 }

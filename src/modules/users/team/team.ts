@@ -77,18 +77,33 @@ export const changeTeam = <Result>(
     return work(tx, managing(own));
   });
 
+/** Returns whether it changed anything. */
+type Change = (tx: SystemTx, stored: LockedMember, own: CallerRow) => Promise<boolean>;
+
 /**
- * Changes a user of the team. `work` returns whether it changed anything.
- *
+ * Looks a user of the team up, and changes it.
  * @throws ApiError permission_denied, own_account, user_not_found
  */
 export async function changeMember(
   ctx: PersonContext,
   userId: string,
-  work: (tx: SystemTx, stored: LockedMember, own: CallerRow) => Promise<boolean>,
+  work: Change,
   settle?: Settle,
 ): Promise<ChangedMember> {
   await assertManages(ctx, userId);
+  return changeManaged(ctx, userId, work, settle);
+}
+
+/**
+ * Changes a user of the team that `assertManages` has found.
+ * @throws ApiError permission_denied, user_not_found if that has changed meanwhile
+ */
+export function changeManaged(
+  ctx: PersonContext,
+  userId: string,
+  work: Change,
+  settle?: Settle,
+): Promise<ChangedMember> {
   const change = async (tx: SystemTx, own: CallerRow) => {
     const [stored] = await tx.query(lockedMember(tx, own.courierId, userId));
     if (!stored) throw new ApiError('user_not_found');

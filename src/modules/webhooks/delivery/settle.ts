@@ -2,7 +2,7 @@ import type { SystemContext } from '../../../platform/context/request-context.js
 import { makePendingDue, type DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import { claimDue, selectTarget, type ClaimedRow, type TargetRow } from './claim-queries.js';
 import { chooseExchanges } from '../exchanges/exchange-budget.js';
-import { insertExchanges, type ExchangeBudget } from '../exchanges/exchange-queries.js';
+import { insertExchanges, type ChosenExchanges, type ExchangeBudget } from '../exchanges/exchange-queries.js';
 import type { EndedAttempt } from './send.js';
 import { insertAttempts, recordHealth, settleDeliveries, settleSyncs } from './settle-queries.js';
 
@@ -23,18 +23,23 @@ export async function settleThenClaim(
   const synced = results.filter((result) => result.synced_package_id !== null);
   const isTested = results.some((result) => result.is_test && result.outcome === 'delivered');
   const exchanges = exchangeDays > 0 ? chooseExchanges(ended, budget) : NO_EXCHANGES;
-  const [, , , , target, claimed] = await ctx.write([
+  const [, , , targets, claimed] = await ctx.write([
     insertAttempts(ctx, queue, results),
     settleDeliveries(ctx, results),
     recordHealth(ctx, queue, results),
-    // Before the target is read, with what is left of the budget.
-    insertExchanges(ctx, queue, exchanges, exchangeDays),
     ...claiming,
+    ...(exchanges.kept.length > 0 ? [insertExchanges(ctx, queue, exchanges, exchangeDays)] : []),
     ...(synced.length > 0 ? [settleSyncs(ctx, synced)] : []),
     // The receiver works: what waits for a retry is sent now. This run or the next one claims it.
     ...(isTested ? [makePendingDue(ctx, queue)] : []),
   ] as const);
-  return [target, claimed];
+  return [targets.map((target) => ({ ...target, ...spend(target, exchanges) })), claimed];
 }
 
 const NO_EXCHANGES = { kept: [], bytes: 0, failures: 0 };
+
+/** The target was read before the exchanges were counted. */
+const spend = (budget: ExchangeBudget, { bytes, failures }: ChosenExchanges): ExchangeBudget => ({
+  usedBytes: budget.usedBytes + bytes,
+  hasFailure: budget.hasFailure || failures > 0,
+});

@@ -110,6 +110,20 @@ describe('sending a month', () => {
     expect((await listed(billIds[1] ?? ''))[0]?.language).toBe('es');
   });
 
+  test('mails a bill as often as a single sending may, and no more', async () => {
+    const { courierId, billIds } = await courierWith(1);
+    const once = async () => (await send({ courier_ids: [courierId], again: true }).ok()).data.results;
+    for (let sent = 0; sent < 5; sent += 1) expect(await once()).toMatchObject([{ outcome: 'queued' }]);
+    expect(await once()).toMatchObject([
+      {
+        outcome: 'unchanged',
+        code: 'bill_already_sent',
+        message: expect.stringMatching(/^Bill INV-\d+ was mailed 5 times within 24 hours\./),
+      },
+    ]);
+    expect(await listed(billIds[0] ?? '')).toHaveLength(5);
+  });
+
   test('has a result for each chosen courier, and sends the others if one is refused', async () => {
     const [good, bad] = [await courierWith(1), await courierWith(1, 'nobody')];
     const idle = await newRecipient(ADDRESS);

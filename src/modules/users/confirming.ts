@@ -1,0 +1,20 @@
+import type { PersonContext } from '../../platform/context/request-context.js';
+import { confirmAccess, type Confirmation, type Settle } from '../auth/public.js';
+
+/** What a request sends with an action that gives somebody access. */
+type Sent = { current_password?: string | undefined };
+
+type Request = { ctx: PersonContext; deps: Confirmation['deps'] } & Confirmation['client'];
+
+/** Confirms the actions of a request that give somebody access: by a recent login or the own password (decision 0135). */
+export function confirming({ ctx, deps, address, userAgent }: Request) {
+  const confirmationOf = ({ current_password: password }: Sent): Confirmation => ({
+    ...{ deps, password },
+    client: { address, userAgent },
+  });
+  return {
+    confirmationOf,
+    confirmed: <Result>(sent: Sent, work: (settle?: Settle) => Promise<Result>) =>
+      confirmAccess(ctx, confirmationOf(sent), work),
+  };
+}
