@@ -59,7 +59,7 @@ it(
     await open(page, 'customers/IEX-NORA');
     const panel = page.getByRole('complementary', { name: 'IEX-NORA' });
     await panel.getByRole('button', { name: 'Deactivate' }).click();
-    await panel.getByRole('button', { name: 'Activate' }).waitFor();
+    await panel.getByRole('button', { name: 'Activate', exact: true }).waitFor();
     expect(await customer('IEX-NORA')).toMatchObject({ first_name: 'Nora', is_active: false });
     await panel.getByRole('button', { name: 'Delete' }).click();
     await dialogOf(page).getByRole('button', { name: 'Delete the customer' }).click();

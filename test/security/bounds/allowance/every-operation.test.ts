@@ -1,19 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { DEMO } from '../../../fixtures/demo/seed.js';
-import { describeOperation, operationOf } from '../../support/service/contract.js';
-import { makeCouriers, type Belongings } from '../../support/builders/couriers.js';
-import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
-import { CALLS } from './calls.js';
-import { rows } from './matrix.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { describeOperation, operationOf } from '../../../support/service/contract.js';
+import { makeCouriers, type Belongings } from '../../../support/builders/couriers.js';
+import { startService, type Call, type Reply, type Service } from '../../../support/service/service.js';
+import { CALLS } from '../../authorization/calls.js';
+import { rows } from '../../authorization/matrix.js';
+import { storeUsedUp } from './use-up.js';
 
 // Every operation, called by somebody who may not write any more (decision 0131).
 
 const LIMIT_MS = 180_000;
 /** A process settles what it has granted after five seconds, and learns the level. */
 const SETTLED_MS = 6_000;
-/** More than is refilled during the test. */
-const USED_UP = 1_000_000_000_000_000;
 
 let service: Service;
 let iex: Belongings;
@@ -24,16 +23,6 @@ beforeEach(async () => {
   iex = (await makeCouriers(service.owner)).IEX;
 }, LIMIT_MS);
 afterEach(() => service.stop());
-
-type Kind = 'courier' | 'user' | 'staff' | 'user_secrets';
-
-const useUp = (kind: Kind, id: string) =>
-  service.owner.query(
-    `insert into write_allowances (tenant_id, principal_kind, principal_id, courier_id, used, settled_at)
-     values ($1, $2, $3, $4, $5, now())
-     on conflict (tenant_id, principal_kind, principal_id) do update set used = excluded.used`,
-    [DEMO.tenants.demo, kind, id, kind === 'courier' ? id : null, USED_UP],
-  );
 
 const isOfKeys = (operation: Parameters<typeof operationOf>[0]) =>
   operationOf(operation).credential === 'key';
@@ -85,8 +74,10 @@ test.each([
 ] as const)(
   'what %s may write is used up: each operation that declares the quota is refused, and all others work',
   async (_who, kind, id) => {
-    await useUp(kind, id);
-    await useUp('courier', DEMO.couriers.IEX);
+    await storeUsedUp(service, [
+      { kind, id },
+      { kind: 'courier', id: DEMO.couriers.IEX },
+    ]);
     await learnLevels();
     const outcomes = await callAll();
     const REFUSED = '429 quota_exceeded';
@@ -105,33 +96,6 @@ test.each([
       ['changePassword', '400 validation_failed'],
       ['end an unknown session', '404 session_not_found'],
     ]);
-  },
-  LIMIT_MS,
-);
-
-test(
-  'a user that has replaced as many secrets as it may is refused by each operation that replaces one',
-  async () => {
-    await useUp('user_secrets', DEMO.users.admin);
-    const courier_id = iex.courierId;
-    const rotate = (action: string): Call => ({ body: { action, courier_id } });
-    const calls = [
-      ['regenerateApiKey', { body: { courier_id } }],
-      ['rotateWebhookSecret', { body: { courier_id } }],
-      ['updateCourierSettings', rotate('regenerate_key')],
-      ['updateCourierSettings', rotate('rotate_webhook_secret')],
-      [
-        'changePassword',
-        { body: { current_password: DEMO.password, new_password: 'another long password 7' } },
-      ],
-    ] as const satisfies [Parameters<Service['call']>[0], Call][];
-    expect((await service.call('regenerateApiKey', { as: 'admin', ...calls[0][1] })).status).toBe(200);
-    await sleep(SETTLED_MS);
-    for (const [operation, call] of calls)
-      expect([operation, outcomeOf(await service.call(operation, { as: 'admin', ...call }))]).toEqual([
-        operation,
-        '429 quota_exceeded',
-      ]);
   },
   LIMIT_MS,
 );
