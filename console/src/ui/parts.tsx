@@ -34,7 +34,15 @@ type FieldProps = {
   combobox?: Combobox;
 } & Pick<
   PartialInputHTMLAttributes<HTMLInputElement>,
-  'autocomplete' | 'disabled' | 'inputMode' | 'maxLength' | 'name' | 'onKeyDown' | 'ref' | 'required'
+  | 'autocomplete'
+  | 'disabled'
+  | 'inputMode'
+  | 'maxLength'
+  | 'name'
+  | 'onChange'
+  | 'onKeyDown'
+  | 'ref'
+  | 'required'
 >;
 
 /** A text field with its label. Numbers use it too, so that every field can be restored after a scan. */

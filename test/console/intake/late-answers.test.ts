@@ -2,22 +2,12 @@ import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { outcomeOf, scan, type } from '../../support/console/browser.js';
+import { holdBack } from '../../support/console/hold-back.js';
 import { consoleSuite, expectWord } from '../../support/console/suite.js';
 
 // The big word belongs to the parcel on the screen, whenever the answers to others arrive, and a scan is taken whole or not at all.
 
 const { atWork, it, runs, service } = consoleSuite();
-
-/** Keeps the answers of an operation back until it is called. */
-async function holdBack(page: Page, path: string): Promise<() => void> {
-  let release = (): void => undefined;
-  const isReleased = new Promise<void>((resolve) => (release = resolve));
-  await page.route(`**/${path}`, async (route) => {
-    await isReleased;
-    await route.continue();
-  });
-  return release;
-}
 
 async function weigh(page: Page, code: string, weight: string): Promise<void> {
   await scan(page, code);

@@ -1,4 +1,4 @@
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { t } from '../../texts/texts.js';
 import { Choice, Field } from '../../ui/parts.js';
 import type { ListAddress } from './address.js';
@@ -89,18 +89,30 @@ function FilterField({ filter, of: { state, change } }: { filter: Filter; of: Li
       />
     );
   if (filter.type === 'chip') return null;
+  return <TypedFilter label={label} type={filter.type} value={value} onTake={set} />;
+}
+
+type TypedProps = { label: string; type: 'text' | 'date'; value: string; onTake: (text: string) => void };
+
+/**
+ * A filter that a person types. It is taken when it is whole, so that the address has no half words; what is typed until
+ * then stays in the field while rows arrive.
+ */
+function TypedFilter({ label, type, value, onTake }: TypedProps) {
+  const [draft, setDraft] = useState(value);
+  // The way back, and the chip, show another value.
+  useEffect(() => setDraft(value), [value]);
   return (
     <Field
-      // A text is taken when the person leaves the field, so its address has no half words.
-      key={`${name}-${value}`}
       label={label}
-      type={filter.type === 'date' ? 'date' : 'text'}
-      value={value}
-      onValue={(text) => {
-        if (filter.type === 'date' && (text === '' || /^\d{4}-\d\d-\d\d$/.test(text))) set(text);
-      }}
-      onKeyDown={({ key, currentTarget }) => {
-        if (filter.type === 'text' && (key === 'Enter' || key === 'Tab')) set(currentTarget.value.trim());
+      type={type}
+      value={draft}
+      onValue={setDraft}
+      onChange={({ currentTarget }) => {
+        const text = currentTarget.value.trim();
+        // The first digit of a year makes a day of the year 2.
+        if (type === 'date' && text.startsWith('0')) return;
+        if (text !== value) onTake(text);
       }}
     />
   );
