@@ -11,14 +11,20 @@ import { rounds } from '../../support/harness/effort.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
-/** Rows of another courier, and of the courier that searches, in each table. */
-const [OTHERS, OWN] = [rounds(40_000, 400_000), 50];
+/** Rows of the courier that searches, in each table. */
+const OWN = 50;
 const FILL_MS = 300_000;
 
 let service: Service;
 
 beforeAll(async () => {
   service = await startService();
+  const { rows: settings } = await service.owner.query<{ version: number }>(
+    "select current_setting('server_version_num')::int as version",
+  );
+  // Before PostgreSQL 17, an index is descended once for each key of an array: 4 blocks a row of the courier. So the tables
+  // must be larger for a search of the courier's rows to differ from one of all rows.
+  const others = rounds((settings[0]?.version ?? 0) < 170_000 ? 120_000 : 40_000, 400_000);
   // Building an index takes a fraction of the time of filling it row by row.
   const { rows: indexes } = await service.owner.query<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes
@@ -26,7 +32,7 @@ beforeAll(async () => {
   );
   for (const { name } of indexes) await service.owner.query(`drop index ${name}`);
   for (const [courierId, count] of [
-    [HRB, OTHERS],
+    [HRB, others],
     [IEX, OWN],
   ]) {
     const values = [DEMO.tenants.demo, courierId];
