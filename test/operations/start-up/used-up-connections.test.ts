@@ -3,7 +3,7 @@ import pg from 'pg';
 import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
 import { endProcesses, freePort, removeFolders, run, until } from '../../support/service/processes.js';
 
-// Starts while PostgreSQL has no free connection, or one (SQLSTATE 53300).
+// Starts while PostgreSQL has no free connection, or one (SQLSTATE 53300), and a worker that loses its connections.
 
 const LIMIT_MS = 90_000;
 /** The reserved ones are for the owner and for the statements of the test. */
@@ -119,6 +119,28 @@ test(
     );
     expect([tookMs > 20_000, tookMs < 28_000]).toEqual([true, true]);
     await server.query('alter database used_up reset default_transaction_read_only');
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a worker that has lost its last connection goes on when PostgreSQL is back',
+  async () => {
+    const worker = start('src/worker.js', { WORKER_HEARTBEAT_SECONDS: '1' });
+    const pools = () => server.query('select id from queue.worker_pools', 'used_up');
+    await until(async () => worker.child.exitCode !== null || (await pools()).length > 0);
+    // A pause makes the worker end its runner and start another after a second. In between, nothing of the library keeps the process alive.
+    await server.query(
+      "update installation.outbound set paused_at = now(), paused_because = 'a test'",
+      'used_up',
+    );
+    await until(async () => worker.child.exitCode !== null || (await pools()).length === 0);
+    await server.shutDown();
+    const stops = () => worker.output().split('The queue stopped').length - 1;
+    await until(async () => worker.child.exitCode !== null || stops() > 2);
+    expect(worker.child.exitCode).toBeNull();
+    await server.restart();
+    await until(async () => (await pools()).length > 0);
   },
   LIMIT_MS,
 );
