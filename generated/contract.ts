@@ -653,6 +653,8 @@ export interface paths {
          *     off.
          *
          *     A session without a request for `idle_timeout_minutes` ends: 401 `session_ended`. The accuracy is 15 seconds.
+         *
+         *     Settings that require less need your `current_password` if you logged in more than 15 minutes ago.
          */
         post: operations["updateSecuritySettings"];
         delete?: never;
@@ -2227,6 +2229,10 @@ export interface paths {
          *     ]);
          *     ```
          *
+         *     A new URL, and a new e-mail address, send the courier's data elsewhere. We mail the courier's owners and the old address
+         *     about each, at most 60 mails a day. Staff that logged in more than 15 minutes ago also send their own
+         *     `current_password`.
+         *
          *     `RegenerateApiKey.php`, `RotateWebhookSecret.php` and `UploadLogo.php` do the following three changes with one
          *     media type each. Generated clients have only these.
          *
@@ -2497,6 +2503,9 @@ export interface paths {
          *     stay. Packages that arrive for it are received, shown to staff, shipped and billed. Their events are still
          *     recorded. After `activate` the key, users and tokens work again. `recover_since` of *WebhookDeliveries* sends
          *     the missed webhooks.
+         *
+         *     `activate`, and an `update` that sets another e-mail address, need your `current_password` if you logged in more than
+         *     15 minutes ago. We mail the courier's owners and the old address about another address.
          *
          *     Repeating an action changes nothing and is not an error, so you can retry a call whose response was lost. Only
          *     a repeated `create` returns 409. Every change is recorded in the audit log, without secrets.
@@ -4567,6 +4576,11 @@ export interface components {
             require_two_factor?: components["schemas"]["UserRole"][];
             /** @description Minutes without a request after which a session ends. `null` turns the timeout off. */
             idle_timeout_minutes?: number | null;
+            /**
+             * Format: password
+             * @description Your own password, to confirm settings that require less if you logged in more than 15 minutes ago. It is ignored if they do not.
+             */
+            current_password?: string;
         };
         /** @description A package at intake. */
         PackageIntake: {
@@ -7574,6 +7588,11 @@ export interface components {
             api_token?: string;
             /** @description Your colour, `#RRGGBB`. */
             house_color?: string;
+            /**
+             * Format: password
+             * @description Your own password. Staff need it for a new URL or e-mail address of a courier if they logged in more than 15 minutes ago. It is ignored otherwise.
+             */
+            current_password?: string;
         };
         CourierActionForm: {
             action: components["schemas"]["CourierSettingsAction"];
@@ -7878,6 +7897,11 @@ export interface components {
             city_town?: string;
             /** @description Parish or province. */
             parish_province?: string;
+            /**
+             * Format: password
+             * @description Your own password, to confirm another e-mail address if you logged in more than 15 minutes ago. It is ignored if the address does not change.
+             */
+            current_password?: string;
         };
         DeactivateCourierAction: {
             /**
@@ -7902,6 +7926,7 @@ export interface components {
              * @description The courier.
              */
             courier_id: string;
+            current_password?: components["schemas"]["ConfirmingPassword"];
         };
         /** @description An action on a courier. */
         CourierAction: components["schemas"]["CreateCourierAction"] | components["schemas"]["UpdateCourierAction"] | components["schemas"]["DeactivateCourierAction"] | components["schemas"]["ActivateCourierAction"];
@@ -11205,6 +11230,7 @@ export interface components {
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `password_wrong`: The password that confirms the request is wrong.
          */
         "ManageCouriers.400.Replayable": {
             headers: {
@@ -11954,23 +11980,6 @@ export interface components {
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimitUsedUp"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
-         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
-         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         */
-        "QuotaExceeded.target_changes.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -12973,6 +12982,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
+        "TooManyAttempts.QuotaExceeded.target_changes.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
         "TooManyAttemptsOrBytes.stored_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -13114,6 +13140,7 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `logo_not_acceptable`: The file is not a logo that can be shown. It must be a JPG, PNG or SVG file.
+         *     - `password_wrong`: The password that confirms the request is wrong.
          */
         "UpdateCourierSettings.400.Replayable": {
             headers: {
@@ -13190,6 +13217,7 @@ export interface components {
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `password_wrong`: The password that confirms the request is wrong.
          */
         "UpdateSecuritySettings.400.Replayable": {
             headers: {
@@ -18643,7 +18671,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.256.KiB.BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.www.form.urlencoded.or.multipart.form.data"];
-            429: components["responses"]["QuotaExceeded.target_changes.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.target_changes.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -52,7 +52,7 @@ export function makeHandlers(deps: Deps) {
     ...passwordResetHandlers(deps),
     ...sessionHandlers(),
     ...serviceTokenHandlers(deps),
-    ...securityHandlers(),
+    ...securityHandlers(deps),
     ...userHandlers(deps),
     ...teamHandlers(deps),
     ...prealertHandlers(deps),

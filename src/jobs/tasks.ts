@@ -1,5 +1,6 @@
 import { appendAllToChains } from '../modules/audit-log/append-to-chain.js';
 import { makeBillMailSender } from '../modules/bills/mails/send-bill-mail.js';
+import { tellCourierOwners } from '../modules/couriers/settings/tell-owners.js';
 import { sendAccountMail } from '../modules/mail/account-mails/send-account-mail.js';
 import { sendManifestMail } from '../modules/mail/manifest-mails/send-manifest-mail.js';
 import { preparePasswordReset } from '../modules/password-reset/prepare.js';
@@ -43,6 +44,7 @@ export function makeTasks(deps: TaskDeps): Tasks {
     ),
     sendBillMail: observeJobs(deps, 'sendBillMail', bills.within('sendBillMail', makeBillMailSender())),
     preparePasswordReset: observeJobs(deps, 'preparePasswordReset', preparePasswordReset),
+    tellCourierOwners: observeJobs(deps, 'tellCourierOwners', tellCourierOwners),
     syncCustomers: observeJobs(deps, 'syncCustomers', makeCustomerSync(deps)),
     scheduleCustomerSyncs: observeJobs(deps, 'scheduleCustomerSyncs', scheduleCustomerSyncs),
     sweep: observeJobs(deps, 'sweep', requeue),

@@ -102,6 +102,7 @@ const tasksOf = ({ work }: Site): Tasks => ({
   sendAccountMail: noop,
   sendBillMail: noop,
   preparePasswordReset: noop,
+  tellCourierOwners: noop,
   syncCustomers: noop,
   scheduleCustomerSyncs: noop,
   sweep: noop,

@@ -2,6 +2,7 @@ import type { FunctionComponent } from 'preact';
 import { en as officeEn } from '../office/texts/en.js';
 import { es as officeEs } from '../office/texts/es.js';
 import { officeFailuresEs } from '../office/texts/failures-es.js';
+import { PasswordQuestion } from '../office/ui/own-password.js';
 import { Toasts } from '../office/ui/toasts.js';
 import type { CourierPageId } from '../pages.js';
 import { addFailures } from '../texts/failures.js';
@@ -41,6 +42,7 @@ export function CourierPage({ id }: { id: CourierPageId }) {
   return (
     <>
       <View key={id} />
+      <PasswordQuestion />
       <Toasts />
     </>
   );

@@ -22,6 +22,7 @@ import { OfficeHelp } from './help.js';
 import { officePagesOf, type OfficePage } from './pages.js';
 import { en } from './texts/en.js';
 import { officeFailuresEs } from './texts/failures-es.js';
+import { PasswordQuestion } from './ui/own-password.js';
 import { toast, Toasts } from './ui/toasts.js';
 import { VIEWS } from './views.js';
 
@@ -116,6 +117,7 @@ export function Office({ session: current }: { session: Session }) {
       <main id="content" class="office-content" ref={main} tabIndex={-1}>
         <Page page={page} />
       </main>
+      <PasswordQuestion />
       <Toasts />
       {isPaletteOpen.value && <Palette pages={pages} onClose={() => (isPaletteOpen.value = false)} />}
       {isHelpOpen.value && <OfficeHelp onClose={() => (isHelpOpen.value = false)} />}

@@ -2,7 +2,10 @@ import { auditLater } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockSecuritySettings } from '../../platform/db/locks.js';
+import type { Settle } from '../auth/public.js';
 import { selectSettings, storeSettings, type SettingsRow } from './queries.js';
+
+type SentSettings = Omit<BodyOf<'updateSecuritySettings'>, 'current_password'>;
 
 /** The settings of a tenant that has never changed them. */
 const DEFAULTS: SettingsRow = { requireTwoFactor: [], idleTimeoutMinutes: null, updatedAt: null };
@@ -18,9 +21,11 @@ export async function readSettings(ctx: UserContext): Promise<SettingsRow> {
  */
 export function changeSettings(
   ctx: UserContext,
-  sent: BodyOf<'updateSecuritySettings'>,
+  sent: SentSettings,
+  settle?: Settle,
 ): Promise<{ settings: SettingsRow; isChanged: boolean }> {
   return ctx.write(async (tx) => {
+    await settle?.(tx);
     await tx.count(lockSecuritySettings(ctx.tenantId));
     const [stored = DEFAULTS] = await tx.query(selectSettings(ctx));
     const merged = merge(stored, sent);
@@ -33,11 +38,19 @@ export function changeSettings(
   });
 }
 
+/** Whether a change requires less: no second factor of a role that needs one, or a later end of idle sessions, or none. */
+export async function loosens(ctx: UserContext, sent: SentSettings): Promise<boolean> {
+  const before = await readSettings(ctx);
+  const after = merge(before, sent);
+  const isDropped = before.requireTwoFactor.some((role) => !after.requireTwoFactor.includes(role));
+  return isDropped || (after.idleTimeoutMinutes ?? Infinity) > (before.idleTimeoutMinutes ?? Infinity);
+}
+
 type Settings = Omit<SettingsRow, 'updatedAt'>;
 
 function merge(
   stored: SettingsRow,
-  { require_two_factor: roles, idle_timeout_minutes: minutes }: BodyOf<'updateSecuritySettings'>,
+  { require_two_factor: roles, idle_timeout_minutes: minutes }: SentSettings,
 ): Settings {
   return {
     requireTwoFactor: [...(roles ?? stored.requireTwoFactor)].sort(),

@@ -5,7 +5,7 @@ import type { components } from '../../../generated/contract.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
 import type { Deps } from '../dependencies.js';
-import { confirming } from './confirming.js';
+import { confirming } from '../auth/public.js';
 import { changeRole, setUserActive, updateUser, type Changed } from './change.js';
 import { resetPassword, resetTwoFactor } from './reset.js';
 import { openTokensField, replyWithCredential } from './credential-reply.js';

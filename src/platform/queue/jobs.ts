@@ -13,6 +13,8 @@ export type Jobs = {
   sendBillMail: { tenantId: string; mailId: string };
   /** Looks up the user of a password reset request, creates the token and queues the mail. */
   preparePasswordReset: { tenantId: string; resetId: string };
+  /** Tells the owners of a courier by mail that a request has changed where its data go. */
+  tellCourierOwners: { tenantId: string; courierId: string; requestId: string };
   syncCustomers: { tenantId: string; runId: string };
   /** Cron: queues a synchronisation for each courier with a customer list URL. */
   scheduleCustomerSyncs: Record<string, never>;

@@ -1,5 +1,6 @@
 import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
+import type { Settle } from '../../auth/public.js';
 import type { Deps } from '../../dependencies.js';
 import { changeFields } from '../settings/update-settings.js';
 import { assertAcceptable, pickContact, type CourierUpdate } from '../shared/profile.js';
@@ -31,12 +32,14 @@ type Changed = { row: RecordRow; isChanged: boolean };
 export async function updateCourier(
   ctx: UserContext,
   { secrets, outbound }: Pick<Deps, 'secrets' | 'outbound'>,
-  body: CourierUpdate,
+  body: Omit<CourierUpdate, 'current_password'>,
+  settle?: Settle,
 ): Promise<Changed> {
   const courierId = body.courier_id;
   const sent = pickContact(body);
   assertAcceptable(sent, outbound);
   return ctx.write(async (tx) => {
+    await settle?.(tx);
     const isChanged = await changeFields(tx, secrets, { courierId, sent });
     return { row: await readRecord(tx, courierId), isChanged };
   });
@@ -47,8 +50,14 @@ export async function updateCourier(
  * commit, because each transaction checks it in the same round trip.
  * @throws ApiError courier_not_found
  */
-export async function setActivity(ctx: UserContext, courierId: string, isActive: boolean): Promise<Changed> {
+export async function setActivity(
+  ctx: UserContext,
+  courierId: string,
+  isActive: boolean,
+  settle?: Settle,
+): Promise<Changed> {
   return ctx.write(async (tx) => {
+    await settle?.(tx);
     const isChanged = (await tx.count(switchActivity(ctx, courierId, isActive))) === 1;
     if (isChanged) {
       const action = isActive ? 'courier.activated' : 'courier.deactivated';

@@ -5,7 +5,9 @@ import { nothingToChange } from '../../../platform/contract/sent-names.js';
 import type { Handlers } from '../../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
+import { confirming, type Settle } from '../../auth/public.js';
 import type { Deps } from '../../dependencies.js';
+import { redirectsData } from '../settings/redirection.js';
 import { setActivity, updateCourier, listCouriers } from './change-courier.js';
 import { createCourier, type Credentials } from './new-courier.js';
 
@@ -19,15 +21,20 @@ export function courierAdministrationHandlers(deps: Deps) {
       return pageReply(query, total, 'courier', records);
     },
 
-    async manageCouriers({ ctx, body }) {
+    async manageCouriers({ ctx, body, address, userAgent }) {
+      const { confirmed } = confirming({ ctx, deps, address, userAgent });
       return byAction(body, {
         create: async (fields): Managed => {
           const { row, credentials } = await createCourier(ctx, deps, fields);
           const message = 'Courier created. The API key and the password are not shown again.';
           return reply(message, { ...recordOf(row), ...viewCredentials(credentials) });
         },
-        update: async (fields): Managed => {
-          const { row, isChanged } = await updateCourier(ctx, deps, fields);
+        update: async ({ current_password, ...fields }): Managed => {
+          const save = (settle?: Settle) => updateCourier(ctx, deps, fields, settle);
+          const isRedirected = await redirectsData(ctx, fields.courier_id, { email: fields.email });
+          const { row, isChanged } = isRedirected
+            ? await confirmed({ current_password }, save)
+            : await save();
           const already = nothingToChange('manageCouriers', body, {
             selectors: ['courier_id'],
             already: 'The courier already has these values.',
@@ -39,8 +46,8 @@ export function courierAdministrationHandlers(deps: Deps) {
           const done = 'Courier deactivated. Its API key and its users can no longer log in.';
           return reply(outcomeOf(isChanged, done, 'The courier is already inactive.'), recordOf(row));
         },
-        activate: async ({ courier_id: id }): Managed => {
-          const { row, isChanged } = await setActivity(ctx, id, true);
+        activate: async ({ courier_id: id, ...sent }): Managed => {
+          const { row, isChanged } = await confirmed(sent, (settle) => setActivity(ctx, id, true, settle));
           const message = outcomeOf(isChanged, 'Courier activated.', 'The courier is already active.');
           return reply(message, recordOf(row));
         },

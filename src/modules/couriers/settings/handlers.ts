@@ -8,11 +8,13 @@ import { nothingToChange } from '../../../platform/contract/sent-names.js';
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
+import { confirming, type Settle } from '../../auth/public.js';
 import type { Deps } from '../../dependencies.js';
 import { deleteLogo, makeLogoReader, pathOf, storeLogo } from '../logo/logo.js';
 import { pickFields } from '../shared/profile.js';
 import { regenerateKey } from './api-key.js';
 import { targetCourierId } from '../shared/target-courier.js';
+import { isStaffPerson, redirectsData } from './redirection.js';
 import { readSettings, type Settings } from './settings.js';
 import { updateSettings, type SettingsUpdate } from './update-settings.js';
 import { endPreviousSecret, rotateWebhookSecret } from './webhook-secret.js';
@@ -33,7 +35,8 @@ const ACTIONS = {
   rotate_webhook_secret: rotate,
 } satisfies Record<components['schemas']['CourierSettingsAction'], Action>;
 
-export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
+export function courierHandlers(deps: Deps) {
+  const { secrets, outbound, drawLogo } = deps;
   const readLogo = makeLogoReader();
   return {
     async getCourierSettings({ ctx, query }) {
@@ -47,9 +50,16 @@ export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
       assertTokenMaySend(ctx.caller, request.body);
       const run = (action: keyof typeof ACTIONS) => ACTIONS[action](ctx, secrets, courierId);
       if (request.mediaType === 'application/json') {
-        const { action, ...fields } = request.body;
+        const { action, current_password, ...fields } = request.body;
         const sent = pickFields(fields);
-        if (!action) return update(ctx, { courierId, sent }, fields);
+        if (!action) {
+          if (!isStaffPerson(ctx) || !(await redirectsData(ctx, courierId, sent)))
+            return update(ctx, { courierId, sent }, fields);
+          const { confirmed } = confirming({ ...request, ctx, deps });
+          return confirmed({ current_password }, (settle) =>
+            update(ctx, { courierId, sent }, fields, settle),
+          );
+        }
         assertNoFields(sent);
         return run(action);
       }
@@ -103,8 +113,13 @@ export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
     },
   } satisfies Partial<Handlers>;
 
-  async function update(ctx: UserContext, sent: SettingsUpdate, body: object): Promise<Updated> {
-    const { settings, isChanged } = await updateSettings(ctx, { secrets, outbound }, sent);
+  async function update(
+    ctx: UserContext,
+    sent: SettingsUpdate,
+    body: object,
+    settle?: Settle,
+  ): Promise<Updated> {
+    const { settings, isChanged } = await updateSettings(ctx, { secrets, outbound }, sent, settle);
     const already = nothingToChange('updateCourierSettings', body, {
       selectors: [],
       already: 'The settings already have these values.',

@@ -8,6 +8,7 @@ import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { renameFields } from '../../../platform/values/fields.js';
+import type { Settle } from '../../auth/public.js';
 import type { Deps } from '../../dependencies.js';
 import { encryptionContext } from '../shared/encryption.js';
 import {
@@ -19,6 +20,7 @@ import {
   type SentFields,
 } from '../shared/profile.js';
 import { selectCourier } from './queries.js';
+import { isRedirected } from './redirection.js';
 import { decryptSettings, type Settings } from './settings.js';
 import {
   assertConfirmed,
@@ -40,9 +42,11 @@ export async function updateSettings(
   ctx: UserContext,
   { secrets, outbound }: Pick<Deps, 'secrets' | 'outbound'>,
   { courierId, sent }: SettingsUpdate,
+  settle?: Settle,
 ): Promise<{ settings: Settings; isChanged: boolean }> {
   assertAcceptable(sent, outbound);
   return ctx.write(async (tx) => {
+    await settle?.(tx);
     const isChanged = await changeFields(tx, secrets, { courierId, sent });
     const [saved] = await tx.query(selectCourier(ctx, courierId));
     return { settings: decryptSettings(ctx, secrets, saved), isChanged };
@@ -75,6 +79,8 @@ export async function changeFields(
   await saveFields(tx, secrets, change, ofTokens);
   auditLater(tx, 'courier.updated', courierId, withUrlsOfTokens(difference, row.urlsOfTokens, ofTokens));
   await applyEndpointChanges(tx, secrets, { courierId, before, after });
+  const { tenantId, requestId } = tx;
+  if (isRedirected(change)) tx.later(addJobs(tx, 'tellCourierOwners', [{ tenantId, courierId, requestId }]));
   await takeQuota(tx, TARGET_CHANGES, courierId, countNewTargets(change));
   return true;
 }

@@ -3,7 +3,7 @@ import type { ProfileFields, SentFields } from '../shared/profile.js';
 import type { CourierRow } from './queries.js';
 
 /** A service token may change the last two. */
-const URLS = ['api_url_get_customers', 'api_url_add_package', 'api_url_update_package'] as const;
+export const URLS = ['api_url_get_customers', 'api_url_add_package', 'api_url_update_package'] as const;
 type UrlName = (typeof URLS)[number];
 
 /** A courier's profile before and after a change, and its row. */

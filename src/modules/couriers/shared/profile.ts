@@ -57,7 +57,7 @@ export const pickFields = (body: SentFields, names: readonly (keyof ProfileField
   Object.fromEntries(names.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]));
 
 export type CourierUpdate = Extract<BodyOf<'manageCouriers'>, { action: 'update' }>;
-type SentContact = Omit<CourierUpdate, 'action' | 'courier_id'>;
+type SentContact = Omit<CourierUpdate, 'action' | 'courier_id' | 'current_password'>;
 /** A field of the schema that CONTACT lacks: with one, no call of pickContact compiles. */
 type Unlisted = Exclude<keyof SentContact, keyof ContactFields>;
 

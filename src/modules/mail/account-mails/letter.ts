@@ -78,6 +78,13 @@ const WORDS: Record<Exclude<AccountMailKind, 'password_reset_link'>, Words> = {
       'An administrator changed the e-mail address of your account. This mail goes to the old and to the new address.',
     advice: 'If you did not request this, tell your administrator at once.',
   },
+  courier_redirected: {
+    subject: 'The data of your courier go elsewhere',
+    summary:
+      'Somebody changed where we send the data of your courier: a webhook URL, or the e-mail address of its profile. This mail goes to its owners and to the old address.',
+    advice:
+      'If nobody of your team did this, change it back, end all open sessions of your users, and tell the warehouse at once.',
+  },
 };
 
 /**

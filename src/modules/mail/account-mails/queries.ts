@@ -25,7 +25,8 @@ export type AccountMailKind =
   | 'two_factor_disabled'
   | 'two_factor_reset_by_admin'
   | 'backup_codes_regenerated'
-  | 'email_changed';
+  | 'email_changed'
+  | 'courier_redirected';
 
 export type AccountMail = {
   userId: string;

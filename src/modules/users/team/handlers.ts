@@ -5,7 +5,7 @@ import { recordOf } from '../../../platform/contract/record.js';
 import { outcomeOf, reply } from '../../../platform/contract/reply.js';
 import { byAction, type ReplyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
-import { confirming } from '../confirming.js';
+import { confirming } from '../../auth/public.js';
 import { openTokensField, replyWithCredential } from '../credential-reply.js';
 import {
   changeTeamRole,

@@ -2,6 +2,7 @@ import type { CourierRecord } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { ConfirmDialog } from '../../ui/dialogs.js';
+import { confirmed } from '../../ui/own-password.js';
 import { toast, toastFailure } from '../../ui/toasts.js';
 
 type Props = { couriers: CourierRecord[]; onClose: () => void; onChanged: () => void };
@@ -35,6 +36,9 @@ export async function activate(couriers: CourierRecord[], onChanged: () => void)
 }
 
 async function activateAll(couriers: CourierRecord[], onChanged: () => void): Promise<void> {
-  for (const { courier_id } of couriers) await api().couriers.manage({ action: 'activate', courier_id });
+  for (const { courier_id } of couriers)
+    await confirmed((confirmation) =>
+      api().couriers.manage({ action: 'activate', courier_id, ...confirmation }),
+    );
   onChanged();
 }

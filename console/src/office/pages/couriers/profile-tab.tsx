@@ -1,17 +1,22 @@
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { Form, useForm } from '../../ui/form.js';
+import { confirmed } from '../../ui/own-password.js';
 import { toast } from '../../ui/toasts.js';
 import { detailsOf, type TabProps } from '../courier-parts.js';
 import { ContactFields, NameFields } from './detail-fields.js';
 
 export function ProfileTab({ courier, onChanged }: TabProps) {
   const { courier_id } = courier;
+  const save = (to: ReturnType<typeof detailsOf>) =>
+    confirmed((confirmation) =>
+      api().couriers.manage({ action: 'update', courier_id, ...to, ...confirmation }),
+    );
   const form = useForm(detailsOf(courier), async (details) => {
     const before = detailsOf(courier);
-    await api().couriers.manage({ action: 'update', courier_id, ...details });
+    await save(details);
     toast(t('office.saved', { name: details.courier_name }), async () => {
-      await api().couriers.manage({ action: 'update', courier_id, ...before });
+      await save(before);
       onChanged();
     });
     onChanged();

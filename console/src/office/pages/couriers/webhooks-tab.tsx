@@ -6,6 +6,7 @@ import { useLoad } from '../../../ui/load.js';
 import { Choice, Content, Tag } from '../../../ui/parts.js';
 import { ConfirmDialog, Secret, SecretDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
+import { confirmed } from '../../ui/own-password.js';
 import { toast, toastFailure } from '../../ui/toasts.js';
 import type { TabProps } from '../courier-parts.js';
 
@@ -88,7 +89,9 @@ function Addresses({ settings, onChanged }: Props) {
   };
   /** Sends only what changes: to send a URL that a service token has set confirms it. */
   const save = (from: typeof fields, to: typeof fields) =>
-    api().couriers.updateSettings({ id: courier_id, ...changedOf(from, to) });
+    confirmed((confirmation) =>
+      api().couriers.updateSettings({ id: courier_id, ...changedOf(from, to), ...confirmation }),
+    );
   const form = useForm(fields, async (values) => {
     await save(fields, values);
     toast(t('courierWebhooks.saved'), async () => {

@@ -4,6 +4,7 @@ import { t } from '../../../texts/texts.js';
 import { useAction } from '../../../ui/load.js';
 import { Heading, Problem } from '../../../ui/parts.js';
 import { Form, Text, useForm } from '../../ui/form.js';
+import { confirmed } from '../../ui/own-password.js';
 import { ContactFields, NameFields } from './detail-fields.js';
 import { HandOver } from './hand-over.js';
 import { detailsOf, type Created } from '../courier-parts.js';
@@ -167,7 +168,9 @@ function WebhookStep({ of: { courierId }, onDone }: StepProps) {
   const form = useForm({ api_url_add_package: '', api_url_update_package: '' }, async (values) => {
     const given = Object.entries(values).filter(([, url]) => url.trim() !== '');
     if (given.length > 0)
-      await api().couriers.updateSettings({ id: courierId, ...Object.fromEntries(given) });
+      await confirmed((confirmation) =>
+        api().couriers.updateSettings({ id: courierId, ...Object.fromEntries(given), ...confirmation }),
+      );
     onDone();
   });
   return (

@@ -6,6 +6,7 @@ import { useLoad } from '../../../ui/load.js';
 import { Content, Field } from '../../../ui/parts.js';
 import { ConfirmDialog } from '../../ui/dialogs.js';
 import { fieldFailuresOf } from '../../ui/failure.js';
+import { confirmed } from '../../ui/own-password.js';
 import { toast } from '../../ui/toasts.js';
 
 const ROLES = ['admin', 'manager', 'warehouse', 'courier'] as const;
@@ -96,7 +97,9 @@ function SecurityForm({ settings, onChanged }: Props) {
               idle_timeout_minutes: minutes,
             } as SecuritySettingsUpdate;
             try {
-              await api().users.updateSecuritySettings(update);
+              await confirmed((confirmation) =>
+                api().users.updateSecuritySettings({ ...update, ...confirmation }),
+              );
             } catch (error) {
               setFailure(fieldFailuresOf(error)['idle_timeout_minutes']);
               throw error;

@@ -9,7 +9,7 @@ import { t } from '../../../texts/texts.js';
 import type { ListPage } from '../../list/listed.js';
 import { orderOf, type ListState } from '../../list/state.js';
 import { PAGE_SIZE } from '../../list/listed.js';
-import { confirmed } from './own-password.js';
+import { confirmed } from '../../ui/own-password.js';
 
 /** A user. Only the team says whether a courier's user is an owner. */
 export type Person = ManagedUser & Partial<Pick<TeamUser, 'courier_role'>>;

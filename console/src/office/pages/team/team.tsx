@@ -8,7 +8,6 @@ import { courierOptions, useCouriers } from '../../list/courier-options.js';
 import { DataList } from '../../list/data-list.js';
 import { useList, type Listed } from '../../list/listed.js';
 import { peopleColumns } from './columns.js';
-import { PasswordQuestion } from './own-password.js';
 import { NewUserDialog } from './new-user.js';
 import { givenRoles, isCourier, loadPeople, type Person } from './people.js';
 import { UserPanel } from './user-panel.js';
@@ -71,7 +70,6 @@ export function Team({ list, name, linkOf, couriers, courierId, canManage, isWan
       {canManage && (isAdding || isWanted) && (
         <NewUserDialog couriers={couriers} courierId={courierId} onClose={close} onCreated={loaded.reload} />
       )}
-      <PasswordQuestion />
     </>
   );
 }

@@ -1,5 +1,6 @@
-import type { PersonContext } from '../../platform/context/request-context.js';
-import { confirmAccess, type Confirmation, type Settle } from '../auth/public.js';
+import type { PersonContext } from '../../../platform/context/request-context.js';
+import type { Confirmation, Settle } from './own-password.js';
+import { confirmAccess } from './recent-login.js';
 
 /** What a request sends with an action that gives somebody access. */
 type Sent = { current_password?: string | undefined };

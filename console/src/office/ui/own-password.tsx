@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals';
-import { t } from '../../../texts/texts.js';
-import { FormDialog } from '../../ui/dialogs.js';
-import { fieldFailuresOf } from '../../ui/failure.js';
-import { Form, Text, useForm } from '../../ui/form.js';
+import { loadTeamTexts } from '../../texts/on-use/team.js';
+import { t } from '../../texts/texts.js';
+import { FormDialog } from './dialogs.js';
+import { fieldFailuresOf } from './failure.js';
+import { Form, Text, useForm } from './form.js';
 
 type Asked = { confirm: (password: string) => Promise<void>; giveUp: () => void };
 
@@ -10,7 +11,7 @@ type Asked = { confirm: (password: string) => Promise<void>; giveUp: () => void 
 const asked = signal<Asked | undefined>(undefined);
 
 /**
- * Sends an action on a user. If the login is too old for it, the person confirms it with the own password, and it is sent once more. The
+ * Sends an action that gives somebody access. If the login is too old for it, the person confirms it with the own password, and it is sent once more. The
  * page shows `PasswordQuestion`.
  *
  * @throws Error if the person gives up
@@ -23,6 +24,7 @@ export async function confirmed<Result>(
   } catch (error) {
     if (!('current_password' in fieldFailuresOf(error))) throw error;
   }
+  await loadTeamTexts();
   return new Promise((resolve, reject) => {
     asked.value = {
       confirm: async (password) => resolve(await send({ current_password: password })),
