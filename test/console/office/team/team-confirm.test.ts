@@ -1,19 +1,10 @@
 import { expect } from '@jest/globals';
-import type { Page } from 'playwright-core';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { ageLogin } from '../../../support/console/age-login.js';
 import { findingsOf } from '../../../support/console/browser.js';
 import { consoleSuite } from '../../../support/console/suite.js';
-import { agedToken } from '../../../support/sign-in/aged-token.js';
 
 const { it, service } = consoleSuite();
-
-/** Makes the login of the page 16 minutes old. */
-async function age(page: Page): Promise<void> {
-  const cookies = await page.context().cookies();
-  await page
-    .context()
-    .addCookies(cookies.map((cookie) => ({ ...cookie, value: agedToken(cookie.value, 16) })));
-}
 
 const hashOf = async (username: string) => {
   const { rows } = await service().owner.query<{ password_hash: string }>(
@@ -47,7 +38,7 @@ for (const { who, user, of } of PEOPLE)
       );
       const panel = page.getByRole('complementary', { name: of });
       await panel.getByRole('button', { name: 'Reset the password' }).waitFor();
-      await age(page);
+      await ageLogin(page);
       const before = await hashOf(of);
       await panel.getByRole('button', { name: 'Reset the password' }).click();
       const question = page.getByRole('dialog', { name: 'Reset the password' });

@@ -142,7 +142,12 @@ async function told(): Promise<string[]> {
 
 test('a courier redirects its own data without a password, and its owners and its old address are told', async () => {
   await db.query("update users set email = 'owner@harbour.example' where id = $1", [DEMO.users.hrb]);
-  await makeUser({ role: 'courier', courier_id: HRB, email: 'member@harbour.example' });
+  await makeUser({
+    role: 'courier',
+    courier_id: HRB,
+    is_courier_owner: false,
+    email: 'member@harbour.example',
+  });
   const token = agedToken(await service().tokenOf('hrb'), 16);
   const change = (body: object) => api.withToken(token).updateCourierSettings(unchecked(body)).ok();
   await change({ api_url_add_package: THIEF });
