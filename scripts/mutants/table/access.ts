@@ -2,10 +2,49 @@ import type { SourceMutant } from '../mutant.js';
 
 const TOKEN_URLS = 'test/modules/service-tokens/token-urls.test.ts';
 
+const REDIRECTION = 'test/modules/couriers/settings/redirection.test.ts';
+
 const TEAM_RECENT = 'test/modules/users/team/recent-login.test.ts';
 
 /** Guards of permissions, tenant and courier isolation, stored secrets, and the audit log. */
 export const ACCESS: readonly SourceMutant[] = [
+  {
+    name: 'couriers: an old login of the staff sends nothing to a new URL',
+    file: 'src/modules/couriers/settings/redirection.ts',
+    find: 'return hasNewUrl || (email !== null && email !== stored.email);',
+    replace: 'return email !== null && email !== stored.email;',
+    tests: [{ file: REDIRECTION, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'couriers: an old login of the staff sends no mail to a new address',
+    file: 'src/modules/couriers/settings/redirection.ts',
+    find: 'return hasNewUrl || (email !== null && email !== stored.email);',
+    replace: 'return hasNewUrl;',
+    tests: [{ file: REDIRECTION, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'couriers: an old login activates no courier',
+    file: 'src/modules/couriers/administration/handlers.ts',
+    find: 'await confirmed(sent, (settle) => setActivity(ctx, id, true, settle))',
+    replace: 'await setActivity(ctx, id, true)',
+    tests: [{ file: REDIRECTION, titles: ['needs the own password 15 minutes after the login'] }],
+  },
+  {
+    name: 'couriers: owners are told where the data go',
+    file: 'src/modules/couriers/settings/update-settings.ts',
+    find: 'if (isRedirected(change))',
+    replace: 'if (false)',
+    tests: [
+      { file: REDIRECTION, titles: ['its owners and its old address are told', 'the old address is told'] },
+    ],
+  },
+  {
+    name: 'security: an old login loosens nothing',
+    file: 'src/modules/security/handlers.ts',
+    find: '(await loosens(ctx, body))',
+    replace: 'false',
+    tests: [{ file: REDIRECTION, titles: ['needs the own password 15 minutes after the login'] }],
+  },
   {
     name: 'writes: what a caller may write has a limit',
     file: 'src/platform/limits/written/write-allowance.ts',
