@@ -102,8 +102,48 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'mails: a name that could be a message is cut',
+    file: 'src/platform/mail/plain-text.ts',
+    find: 'characters.length <= MAX_NAME && !number.test(line)',
+    replace: 'number !== undefined',
+    tests: [
+      {
+        file: 'test/modules/users/team/team-mails.test.ts',
+        titles: ['a user name and a client name of which an owner makes a message are cut'],
+      },
+      {
+        file: 'test/modules/mail/texts-of-couriers.test.ts',
+        titles: ['a courier that names a stranger'],
+      },
+    ],
+  },
+  {
+    name: 'mails: a name with a telephone number is cut',
+    file: 'src/platform/mail/plain-text.ts',
+    find: ' && !number.test(line)',
+    replace: ' && number !== undefined',
+    tests: [
+      {
+        file: 'test/modules/users/team/team-mails.test.ts',
+        titles: ['a user name and a client name of which an owner makes a message are cut'],
+      },
+    ],
+  },
+  {
+    name: 'manifest mails: numbers and codes of couriers contain no links',
+    file: 'src/platform/mail/plain-text.ts',
+    find: 'return withoutLinks(isShown',
+    replace: 'return String(isShown',
+    tests: [
+      {
+        file: 'test/modules/mail/texts-of-couriers.test.ts',
+        titles: ['a courier that names a stranger'],
+      },
+    ],
+  },
+  {
     name: 'users: mails about accounts contain no links of an owner',
-    file: 'src/modules/mail/account-mails/letter.ts',
+    file: 'src/platform/mail/plain-text.ts',
     find: "giu, '$& ')",
     replace: "giu, '$&')",
     tests: [

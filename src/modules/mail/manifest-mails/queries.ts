@@ -6,7 +6,7 @@ import { columns } from '../../../platform/db/columns.js';
 const MANIFEST_MAIL = columns('ManifestMail', 'mail', ['manifestNumber', 'manifestStatus', 'createdAt']);
 const TENANT = columns('Tenant', 't', { tenantName: 'name' });
 const COURIER = columns('Courier', 'c', {
-  courierName: 'name',
+  courierCode: 'code',
   courierEmail: 'email',
   isCourierActive: 'isActive',
   houseColor: 'houseColor',
@@ -17,14 +17,7 @@ const MANIFEST = columns('Manifest', 'm', {
   flightNumber: 'flightNumber',
 });
 const WAREHOUSE = columns('Warehouse', 'w', { warehouseName: 'name' });
-const PACKAGE = columns('Package', 'p', [
-  'trackingNumber',
-  'houseNumber',
-  'userCode',
-  'firstName',
-  'lastName',
-  'weightLb',
-]);
+const PACKAGE = columns('Package', 'p', ['trackingNumber', 'houseNumber', 'userCode', 'weightLb']);
 
 /** The status change of a manifest that mails announce. */
 export type ManifestStatusChange = {
