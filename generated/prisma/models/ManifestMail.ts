@@ -587,7 +587,7 @@ export type $ManifestMailPayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     manifestStatus: string
     /**
-     * `queued`, `sent`, `failed`, or `skipped` when the courier has no address or no package aboard any more.
+     * `queued`, `sent`, `failed`, or `skipped` when the courier has no address, no package aboard any more, or had too many mails.
      */
     status: string
     recipient: string | null

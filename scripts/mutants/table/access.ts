@@ -141,8 +141,116 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'manifest mails: a courier gets a number of them per day',
+    file: 'src/modules/mail/manifest-mails/queries.ts',
+    find: 'where q.used < ${MAILS_OF_COURIER}::int',
+    replace: 'where ${MAILS_OF_COURIER}::int > 0',
+    tests: [
+      {
+        file: 'test/modules/mail/manifest-mails/mail-limit.test.ts',
+        titles: [
+          'a user of the warehouse in a loop of manifests',
+          'a courier above its limit is skipped with the reason',
+          'of 20 manifests that become ready at the same time',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'account mails: one address gets a number of them per day',
+    file: 'src/modules/mail/account-mails/queries.ts',
+    find: 'and recent.recipient_count < ${limits.recipient}::int',
+    replace: 'and ${limits.recipient}::int > 0',
+    tests: [
+      {
+        file: 'test/modules/auth/reset/mail-limits.test.ts',
+        titles: ['an owner that gives six users the address', 'logins from new networks mail an address'],
+      },
+    ],
+  },
+  {
+    name: 'account mails: the users of a courier, and the staff, get a number of them per day',
+    file: 'src/modules/mail/account-mails/queries.ts',
+    find: 'and recent.group_count < case',
+    replace: 'and 0 < case',
+    tests: [
+      {
+        file: 'test/modules/auth/reset/mail-limits.test.ts',
+        titles: [
+          'above the limit of a courier its users get none',
+          'above the limit of the staff no user of the staff gets one',
+          'have a limit, and a change above it succeeds without a mail',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'account mails: notices of a courier hide none of the staff',
+    file: 'src/modules/mail/account-mails/queries.ts',
+    find: '(${isReset} or of_group)',
+    replace: '(${isReset} or true)',
+    tests: [
+      {
+        file: 'test/modules/auth/reset/mail-limits.test.ts',
+        titles: ['logins from new networks mail an address'],
+      },
+    ],
+  },
+  {
+    name: 'reset mails: simultaneous requests count each other',
+    file: 'src/modules/password-reset/prepare.ts',
+    find: 'await tx.query(lockResetMails(tenantId));',
+    replace: 'void lockResetMails;',
+    tests: [
+      {
+        file: 'test/modules/auth/reset/mail-limits.test.ts',
+        titles: ['of 24 simultaneous requests for users with one address'],
+      },
+    ],
+  },
+  {
+    name: 'mails: a name that could be a message is cut',
+    file: 'src/platform/mail/plain-text.ts',
+    find: 'characters.length <= MAX_NAME && !number.test(line)',
+    replace: 'number !== undefined',
+    tests: [
+      {
+        file: 'test/modules/users/team/team-mails.test.ts',
+        titles: ['a user name and a client name of which an owner makes a message are cut'],
+      },
+      {
+        file: 'test/modules/mail/texts-of-couriers.test.ts',
+        titles: ['a courier that names a stranger'],
+      },
+    ],
+  },
+  {
+    name: 'mails: a name with a telephone number is cut',
+    file: 'src/platform/mail/plain-text.ts',
+    find: ' && !number.test(line)',
+    replace: ' && number !== undefined',
+    tests: [
+      {
+        file: 'test/modules/users/team/team-mails.test.ts',
+        titles: ['a user name and a client name of which an owner makes a message are cut'],
+      },
+    ],
+  },
+  {
+    name: 'manifest mails: numbers and codes of couriers contain no links',
+    file: 'src/platform/mail/plain-text.ts',
+    find: 'return withoutLinks(isShown',
+    replace: 'return String(isShown',
+    tests: [
+      {
+        file: 'test/modules/mail/texts-of-couriers.test.ts',
+        titles: ['a courier that names a stranger'],
+      },
+    ],
+  },
+  {
     name: 'users: mails about accounts contain no links of an owner',
-    file: 'src/modules/mail/account-mails/letter.ts',
+    file: 'src/platform/mail/plain-text.ts',
     find: "giu, '$& ')",
     replace: "giu, '$&')",
     tests: [

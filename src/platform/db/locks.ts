@@ -209,6 +209,9 @@ export const lockServiceTokens = (tenantId: string, courierId: string | null): S
 /** Serializes adding and removing warehouses and changing the primary one. */
 export const lockWarehouses = (tenantId: string): Sql => lock('warehouses', `warehouses ${tenantId}`);
 
+/** Serializes the mails with reset tokens of a tenant, because they count those of the last 24 hours. */
+export const lockResetMails = (tenantId: string): Sql => lock('reset mails', `reset mails ${tenantId}`);
+
 /** Serializes uploads for a courier, because two concurrent uploads would do the same work twice. */
 export const lockUploads = (tenantId: string, courierId: string): Sql =>
   lock('uploads', `upload ${tenantId} ${courierId}`);

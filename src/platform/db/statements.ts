@@ -12,6 +12,7 @@ export type LockKind =
   | 'parcels'
   | 'print'
   | 'rates'
+  | 'reset mails'
   | 'security settings'
   | 'payment terms'
   | 'service tokens'

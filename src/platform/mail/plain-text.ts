@@ -11,3 +11,24 @@ export function oneLine(text: string): string {
   const characters = Array.from(line);
   return characters.length > MAX_CHARACTERS ? `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…` : line;
 }
+
+/** Mail readers turn domains and URLs into links. A space after the dot or `://` prevents that. */
+export const withoutLinks = (text: string): string =>
+  text.replaceAll(/[.\u3002\uff0e\uff61](?=\p{L})|(?<=\bwww)\.|:\/\/(?=\S)/giu, '$& ');
+
+const MAX_NAME = 40;
+const SHOWN_OF_OTHERS = 12;
+
+/**
+ * Converts a name or code that a courier or a user has written to one line for a mail in the name of the warehouse: without links, and
+ * cut after 12 characters if it is longer than 40 or if it could hold a telephone number.
+ *
+ * @param maxDigits of one number, with any separators between its digits
+ */
+export function shortName(text: string, maxDigits: number): string {
+  const line = oneLine(text);
+  const characters = Array.from(line);
+  const number = new RegExp(String.raw`\p{Nd}(?:[\s\p{P}+]*\p{Nd}){${maxDigits},}`, 'u');
+  const isShown = characters.length <= MAX_NAME && !number.test(line);
+  return withoutLinks(isShown ? line : `${characters.slice(0, SHOWN_OF_OTHERS).join('')}…`);
+}

@@ -4,7 +4,8 @@ import type { Language, MailDataRow } from './queries.js';
 
 type Words = {
   subject: (number: string, tenant: string) => string;
-  greeting: (courier: string) => string;
+  /** With the courier's code, which the warehouse has chosen. The courier writes its name itself, and its address is not confirmed. */
+  greeting: (code: string) => string;
   attached: string;
   tooLong: string;
   labels: { bill: string; period: string; total: string; balance: string; due: string };
@@ -14,7 +15,7 @@ type Words = {
 const WORDS: Record<Language, Words> = {
   en: {
     subject: (number, tenant) => `Bill ${number} (${tenant})`,
-    greeting: (courier) => `${courier},`,
+    greeting: (code) => `${code},`,
     attached: 'Your bill is attached as a PDF.',
     tooLong: 'Your bill has too many lines for a PDF. Log in to read them, or to save them as a file.',
     labels: { bill: 'Bill', period: 'Period', total: 'Total', balance: 'To pay', due: 'Due' },
@@ -22,7 +23,7 @@ const WORDS: Record<Language, Words> = {
   },
   es: {
     subject: (number, tenant) => `Factura ${number} (${tenant})`,
-    greeting: (courier) => `${courier}:`,
+    greeting: (code) => `${code}:`,
     attached: 'Adjuntamos su factura en PDF.',
     tooLong:
       'Su factura tiene demasiadas líneas para un PDF. Inicie sesión para verlas o guardarlas en un archivo.',
@@ -49,7 +50,7 @@ export function renderBillLetter(row: MailDataRow, isAttached: boolean) {
     [labels.balance, `${row.balance} USD`],
   ];
   if (row.dueDate) facts.push([labels.due, row.dueDate]);
-  const [greeting, reason] = [words.greeting(oneLine(row.courierName)), words.reason(tenant)];
+  const [greeting, reason] = [words.greeting(oneLine(row.courierCode)), words.reason(tenant)];
   const letter = { greeting, advice: isAttached ? words.attached : words.tooLong, facts, reason };
   const subject = words.subject(number, tenant);
   const html = renderHtml(letter, subject, row.language).html;
@@ -68,6 +69,7 @@ const renderHtml = ({ greeting, advice, facts, reason }: Letter, subject: string
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
+<meta name="format-detection" content="telephone=no">
 <title>${subject}</title>
 </head>
 <body style="margin:0;padding:24px 16px;background:#ffffff;color:#1f2328;font:15px/1.5 Arial,Helvetica,sans-serif;overflow-wrap:anywhere">

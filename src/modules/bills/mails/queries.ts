@@ -103,7 +103,7 @@ export type MailDataRow = {
   recipient: string;
   language: Language;
   tenantName: string;
-  courierName: string;
+  courierCode: string;
   invoiceNumber: string;
   startDate: string;
   endDate: string;
@@ -115,7 +115,7 @@ export type MailDataRow = {
 /** No row if the bill no longer exists. */
 export const selectMailData = (ctx: SystemScope, mailId: string): Sql<MailDataRow> =>
   sql`select m.bill_id as "billId", m.courier_id as "courierId", m.recipient, m.language, t.name as "tenantName",
-      c.name as "courierName", b.invoice_number as "invoiceNumber", b.start_date::text as "startDate",
+      c.code as "courierCode", b.invoice_number as "invoiceNumber", b.start_date::text as "startDate",
       b.end_date::text as "endDate", b.total_amount::text as "totalAmount",
       (b.total_amount - b.paid_amount)::text as balance, b.due_date::text as "dueDate"
     from bill_mails m

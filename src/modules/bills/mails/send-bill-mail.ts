@@ -36,7 +36,7 @@ async function compose(
   return {
     id,
     senderName: oneLine(row.tenantName),
-    recipient: { name: oneLine(row.courierName), address: row.recipient },
+    recipient: { name: oneLine(row.courierCode), address: row.recipient },
     date: new Date(),
     ...renderBillLetter(row, attachment !== undefined),
     ...(attachment ? { attachments: [attachment] } : {}),

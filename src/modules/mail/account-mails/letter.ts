@@ -1,7 +1,8 @@
 import { formatDateTime } from '../../../platform/values/time.js';
-import { oneLine } from '../../../platform/mail/plain-text.js';
+import { oneLine, shortName } from '../../../platform/mail/plain-text.js';
 import type { AccountMailKind, AccountMailRow } from './queries.js';
 import { markup, type Markup } from '../../../platform/mail/markup.js';
+import { clientName } from './client-name.js';
 
 /** The content of a mail about an account. Each text is one line. */
 export type AccountLetter = {
@@ -24,9 +25,8 @@ const RESET = 'If this was not you, reset your password and tell your administra
  */
 const GREETING = 'Hello,';
 
-/** Mail readers turn domains and URLs into links. A space after the dot or `://` prevents that. */
-const withoutLinks = (text: string): string =>
-  text.replaceAll(/\.(?=\p{L})|(?<=\bwww)\.|:\/\/(?=\S)/giu, '$& ');
+/** Digits of one number in a user name. With more, it could be a telephone number. */
+const MAX_DIGITS = 4;
 
 type Words = { subject: string; summary: string; advice: string };
 
@@ -99,11 +99,11 @@ export function toAccountLetter(
 ): AccountLetter {
   const tenantName = oneLine(row.tenantName);
   const facts: AccountLetter['facts'] = [
-    ['Account', `${withoutLinks(oneLine(row.username))} at ${tenantName}`],
+    ['Account', `${shortName(row.username, MAX_DIGITS)} at ${tenantName}`],
     ['Time', `${formatDateTime(row.createdAt)} UTC`],
   ];
   if (row.address) facts.push(['Address', oneLine(row.address)]);
-  if (row.userAgent) facts.push(['Client', withoutLinks(oneLine(row.userAgent))]);
+  if (row.userAgent) facts.push(['Client', clientName(row.userAgent)]);
   const common = { tenantName, facts };
   if (row.kind !== 'password_reset_link') {
     const { subject, summary, advice } = WORDS[row.kind];
@@ -141,6 +141,7 @@ const renderHtml = ({ subject, summary, facts, advice, tenantName }: AccountLett
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="format-detection" content="telephone=no">
 <title>${subject}</title>
 </head>
 <body style="margin:0;padding:24px 16px;background:#ffffff;color:#1f2328;font:15px/1.5 Arial,Helvetica,sans-serif;overflow-wrap:anywhere">

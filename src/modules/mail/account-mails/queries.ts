@@ -39,17 +39,41 @@ export type AccountMail = {
 
 type NewAccountMail = AccountMail & { id: string; secretCipher: string | undefined };
 
-/** Stores the mail and returns its id. Returns no row for a user without an address. */
+/**
+ * Mails within 24 hours. Nobody has confirmed the addresses, and whoever creates users can cause mails to them in many ways: anonymous
+ * requests for a reset, logins from new networks, changes of a password. Resets and notices are counted apart, and the notices of each
+ * courier and of the staff too: otherwise strangers could use up the limit of a recipient to hide the notice of an intrusion.
+ */
+const LIMITS = {
+  resets: { recipient: 20, courier: 60, staff: 500 },
+  notices: { recipient: 50, courier: 500, staff: 5_000 },
+};
+
+/** Stores the mail and returns its id. Returns no row for a user without an address, and above the limits. */
 export function insertAccountMail(ctx: Scope, mail: NewAccountMail): Sql<{ id: string }> {
   const { id, userId, kind, client } = mail;
   const [recipient, secretCipher] = [mail.recipient ?? null, mail.secretCipher ?? null];
   const address = client?.address ?? null;
   const userAgent = oneLine(client?.userAgent ?? '') || null;
+  const isReset = kind === 'password_reset_link';
+  const limits = isReset ? LIMITS.resets : LIMITS.notices;
   return sql`insert into account_mails (tenant_id, id, user_id, kind, address, user_agent, recipient, secret_cipher)
     select u.tenant_id, ${id}::uuid, u.id, ${kind}, ${address}, ${userAgent},
       coalesce(${recipient}, u.email), ${secretCipher}
-    from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid
+    from users u cross join lateral (
+      select count(*) filter (where of_group) as group_count,
+        count(*) filter (where (${isReset} or of_group) and lower(recipient) = lower(coalesce(${recipient}, u.email))) as recipient_count
+      from (
+        select m.recipient, owner.courier_id is not distinct from u.courier_id as of_group
+        from account_mails m join users owner on ${tenantRows(ctx, 'owner')} and owner.id = m.user_id
+        where ${tenantRows(ctx, 'm')} and m.created_at > now() - interval '24 hours'
+          and (m.kind = 'password_reset_link') = ${isReset}
+      ) as mails
+    ) as recent
+    where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid
       and coalesce(${recipient}, u.email) is not null
+      and recent.recipient_count < ${limits.recipient}::int
+      and recent.group_count < case when u.courier_id is null then ${limits.staff}::int else ${limits.courier}::int end
     returning id`;
 }
 

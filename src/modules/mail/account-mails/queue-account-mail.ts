@@ -6,7 +6,7 @@ import { insertAccountMail, type AccountMail } from './queries.js';
 
 /**
  * Queues a mail about a user's account in the transaction of the change. A user without an address gets no
- * mail. Returns whether a mail was queued.
+ * mail, and nobody gets one above the limits. Returns whether a mail was queued.
  *
  * @param encrypt returns the encrypted secret of the mail, which must not be stored in plain text
  */

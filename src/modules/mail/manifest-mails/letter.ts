@@ -1,13 +1,13 @@
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import { formatDateTime } from '../../../platform/values/time.js';
-import { oneLine } from '../../../platform/mail/plain-text.js';
+import { oneLine, shortName, withoutLinks } from '../../../platform/mail/plain-text.js';
 import type { CargoRow, MailDataRow, ManifestStatusChange, TotalsRow } from './queries.js';
 
 /** The content of a mail about a manifest. Each text is one line. */
 export type Letter = {
   /** What happened, as a sentence without a full stop. */
   headline: string;
-  /** The courier's name. */
+  /** The courier's code, which the warehouse has chosen. The courier writes its name itself, and its address is not confirmed. */
   greeting: string;
   tenantName: string;
   /** Why the courier receives the mail. */
@@ -22,7 +22,7 @@ export type Letter = {
   packageCount: number;
 };
 
-export type LetterPackage = { trackingNumber: string; houseNumber: string; customer: string; weight: string };
+export type LetterPackage = { trackingNumber: string; houseNumber: string; userCode: string; weight: string };
 
 /** The listed packages, and the totals of all the courier's packages on the manifest. */
 export type Cargo = { cargo: CargoRow[]; totals: TotalsRow };
@@ -40,11 +40,11 @@ export function toLetter(
   { cargo, totals }: Cargo,
   now: Date,
 ): Letter {
-  const shown = (text: string | null) => oneLine(text ?? '') || UNKNOWN;
+  const shown = (text: string | null) => withoutLinks(oneLine(text ?? '')) || UNKNOWN;
   const tenantName = oneLine(mail.tenantName);
   return {
     headline: `Manifest ${oneLine(mail.manifestNumber)} ${STATUS_PHRASES[mail.manifestStatus]}`,
-    greeting: oneLine(mail.courierName ?? ''),
+    greeting: oneLine(mail.courierCode ?? ''),
     tenantName,
     reason: `${tenantName} sends this mail to the e-mail address of your profile when the status of a manifest with your packages changes.`,
     houseColor: /^#[0-9a-f]{6}$/i.test(mail.houseColor ?? '') ? (mail.houseColor ?? undefined) : undefined,
@@ -63,14 +63,26 @@ export function toLetter(
   };
 }
 
-function toLetterPackage(row: CargoRow): LetterPackage {
-  const { trackingNumber, houseNumber, userCode, firstName, lastName, weightLb } = row;
+/** Digits of one number in a user code. With more, it could be a telephone number. */
+const MAX_DIGITS = 8;
+
+/** Longer than the numbers of all carriers. */
+const MAX_NUMBER = 40;
+
+/** Without the customer's name, which the courier writes: it finds the customer by the user code. */
+function toLetterPackage({ trackingNumber, houseNumber, userCode, weightLb }: CargoRow): LetterPackage {
   return {
-    trackingNumber: oneLine(userCode === null ? maskTrackingNumber(trackingNumber) : trackingNumber),
-    houseNumber: oneLine(houseNumber),
-    customer: oneLine([userCode, firstName, lastName].filter(Boolean).join(' ')) || UNKNOWN,
+    trackingNumber: numberOf(userCode === null ? maskTrackingNumber(trackingNumber) : trackingNumber),
+    houseNumber: numberOf(houseNumber),
+    userCode: userCode === null ? UNKNOWN : shortName(userCode, MAX_DIGITS),
     weight: `${Number(weightLb)} lb`,
   };
+}
+
+function numberOf(text: string): string {
+  const characters = Array.from(oneLine(text));
+  const shown = characters.length > MAX_NUMBER ? [...characters.slice(0, MAX_NUMBER - 1), '…'] : characters;
+  return withoutLinks(shown.join(''));
 }
 
 function notesOf(manifestId: string, { cargo, totals: { count } }: Cargo, now: Date): string[] {

@@ -6,7 +6,7 @@ import { columns } from '../../../platform/db/columns.js';
 const MANIFEST_MAIL = columns('ManifestMail', 'mail', ['manifestNumber', 'manifestStatus', 'createdAt']);
 const TENANT = columns('Tenant', 't', { tenantName: 'name' });
 const COURIER = columns('Courier', 'c', {
-  courierName: 'name',
+  courierCode: 'code',
   courierEmail: 'email',
   isCourierActive: 'isActive',
   houseColor: 'houseColor',
@@ -17,14 +17,7 @@ const MANIFEST = columns('Manifest', 'm', {
   flightNumber: 'flightNumber',
 });
 const WAREHOUSE = columns('Warehouse', 'w', { warehouseName: 'name' });
-const PACKAGE = columns('Package', 'p', [
-  'trackingNumber',
-  'houseNumber',
-  'userCode',
-  'firstName',
-  'lastName',
-  'weightLb',
-]);
+const PACKAGE = columns('Package', 'p', ['trackingNumber', 'houseNumber', 'userCode', 'weightLb']);
 
 /** The status change of a manifest that mails announce. */
 export type ManifestStatusChange = {
@@ -74,12 +67,34 @@ const ownCargo = (ctx: SystemScope, mailId: string): Sql => sql`
       on p.tenant_id = mail.tenant_id and p.manifest_id = mail.manifest_id and p.courier_id = mail.courier_id
     where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid`;
 
-/** One statement for all couriers of a manifest. */
+/** Of a courier per UTC day. Whoever changes manifests could otherwise send any number of mails to an address that nobody has confirmed. */
+export const MAILS_OF_COURIER = 60;
+
+export const LIMIT_REACHED = `the courier has had ${MAILS_OF_COURIER} mails about manifests today`;
+
+/**
+ * One statement for all couriers of a manifest. Mails above the limit of a courier are stored as skipped. It locks the couriers' counters
+ * in the order of their ids, until the transaction ends.
+ */
 export const insertManifestMails = (
   tenantId: string,
   { manifestId, manifestNumber, status }: ManifestStatusChange,
   mails: { id: string; courier_id: string }[],
 ): Sql => once`
-  insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
-  select ${tenantId}::uuid, id, courier_id, ${manifestId}::uuid, ${manifestNumber}, ${status}
-  from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as mail (id uuid, courier_id uuid)`;
+  with wanted as (
+    select id, courier_id from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as mail (id uuid, courier_id uuid)
+  ), counted as (
+    insert into courier_quotas as q (tenant_id, courier_id, kind, period_start, used)
+    select ${tenantId}::uuid, courier_id, 'manifest_mails', date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', 1
+    from wanted order by courier_id
+    on conflict (tenant_id, courier_id, kind, period_start) do update set used = q.used + 1
+    where q.used < ${MAILS_OF_COURIER}::int
+    returning courier_id
+  )
+  insert into manifest_mails
+    (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status, status, last_error, settled_at)
+  select ${tenantId}::uuid, id, courier_id, ${manifestId}::uuid, ${manifestNumber}, ${status},
+    case when counted.courier_id is null then 'skipped' else 'queued' end,
+    case when counted.courier_id is null then ${LIMIT_REACHED} end,
+    case when counted.courier_id is null then now() end
+  from wanted left join counted using (courier_id)`;

@@ -4,7 +4,10 @@ import type { Tx } from '../../../platform/db/scope.js';
 import { QUEUE_ATTEMPTS } from '../delivery/send-mail.js';
 import { insertManifestMails, type ManifestStatusChange } from './queries.js';
 
-/** Queues one mail per courier, in the transaction that changes the manifest. */
+/**
+ * Queues one mail per courier, in the transaction that changes the manifest. Above the limit of a courier its mail is skipped and the
+ * change succeeds. The job of a skipped mail finds it settled.
+ */
 export async function queueManifestMails(
   tx: Tx,
   change: ManifestStatusChange,

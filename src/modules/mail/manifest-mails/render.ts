@@ -29,13 +29,13 @@ function renderText({ headline, greeting, facts, packages, notes, reason }: Lett
 // Limits the width, so that one long number does not widen the column for all rows.
 const WIDEST_COLUMN = 32;
 
-/** Returns one line per package. The customer comes last, because names may be written from right to left. */
+/** Returns one line per package. The user code comes last, because it may be written from right to left. */
 function listed(packages: LetterPackage[]): string[] {
   const rows = packages.map((item) => [item.trackingNumber, item.houseNumber, item.weight]);
   const width = (n: number) => Math.min(WIDEST_COLUMN, Math.max(...rows.map((row) => row[n]?.length ?? 0)));
   const widths = [width(0), width(1), width(2)];
-  return packages.map(({ customer }, n) =>
-    [...(rows[n] ?? []).map((cell, column) => cell.padEnd(widths[column] ?? 0)), customer].join('  '),
+  return packages.map(({ userCode }, n) =>
+    [...(rows[n] ?? []).map((cell, column) => cell.padEnd(widths[column] ?? 0)), userCode].join('  '),
   );
 }
 
@@ -48,6 +48,7 @@ const renderHtml = ({ headline, greeting, houseColor, facts, packages, notes, re
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light">
+<meta name="format-detection" content="telephone=no">
 <title>${headline}</title>
 </head>
 <body style="margin:0;padding:0;background:#ffffff;color:#1f2328;font:15px/1.5 Arial,Helvetica,sans-serif">
@@ -59,7 +60,7 @@ ${houseColor === undefined ? [] : toBar(houseColor)}
 ${facts.map(toFact)}
 </table>
 <table cellpadding="6" cellspacing="0" border="1" rules="rows" frame="hsides" width="100%" style="table-layout:fixed;border-collapse:collapse;border-color:#d1d9e0;font-size:14px">
-<tr bgcolor="#f6f8fa"><th width="45%" align="left">Tracking and house number</th><th width="37%" align="left">Customer</th><th width="18%" align="right">Weight</th></tr>
+<tr bgcolor="#f6f8fa"><th width="45%" align="left">Tracking and house number</th><th width="37%" align="left">User code</th><th width="18%" align="right">Weight</th></tr>
 ${packages.map(toRow)}
 </table>
 ${notes.map((note) => markup`<p style="margin:16px 0 0">${note}</p>`)}
@@ -75,5 +76,5 @@ const toBar = (color: string): Markup =>
 const toFact = ([label, text]: [string, string]): Markup =>
   markup`<tr><td valign="top" style="padding-right:24px;color:#59636e">${label}</td><td dir="auto">${text}</td></tr>`;
 
-const toRow = ({ trackingNumber, houseNumber, customer, weight }: LetterPackage): Markup =>
-  markup`<tr><td>${trackingNumber}<br>${houseNumber}</td><td dir="auto">${customer}</td><td align="right">${weight}</td></tr>`;
+const toRow = ({ trackingNumber, houseNumber, userCode, weight }: LetterPackage): Markup =>
+  markup`<tr><td>${trackingNumber}<br>${houseNumber}</td><td dir="auto">${userCode}</td><td align="right">${weight}</td></tr>`;

@@ -15,6 +15,7 @@ const ORDER: readonly LockKind[] = [
   'service tokens',
   'warehouses',
   'rates',
+  'reset mails',
   'print',
   'label station',
   'uploads',

@@ -6,7 +6,7 @@ import { makeTeamCalls } from './team-calls.js';
 
 // The mails that changes of users cause: nobody has confirmed the addresses.
 
-const fixture = withOutbox({});
+const fixture = withOutbox({ TRUST_PROXY: '127.0.0.1' });
 const { db, outbox } = fixture;
 const { makeColleague, makeUser, manageTeam } = makeTeamCalls(fixture);
 const { manage } = makeUserCalls(fixture);
@@ -91,4 +91,58 @@ test('a mail carries no text that an owner writes, and no link', async () => {
     expect(texts.filter((text) => text.includes(part))).toEqual([]);
   expect(texts.filter((text) => text.includes('iex. www. evil. example-'))).toHaveLength(2);
   expect(texts.filter((text) => text.includes('Hello,'))).toHaveLength(2);
+});
+
+test('a user name and a client name of which an owner makes a message are cut', async () => {
+  const attacks = [
+    'iex.your-parcel-is-held_pay-now-call+1-876-555-0100_1',
+    'iex.call+1-876-555-0100',
+    'iex.call_1_8_7_6_5.5_5',
+  ];
+  for (const [n, username] of attacks.entries()) {
+    const email = `cut${n}@quay.example`;
+    const created = {
+      action: 'create',
+      username,
+      full_name: 'Cut',
+      role: 'courier',
+      courier_role: 'member',
+      email,
+    };
+    await manageTeam(created, 'iex').ok();
+    await fixture.api.anonymous.resetPassword({ action: 'request', username }).ok();
+    const [mail] = await outbox.untilSent(email, 1);
+    const shown = `${username.slice(0, 12).replace('.', '. ')}…`;
+    for (const text of [mail?.text ?? '', mail?.html ?? '']) {
+      expect(text).toContain(`${shown} at`);
+      expect(text).not.toContain(username.slice(4, 14));
+    }
+  }
+});
+
+test.each([
+  [
+    'Mozilla/5.0 (Windows NT 10.0; Win64) AppleWebKit/537.36 Chrome/130.0 Safari/537.36 Edg/130.0',
+    'Edge on Windows',
+  ],
+  ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) CriOS/130.0 Mobile Safari/604.1', 'Chrome on iOS'],
+  [
+    'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0 call +1 876 555 0100',
+    'Firefox on Linux',
+  ],
+  ['curl/8.5.0', 'curl/8.5.0'],
+  ['Your parcel is held. Pay now at evil.example, or call us', 'Your parcel …'],
+  ['Call 1-876-555-0100', 'Call 1-876-5…'],
+])('the client %s is named %s', async (userAgent, shown) => {
+  const email = `${freshName()}@quay.example`;
+  const { username } = await makeColleague({ email });
+  const logInFrom = (address: string) =>
+    fixture.api.anonymous.login(
+      { action: 'login', username, password: DEMO.password },
+      { headers: { 'x-forwarded-for': address, 'user-agent': userAgent } },
+    );
+  for (const address of ['198.51.100.1', '203.0.113.1']) await logInFrom(address).ok();
+  const [mail] = await outbox.untilSent(email, 1);
+  expect(mail?.text).toContain(`Client    ${shown}\r\n`);
+  expect(mail?.html).toContain(`<td dir="auto">${shown}</td>`);
 });
