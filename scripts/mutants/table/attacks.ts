@@ -185,6 +185,42 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'customers: unchanged rows of an upload do not count against the allowance',
+    file: 'src/modules/customers/upload/upload.ts',
+    find: 'share: (created + updated) / Math.max(1, processed)',
+    replace: 'share: 1',
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/charges.test.ts',
+        titles: ['an upload of customers is given back the rows'],
+      },
+    ],
+  },
+  {
+    name: 'files: an upload of empty rows is refused soon',
+    file: 'src/platform/files/read-csv.ts',
+    find: 'if (progress.empty > maxEmptyRows)',
+    replace: 'if (progress.empty > 100 * maxEmptyRows)',
+    tests: [
+      {
+        file: 'test/modules/customers/uploads/uploaded-files.test.ts',
+        titles: ['rejects a file of empty rows soon'],
+      },
+    ],
+  },
+  {
+    name: 'allowance: an invented service token learns nothing of the allowance of a courier',
+    file: 'src/platform/http/within-allowance.ts',
+    find: 'if (!caller || !db?.connectionShares.isKnown(caller)) return [];',
+    replace: 'if (!caller || !db) return [];',
+    tests: [
+      {
+        file: 'test/security/bounds/written-allowance.test.ts',
+        titles: ['learns nothing of what the courier or the staff have written'],
+      },
+    ],
+  },
+  {
     name: 'shares: keys that nobody has checked have one share',
     file: 'src/platform/limits/connection-shares.ts',
     find: "return caller.kind === 'user' || keyOwners.has(caller.keyHash);",
