@@ -209,18 +209,6 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'allowance: an invented service token learns nothing of the allowance of a courier',
-    file: 'src/platform/http/within-allowance.ts',
-    find: 'if (!caller || !db?.connectionShares.isKnown(caller)) return [];',
-    replace: 'if (!caller || !db) return [];',
-    tests: [
-      {
-        file: 'test/security/bounds/written-allowance.test.ts',
-        titles: ['learns nothing of what the courier or the staff have written'],
-      },
-    ],
-  },
-  {
     name: 'shares: keys that nobody has checked have one share',
     file: 'src/platform/limits/connection-shares.ts',
     find: "return caller.kind === 'user' || keyOwners.has(caller.keyHash);",
