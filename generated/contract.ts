@@ -2755,7 +2755,8 @@ export interface paths {
          *     that, only the first attempt of each hour that was a test or was not accepted is kept.
          *
          *     The courier's token, signatures, cookies and all other headers that can contain a secret are replaced by `***`, and so are the
-         *     values of the URL's query. Of each body, the first 16 KiB are kept, and of the headers of a request or a response, 2 KiB.
+         *     values of the URL's query. A body is searched for the token and the signing secrets, also escaped or in base64, and for values
+         *     of at least 12 characters of the query. A token of fewer than four characters is not looked for. Of each body, the first 16 KiB are kept, and of the headers of a request or a response, 2 KiB.
          */
         get: operations["getWebhookDelivery"];
         put?: never;
@@ -8121,7 +8122,7 @@ export interface components {
             outcome: "delivered" | "rejected" | "timeout" | "unreachable" | "unsafe_target";
             /** @description HTTP status of your server's response; null if there was none. */
             http_status: number | null;
-            /** @description The first 1,024 characters of the response body. The courier's token is replaced by `***`. */
+            /** @description The first 1,024 characters of the response body. Secrets are replaced by `***`. */
             response_start: string | null;
             /** @description The problem, as text for people. After another status it is null, except for 404 in response to a flat package. */
             error: string | null;

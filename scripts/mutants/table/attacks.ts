@@ -149,6 +149,66 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'webhooks: the exchanges of many attempts are masked in turns',
+    file: 'src/modules/webhooks/exchanges/exchange-budget.ts',
+    find: 'await pauseWhenDue();',
+    replace: 'void pauseWhenDue;',
+    tests: [
+      {
+        file: 'test/modules/webhooks/deliveries/masked-secrets.test.ts',
+        titles: ['other work goes on while many exchanges are masked'],
+      },
+    ],
+  },
+  {
+    name: 'webhooks: the end of a cut text, which may be the start of a secret, is not kept',
+    file: 'src/modules/webhooks/exchanges/mask-secrets.ts',
+    find: 'text: masked.slice(0, Math.max(0, masked.length - margin)), isCut: true',
+    replace: 'text: masked, isCut: true',
+    tests: [
+      {
+        file: 'test/modules/webhooks/deliveries/masked-secrets.test.ts',
+        titles: ['no part of a secret is kept where the text is cut'],
+      },
+    ],
+  },
+  {
+    name: 'webhooks: a secret is masked in base64 too',
+    file: 'src/modules/webhooks/exchanges/mask-secrets.ts',
+    find: 'needles.push({ text, before, after });',
+    replace: 'void [text, before, after];',
+    tests: [
+      {
+        file: 'test/modules/webhooks/deliveries/masked-secrets.test.ts',
+        titles: ['in a header of basic authentication'],
+      },
+    ],
+  },
+  {
+    name: 'customers: unchanged rows of an upload do not count against the allowance',
+    file: 'src/modules/customers/upload/upload.ts',
+    find: 'share: (created + updated) / Math.max(1, processed)',
+    replace: 'share: 1',
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/charges.test.ts',
+        titles: ['an upload of customers is given back the rows'],
+      },
+    ],
+  },
+  {
+    name: 'files: an upload of empty rows is refused soon',
+    file: 'src/platform/files/read-csv.ts',
+    find: 'if (progress.empty > maxEmptyRows)',
+    replace: 'if (progress.empty > 100 * maxEmptyRows)',
+    tests: [
+      {
+        file: 'test/modules/customers/uploads/uploaded-files.test.ts',
+        titles: ['rejects a file of empty rows soon'],
+      },
+    ],
+  },
+  {
     name: 'shares: keys that nobody has checked have one share',
     file: 'src/platform/limits/connection-shares.ts',
     find: "return caller.kind === 'user' || keyOwners.has(caller.keyHash);",

@@ -356,8 +356,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: "webhooks: a courier's token is masked in stored responses",
     file: 'src/modules/webhooks/delivery/outcome.ts',
-    find: 'token === null ? [] : [token]',
-    replace: '[]',
+    find: 'makeMask(secrets)(',
+    replace: 'makeMask([])(',
     tests: [
       {
         file: 'test/modules/webhooks/flat-package-responses.test.ts',

@@ -19,7 +19,7 @@ import {
 
 /** What an upload takes, and what receives its rows. */
 export type UploadFormat<Column extends string> = HeaderFormat<Column> & {
-  /** The maximum number of rows below the header. */
+  /** The maximum number of rows below the header, and about that of empty rows. */
   maxRows: number;
   /** Receives every row of valid cells. Returns what is wrong with the row as a whole. */
   takeRow(number: number, cells: Cells<Column>): InvalidCell[];
@@ -48,6 +48,8 @@ export async function readUploadedFile<Column extends string>(
   const file = {
     path,
     encoding,
+    // Some programs write an empty row below each row.
+    maxEmptyRows: format.maxRows + HEADER_ROWS,
     separatorOf: (text: string) => (found.separator = separatorOf(text, guess)),
   };
   await readCsv(file, (row) => {

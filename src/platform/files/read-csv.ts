@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import Papa from 'papaparse';
+import { invalidFieldError } from '../errors/errors.js';
 import { decodeCsv, type Encoding } from './decode-csv.js';
 
 export type CsvRow = {
@@ -18,6 +19,8 @@ const MAX_CELLS = 16_384;
 type CsvFile = {
   path: string;
   encoding: Encoding;
+  /** The maximum number of empty rows. They cost as much time as others. */
+  maxEmptyRows: number;
   /** Returns the separator of a file that begins with this text. */
   separatorOf(text: string): string;
 };
@@ -25,13 +28,13 @@ type CsvFile = {
 /**
  * Reads a CSV file and passes its rows to `take`, except empty ones. Reading stops after a row whose quotes do not end within
  * 64 KiB.
- * @throws ApiError invalid_encoding, and any error of `take`
+ * @throws ApiError invalid_encoding; validation_failed for too many empty rows; and any error of `take`
  */
 export async function readCsv(
-  { path, encoding, separatorOf }: CsvFile,
+  { path, encoding, maxEmptyRows, separatorOf }: CsvFile,
   take: (row: CsvRow) => void,
 ): Promise<void> {
-  const progress = { readChars: 0, row: 0 };
+  const progress = { readChars: 0, row: 0, empty: 0 };
   const text = Readable.from(countChars(decodeCsv(path, encoding), progress));
   try {
     await new Promise<void>((resolve, reject) => {
@@ -40,7 +43,11 @@ export async function readCsv(
         // Papa Parse accepts a function here, but its types do not.
         delimiter: separatorOf as unknown as string,
         chunk(found) {
-          for (const row of rowsOf(found, progress)) take(row);
+          const rows = rowsOf(found, progress);
+          progress.empty += found.data.length - rows.length;
+          if (progress.empty > maxEmptyRows)
+            throw invalidFieldError('file', 'too_many_rows', { limit: maxEmptyRows });
+          for (const row of rows) take(row);
           if (progress.readChars - found.meta.cursor <= MAX_ROW_CHARS) return;
           take({ number: progress.row + 1, cells: [], problem: 'length' });
           resolve();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { newServiceToken } from '../../../src/platform/access/service-tokens.js';
+import { useUp } from './allowance/use-up.js';
 import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
 
 // One MiB: about 240 small requests.
@@ -130,6 +131,23 @@ test('requests at the same time pass the allowance by no more than what was gran
     const served = replies.filter(({ status }) => status === 201);
     expect(served.length).toBeLessThan(MOST);
     expect(served.length).toBeGreaterThan(0);
+  }));
+
+test('an invented service token learns nothing of what the courier or the staff have written', () =>
+  stopAfter(async () => {
+    await useUp(service);
+    for (const courierId of [DEMO.couriers.IEX, null]) {
+      const token = newServiceToken({ tokenId: randomUUID(), courierId });
+      const reply = await service.call('createCustomer', {
+        headers: { authorization: `Bearer ${token}` },
+        body: { ...(customer('admin').body as object) },
+      });
+      expect([courierId, reply.status, reply.body['code']]).toEqual([
+        courierId,
+        401,
+        'service_token_invalid',
+      ]);
+    }
   }));
 
 test('an invented service token of a courier uses up nothing of the courier', () =>

@@ -57,6 +57,7 @@ export async function uploadCustomers(
           customers,
           sha256: await sha256Of(form.file.path),
         });
+    if (!form.dry_run) ctx.noteWrites({ share: (created + updated) / Math.max(1, processed) });
     const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
     const all = [...warnings, ...warningOf(likeCodes)];
     return { processed, ...counts, skipped, dry_run: form.dry_run, file, warnings: all };

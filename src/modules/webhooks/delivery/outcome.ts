@@ -1,7 +1,7 @@
 import type { components } from '../../../../generated/contract.js';
 import type { OutboundReply } from '../../../platform/outbound/client.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
-import { maskSecrets } from '../exchanges/exchange.js';
+import { makeMask } from '../exchanges/mask-secrets.js';
 import type { AttemptResult } from './settle-queries.js';
 
 const MAX_STORED_CHARACTERS = 1_024;
@@ -19,18 +19,19 @@ type Outcome = Pick<AttemptResult, 'outcome' | 'http_status' | 'response_start' 
  * Returns how the courier's system took a request, for the delivery log.
  *
  * @param userCode the customer of a flat package; undefined for none
+ * @param secrets what must not be kept of the response
  */
 export function readOutcome(
   called: Called,
   reply: Exclude<OutboundReply, { outcome: 'postponed' }>,
-  userCode: string | undefined,
+  { userCode, secrets }: { userCode: string | undefined; secrets: string[] },
 ): Outcome {
   if (reply.outcome !== 'answered')
     return { outcome: reply.outcome, http_status: null, response_start: null, error: reply.error };
   return {
     outcome: isAccepted(called, reply.status) ? 'delivered' : 'rejected',
     http_status: reply.status,
-    response_start: startOf(reply.body, called.token),
+    response_start: startOf(reply.body, reply.isCut, secrets),
     error: called.format !== 'event' && reply.status === 404 ? describeNotFound(called, userCode) : null,
   };
 }
@@ -52,11 +53,10 @@ function describeNotFound({ endpoint }: Called, userCode: string | undefined): s
 
 /**
  * Returns the start of a response that PostgreSQL can store, limited in code points, as PostgreSQL counts.
- * The token is masked, because a receiver may repeat the request.
+ * Secrets are masked, because a receiver may repeat the request.
  */
-function startOf(body: Buffer, token: string | null): string {
-  const text = maskSecrets(body.toString('utf8').replaceAll('\0', ''), token === null ? [] : [token]);
-  return Array.from(text.slice(0, MAX_STORED_CHARACTERS * 2))
-    .slice(0, MAX_STORED_CHARACTERS)
-    .join('');
+function startOf(body: Buffer, isCut: boolean, secrets: string[]): string {
+  const maxLength = MAX_STORED_CHARACTERS * 2;
+  const { text } = makeMask(secrets)(body.toString('utf8').replaceAll('\0', ''), maxLength, isCut);
+  return Array.from(text.slice(0, maxLength)).slice(0, MAX_STORED_CHARACTERS).join('');
 }

@@ -13,6 +13,8 @@ import { signatureHeaders } from './sign.js';
 
 const TIMEOUT_MS = 10_000;
 const MAX_REPLY_BYTES = 65_536;
+/** A shorter value in the query of a URL is rather a word, such as a format, than a key. */
+const MIN_KEY_LENGTH = 12;
 
 export type Target = TargetRow & { url: string };
 
@@ -102,7 +104,8 @@ export async function attempt(
     observed.postponed();
     return { delivery_id, after_ms: reply.retryAfterMs };
   }
-  const outcome = readOutcome(sender, reply, body.userCode);
+  const secrets = secretsOf(sender);
+  const outcome = readOutcome(sender, reply, { userCode: body.userCode, secrets });
   observed.ended(outcome, reply.durationMs);
   const result = {
     ...attempted,
@@ -110,12 +113,16 @@ export async function attempt(
     duration_ms: Math.round(reply.durationMs),
     retry_after_s: retryAfterSeconds(deps.config.webhookRetrySeconds, origin, number) ?? null,
   };
-  return { result, exchange: () => readExchange(sent, reply, secretsOf(sender)) };
+  return { result, exchange: () => readExchange(sent, reply, secrets) };
 }
 
-const secretsOf = ({ token, secrets }: Sender): string[] => [
+const isLong = (value: string) => value.length >= MIN_KEY_LENGTH;
+
+/** What a receiver may repeat and nobody else may read. */
+const secretsOf = ({ token, secrets, url }: Sender): string[] => [
   ...(token === null ? [] : [token]),
   ...secrets.map((secret) => secret.replace(/^whsec_/, '')),
+  ...(URL.canParse(url) ? [...new URL(url).searchParams.values()] : []).filter(isLong),
 ];
 
 /** A flat package has the current state, so there is none for a package that was removed from the database. */

@@ -22,7 +22,7 @@ export async function settleThenClaim(
   const results = ended.map(({ result }) => result);
   const synced = results.filter((result) => result.synced_package_id !== null);
   const isTested = results.some((result) => result.is_test && result.outcome === 'delivered');
-  const exchanges = exchangeDays > 0 ? chooseExchanges(ended, budget) : NO_EXCHANGES;
+  const exchanges = exchangeDays > 0 ? await chooseExchanges(ended, budget) : NO_EXCHANGES;
   const [, , , targets, claimed] = await ctx.write([
     insertAttempts(ctx, queue, results),
     settleDeliveries(ctx, results),

@@ -1,3 +1,4 @@
+import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import type { Exchange } from './exchange.js';
 import type { ChosenExchanges, ExchangeBudget } from './exchange-queries.js';
 
@@ -17,7 +18,10 @@ const SHARES = { success: 0.5, failure: 0.75, test: 1 };
  * Under load, many successes are recorded together, so that one exchange in about forty deliveries is stored (docs/decisions/0126).
  * With a used-up budget, the first failure or test of each hour is kept.
  */
-export function chooseExchanges(ended: EndedAttempt[], budget: ExchangeBudget): ChosenExchanges {
+export async function chooseExchanges(
+  ended: EndedAttempt[],
+  budget: ExchangeBudget,
+): Promise<ChosenExchanges> {
   const lastSuccess = ended.findLast((each) => kindOf(each) === 'success');
   const chosen: ChosenExchanges = { kept: [], bytes: 0, failures: 0 };
   for (const each of ended) {
@@ -25,6 +29,7 @@ export function chooseExchanges(ended: EndedAttempt[], budget: ExchangeBudget): 
     if (kind === 'success' && each !== lastSuccess) continue;
     const isFirst = kind !== 'success' && !budget.hasFailure && chosen.failures === 0;
     if (!isFirst && budget.usedBytes + chosen.bytes >= BYTES_PER_DAY * SHARES[kind]) continue;
+    await pauseWhenDue();
     const exchange = each.exchange();
     if (!exchange) continue;
     chosen.kept.push({ ...exchange, delivery_id: each.result.delivery_id, number: each.result.number });

@@ -1,4 +1,5 @@
 import type { OutboundReply } from '../../../platform/outbound/client.js';
+import { makeMask, type Mask, type Masked } from './mask-secrets.js';
 
 /** The largest part of a body that is kept, in bytes of UTF-8. */
 const MAX_BODY_BYTES = 16_384;
@@ -6,6 +7,7 @@ const MAX_HEADERS = 50;
 /** The largest part of the names and values of headers that is kept, in bytes of UTF-8. */
 const MAX_HEADER_BYTES = 2_048;
 const MASK = '***';
+const MASKED: Masked = { text: MASK, isCut: false };
 
 /** Headers whose value is a secret, of the request or of the response. */
 const SECRET_HEADER = /auth|cookie|token|secret|key|session|signature|password|credential/i;
@@ -34,23 +36,22 @@ export function readExchange(
   reply: Exclude<OutboundReply, { outcome: 'postponed' }>,
   secrets: string[],
 ): Exchange {
-  const keep = (text: string): string => maskSecrets(text.replaceAll('\0', ''), secrets);
+  const mask = makeMask(secrets);
   const request = {
-    url: keep(withoutQuery(sent.url)),
-    request_headers: keepHeaders(sent.headers, keep).headers,
-    request_body: cut(keep(sent.body), MAX_BODY_BYTES),
+    url: mask(withoutQuery(sent.url), MAX_BODY_BYTES).text,
+    request_headers: keepHeaders(sent.headers, mask).headers,
+    request_body: keepText(sent.body, mask, MAX_BODY_BYTES).text,
     request_bytes: Buffer.byteLength(sent.body),
   };
   if (reply.outcome !== 'answered') return { ...request, ...NO_RESPONSE };
-  const answer = keep(reply.body.toString('utf8'));
-  const response_body = cut(answer, MAX_BODY_BYTES);
-  const { headers, isCut } = keepHeaders(reply.headers, keep);
+  const body = keepText(reply.body.toString('utf8'), mask, MAX_BODY_BYTES, reply.isCut);
+  const { headers, isCut } = keepHeaders(reply.headers, mask);
   return {
     ...request,
     response_headers: headers,
     response_headers_are_cut: isCut,
-    response_body,
-    response_is_cut: reply.isCut || response_body.length < answer.length,
+    response_body: body.text,
+    response_is_cut: body.isCut,
   };
 }
 
@@ -61,15 +62,11 @@ const NO_RESPONSE = {
   response_is_cut: false,
 };
 
-/** Masks each secret as it is, in JSON, in JSON of PHP, and in a URL, because a receiver may repeat the request. */
-export function maskSecrets(text: string, secrets: string[]): string {
-  const spellings = new Set(
-    secrets.flatMap((secret) => {
-      const inJson = JSON.stringify(secret).slice(1, -1);
-      return [inJson.replaceAll('/', '\\/'), inJson, secret, encodeURIComponent(secret)];
-    }),
-  );
-  return [...spellings].reduce((masked, spelling) => masked.replaceAll(spelling, MASK), text);
+/** Returns what is kept of a text, without characters that PostgreSQL cannot store, and whether it was cut. */
+function keepText(sent: string, mask: Mask, maxBytes: number, isStart = false): Masked {
+  const masked = mask(sent.replaceAll('\0', ''), maxBytes, isStart);
+  const text = cut(masked.text, maxBytes);
+  return { text, isCut: masked.isCut || text.length < masked.text.length };
 }
 
 /** Whole characters, at most so many bytes of UTF-8. */
@@ -86,7 +83,7 @@ function cut(text: string, maxBytes: number): string {
 /** Returns the first headers, and whether any was left out or cut. */
 function keepHeaders(
   headers: Record<string, string | string[] | undefined>,
-  keep: (text: string) => string,
+  mask: Mask,
 ): { headers: Record<string, string>; isCut: boolean } {
   const all = Object.entries(headers);
   const kept: [string, string][] = [];
@@ -96,11 +93,10 @@ function keepHeaders(
     left -= Buffer.byteLength(name);
     if (left <= 0) return { headers: Object.fromEntries(kept), isCut: true };
     const whole = Array.isArray(sent) ? sent.join(', ') : sent;
-    const text = SECRET_HEADER.test(name) ? MASK : keep(whole);
-    const value = cut(text, left);
-    isCut ||= value.length < text.length;
-    kept.push([name, value]);
-    left -= Buffer.byteLength(value);
+    const value = SECRET_HEADER.test(name) ? MASKED : keepText(whole, mask, left);
+    isCut ||= value.isCut;
+    kept.push([name, value.text]);
+    left -= Buffer.byteLength(value.text);
   }
   return { headers: Object.fromEntries(kept), isCut };
 }

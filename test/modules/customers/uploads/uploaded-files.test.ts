@@ -226,6 +226,29 @@ describe('rejected files store nothing', () => {
     await expectRefused(`h,h,h\n${rows}short\n`, ['file maxItems']);
   });
 
+  test('accepts an empty row below each row, and rejects a file of empty rows soon, however long it is', async () => {
+    const rows = 'R-1,a,b\r\r\n'.repeat(20_000);
+    expect(await upload(`h,h,h\r\r\n${rows}`).answer()).toMatchObject(
+      counts({ processed: 20_000, created: 1, repeated: 19_999 }),
+    );
+    for (const newline of ['\r', '\n', '\r\n']) {
+      await expectRefused(`${HEADER}\n${newline.repeat(100_021)}`, ['file maxItems']);
+      await expectRefused(newline.repeat(100_021), ['file maxItems']);
+    }
+    expect(await upload(`${HEADER}\n${'\n'.repeat(100_020)}`).answer()).toMatchObject(counts({}));
+  });
+
+  test('reads no further after too many empty rows', async () => {
+    const secondsOf = async (rows: number) => {
+      const startedMs = performance.now();
+      await expectRefused('\r'.repeat(rows), ['file maxItems'], { dryRun: 'true' });
+      return performance.now() - startedMs;
+    };
+    const short = Math.min(await secondsOf(110_000), await secondsOf(110_000));
+    // 80 times as many rows, which took 40 times as long when all were read.
+    expect(Math.min(await secondsOf(9_000_000), await secondsOf(9_000_000))).toBeLessThan(15 * short + 500);
+  });
+
   test("ignores the file's name and media type", async () => {
     for (const [name, type] of [
       ['../../etc/passwd', 'application/zip'],

@@ -42,6 +42,16 @@ test('a batch is given back the lines that it did not create', () =>
     expect((await service.call('submitPrealert', batch('NOBODY', 50))).status).toBe(200);
   }));
 
+test('an upload of customers is given back the rows that it did not create or change', () =>
+  stopAfter(async () => {
+    // 100 rows take a third of the allowance.
+    const rows = Array.from({ length: 100 }, (_, n) => `UP-${n},Ana,Castillo`);
+    const file = ['user_code,first_name,last_name', ...rows, ''].join('\n');
+    const upload = () => service.call('uploadCustomers', { as: 'iex', form: { file: { file } } });
+    expect((await upload()).body).toMatchObject({ data: { created: 100 } });
+    for (let n = 0; n < 5; n += 1) expect((await upload()).body).toMatchObject({ data: { unchanged: 100 } });
+  }));
+
 test('the lines of a draft are counted when they are written', () =>
   stopAfter(async () => {
     const billing = makeBilling(service);
