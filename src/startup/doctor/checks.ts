@@ -10,6 +10,7 @@ import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZon
 import { checkSecrets, checkSettings } from './checks/settings.js';
 import { checkTls } from '../shared-checks/tls.js';
 import { checkBacklog, checkBackground, checkMoves, checkPause, checkWorkers } from './checks/work.js';
+import { checkWebhooks } from './checks/webhooks.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 import { checkHostNames } from './host-names.js';
 import { checkOwner } from './owner.js';
@@ -57,6 +58,7 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'worker', run: checkWorkers },
   { name: 'pause', run: checkPause },
   { name: 'backlog', run: checkBacklog },
+  { name: 'webhooks', run: checkWebhooks },
   { name: 'background', run: checkBackground },
   { name: 'moves', run: checkMoves },
   { name: 'audit', run: checkAuditChains },

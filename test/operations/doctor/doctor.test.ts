@@ -630,7 +630,7 @@ const toLine = ([check, level, message]: Expected) => ({
 const CHECKS = [
   'settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database', 'server', 'durability', 'storage', 'clock', 'time zone',
   'autovacuum', 'pooler', 'connections', 'migrations', 'owner', 'extensions', 'rights', 'schema', 'deployment', 'demo data', 'host names', 'replica',
-  'worker', 'pause', 'backlog', 'background', 'moves', 'audit', 'encryption', 'texts',
+  'worker', 'pause', 'backlog', 'webhooks', 'background', 'moves', 'audit', 'encryption', 'texts',
 ];
 
 describe('npm run doctor', () => {
