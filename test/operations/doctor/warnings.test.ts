@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { projectRoot } from '../../../src/config/project-root.js';
 import { startSes, type Ses } from '../../support/receivers/ses.js';
 import { removeFolders } from '../../support/service/processes.js';
-import { findingsFor, makeInstallation, type Installation } from './installation.js';
+import { findingsFor, makeInstallation, type Env, type Installation } from './installation.js';
 
 // Warnings that need more than one state of an installation. doctor.test.ts has the others.
 
@@ -77,3 +80,68 @@ test(
   },
   LIMIT_MS,
 );
+
+/** Examines the settings only. */
+async function settingsOf(env: Env): Promise<string[]> {
+  const lines = await findingsFor({ ...installation.env, DATABASE_URL: undefined, ...env });
+  return lines
+    .filter(({ check, message }) => check === 'settings' && !message.startsWith('DATABASE_URL'))
+    .map(({ level, message }) => `${level}: ${message}`);
+}
+
+/** The settings of a file that an operator copies. */
+const settingsFileOf = (name: string): Env =>
+  Object.fromEntries(
+    readFileSync(join(projectRoot, 'deploy', 'settings', `${name}.env`), 'utf8')
+      .split('\n')
+      .filter((line) => /^[A-Z]/.test(line))
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
+
+describe('the settings that an operator copies and does not fill in', () => {
+  const isFor = (setting: string, host: string) =>
+    `warning: ${setting} has the host ${host}, which is only for examples.`;
+  const NO_CONTACT =
+    'warning: SECURITY_CONTACT is empty, so /.well-known/security.txt does not say who is told about a vulnerability.';
+
+  test('are warnings in production', async () => {
+    expect(await settingsOf(settingsFileOf('production'))).toEqual([
+      isFor('MAIL_FROM', 'crossdock.example.com'),
+      isFor('PASSWORD_RESET_URL', 'portal.example.com'),
+      NO_CONTACT,
+    ]);
+  });
+
+  test('are warnings in staging', async () => {
+    const lines = await settingsOf({ ...settingsFileOf('staging'), MAIL_FROM: 'a@gateway.test' });
+    expect(lines).toEqual([isFor('PASSWORD_RESET_URL', 'portal.staging.example.com'), NO_CONTACT]);
+  });
+
+  test('are found in every setting with a host, and none of their other parts is printed', async () => {
+    const env = {
+      APP_ENV: 'staging',
+      MAIL_FROM: 'canary@EXAMPLE.ORG',
+      SECURITY_CONTACT: 'a@gateway.test,https://security.example/canary',
+      STAGING_MAIL_TO: 'canary@mail.example.net',
+      STAGING_MAIL_DOMAINS: 'gateway.test,example.com',
+      OUTBOUND_HOSTS: 'counterexample.com,*.hooks.example.com',
+      PASSWORD_RESET_URL: 'https://canary@portal.example:8443/canary?token={token}',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example:4318/canary',
+    };
+    const lines = await settingsOf(env);
+    expect(lines).toEqual([
+      isFor('MAIL_FROM', 'EXAMPLE.ORG'),
+      isFor('PASSWORD_RESET_URL', 'portal.example'),
+      isFor('SECURITY_CONTACT', 'security.example'),
+      isFor('STAGING_MAIL_TO', 'mail.example.net'),
+      isFor('STAGING_MAIL_DOMAINS', 'example.com'),
+      isFor('OUTBOUND_HOSTS', '*.hooks.example.com'),
+      isFor('OTEL_EXPORTER_OTLP_ENDPOINT', 'collector.example'),
+    ]);
+  });
+
+  test('are right in development', async () => {
+    const env = { ...settingsFileOf('production'), APP_ENV: 'development' };
+    expect(await settingsOf(env)).toEqual(['ok: The settings for development are valid.']);
+  });
+});
