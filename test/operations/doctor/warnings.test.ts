@@ -81,6 +81,17 @@ test(
   LIMIT_MS,
 );
 
+test(
+  'before the first migration, one line says how many are missing',
+  async () => {
+    const lines = await messagesOf('migrations', 'delete from _prisma_migrations');
+    expect(lines).toEqual([
+      expect.stringMatching(/^problem: \d{2,} migrations, from 2026\d+_\w+ to 2026\d+_\w+ are missing\.$/),
+    ]);
+  },
+  LIMIT_MS,
+);
+
 /** Examines the settings only. */
 async function settingsOf(env: Env): Promise<string[]> {
   const lines = await findingsFor({ ...installation.env, DATABASE_URL: undefined, ...env });

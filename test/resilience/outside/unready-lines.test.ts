@@ -49,7 +49,7 @@ const lines = (): Line[] =>
 
 const ready = async () => {
   const { status, text } = await ask(replica.url, { path: '/ready' });
-  return { status, body: JSON.parse(text) as Record<string, unknown> };
+  return { status, body: JSON.parse(text) as { code: string; message: string } };
 };
 
 test(
@@ -63,9 +63,7 @@ test(
     // More than the cache of a second hides.
     const endsMs = performance.now() + 3_500;
     while (performance.now() < endsMs) answers.push(await ready());
-    expect(
-      new Set(answers.map(({ status, body }) => `${status} ${body['code']} ${body['message']}`)),
-    ).toEqual(
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.code} ${body.message}`))).toEqual(
       new Set(['503 unavailable The database does not respond. Send the request again after Retry-After.']),
     );
     expect(JSON.stringify(answers)).not.toContain(port);
