@@ -16,6 +16,11 @@ let installation: Installation;
 beforeAll(async () => {
   ses = await startSes();
   installation = await makeInstallation(ses.url);
+  Object.assign(process.env, {
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_EC2_METADATA_DISABLED: 'true',
+  });
 }, LIMIT_MS);
 
 afterAll(async () => {
@@ -87,6 +92,31 @@ test(
     const lines = await messagesOf('migrations', 'delete from _prisma_migrations');
     expect(lines).toEqual([
       expect.stringMatching(/^problem: \d{2,} migrations, from 2026\d+_\w+ to 2026\d+_\w+ are missing\.$/),
+    ]);
+  },
+  LIMIT_MS,
+);
+
+test.each([
+  ['works', {}, /perhaps more workers are needed\.$/],
+  ['does not work', { SES_ENDPOINT: 'http://127.0.0.1:1' }, /^First correct what the line "mail" says\.$/],
+])(
+  'the hint for a mail that waits is right if mail %s',
+  async (_title, env, remedy) => {
+    const copy = await installation.copy();
+    await copy.owner.query(
+      `insert into account_mails (tenant_id, id, user_id, kind, recipient, status, created_at)
+       select tenant_id, gen_random_uuid(), id, 'password_changed', 'a@gateway.test', 'queued', now() - interval '1 hour' from users limit 1`,
+    );
+    const lines = await findingsFor({ ...copy.env, ...env });
+    await copy.drop();
+    expect(lines.filter(({ check }) => check === 'backlog')).toEqual([
+      {
+        check: 'backlog',
+        level: 'warning',
+        message: expect.stringMatching(/^A mail has been waiting for 36\d\d s\.$/),
+        remedy: expect.stringMatching(remedy),
+      },
     ]);
   },
   LIMIT_MS,
