@@ -65,7 +65,7 @@ export async function prepareDatabase(
   loadDemo?: LoadDemo,
 ): Promise<PreparedDatabase> {
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
-  const repeat = makeRepeat(log);
+  const repeat = makeRepeat(log, config.databasePooler !== undefined);
   try {
     // Together, because each connection takes 20 ms.
     await Promise.all([
