@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger } from 'fastify';
+import type { Logger } from 'pino';
 import { findPending } from '../../platform/db/migrations/history.js';
 import type { Db } from '../../platform/db/database.js';
 import { REASONS, type WriteFailure } from '../../platform/db/health.js';
@@ -14,7 +14,7 @@ const CACHE_MS = 1_000;
 /** How often the log repeats that the server is not ready, for the same reason. Load balancers ask each second. */
 const REPEAT_MS = 60_000;
 
-export type ReadinessLog = Pick<FastifyBaseLogger, 'info' | 'error'>;
+export type ReadinessLog = Pick<Logger, 'info' | 'error'>;
 
 /**
  * Returns a check that succeeds if the database responds, stores data and has every migration of this build. The log has a line for
