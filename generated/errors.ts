@@ -756,6 +756,7 @@ export const errorCatalogue = {
     "messages": {
       "default": "The service is temporarily unavailable. Send the request again after Retry-After.",
       "shutting_down": "This replica is shutting down. Send the request again after Retry-After.",
+      "not_responding": "The database does not respond. Send the request again after Retry-After.",
       "not_migrated": "The database is not migrated yet. Send the request again after Retry-After.",
       "not_writable": "The database stores nothing, because {reason}. Send the request again after Retry-After."
     }
@@ -1583,7 +1584,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
   | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
-  | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail]
+  | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_responding' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 
 /** A problem of one field and the arguments of its message. */

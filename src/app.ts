@@ -134,6 +134,7 @@ export async function createApp({
         sdk: makeDocument('application/json; charset=utf-8', contract.sdk),
       },
       migrations: await listMigrations(MIGRATIONS),
+      log: server.log,
       securityLog: (event, fields) => server.log.info({ event, ...fields }, event),
       loginLimiter: makeLoginLimiter(undefined, limits),
       passwords: openPasswords(

@@ -123,7 +123,7 @@ function logReplica(log: Logger): ReplicaOptions['onChange'] {
  */
 async function listen(
   server: FastifyInstance,
-  { host, port, tls, logLevel }: Config,
+  { host, port, tls, logLevel, embeddedPostgres, dataDir }: Config,
   isQuiet: boolean,
 ): Promise<string[]> {
   const texts: string[] = [];
@@ -140,10 +140,20 @@ async function listen(
     return texts;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([`Cannot listen on ${host}:${port}: ${reason}. Set HOST or PORT.`]);
+    const other = embeddedPostgres ? await describeOther(dataDir) : '';
+    throw new ConfigError([`Cannot listen on ${host}:${port}: ${reason}.${other} Set HOST or PORT.`]);
   } finally {
     server.log.level = logLevel;
   }
+}
+
+/** Of a clone: a signal to npm does not end the service that npm has started. */
+async function describeOther(dataDir: string): Promise<string> {
+  const { findOtherOwner } = await import('./development/embedded-postgres/embedded-server.js');
+  const pid = await findOtherOwner(dataDir).catch(() => undefined);
+  return pid === undefined
+    ? ''
+    : ` The process ${pid} already serves the data folder ${dataDir}: end it with kill ${pid}.`;
 }
 
 async function drain(server: FastifyInstance): Promise<void> {

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { readIdentity } from '../config/command-settings.js';
 import { commandLine } from '../config/commands.js';
 import { readOwner, readPasswordHashCost } from '../config/config.js';
+import { ONE_TIME_PASSWORD_DAYS } from '../modules/auth/public.js';
 import { resetAdmin } from '../modules/tenants/reset-admin.js';
 import { assertOwnDatabase } from '../startup/database-owner.js';
 import { withOwner } from './run/owner.js';
@@ -23,6 +24,6 @@ await runScript(async (print) => {
   );
   print(`Password of ${username.toLowerCase()}, shown this once: ${password}`);
   print(
-    'It must be changed at the first login within 7 days. The second factor is off, and all sessions have ended.',
+    `It must be changed at the first login within ${ONE_TIME_PASSWORD_DAYS} days. The second factor is off, and all sessions have ended.`,
   );
 }, USAGE);

@@ -4,6 +4,7 @@ import askPassword from '@inquirer/password';
 import { readIdentity } from '../config/command-settings.js';
 import { readOtherOwnerCells, readOwnerUrl, readPasswordHashCost } from '../config/config.js';
 import { assertDirect } from '../platform/db/connections/pooler.js';
+import { ONE_TIME_PASSWORD_DAYS } from '../modules/auth/public.js';
 import { assertUnusedIn, checkPassword, createTenant } from '../modules/tenants/tenant.js';
 import { assertOwnDatabase, claimDatabase } from '../startup/database-owner.js';
 import { withOwner } from './run/owner.js';
@@ -42,7 +43,9 @@ await runScript(async (print) => {
   });
   print(`Created tenant ${options.slug} (${tenantId}) with administrator ${options.admin}.`);
   if (isGenerated) print(`Password, shown this once: ${password}`);
-  print('It must be changed at the first login: in the console at /console, or with ChangePassword.php.');
+  print(
+    `It must be changed at the first login within ${ONE_TIME_PASSWORD_DAYS} days: in the console at /console, or with ChangePassword.php. After that, ${commandLine(`reset-admin --tenant ${options.slug} --username ${options.admin}`)} gives a new one.`,
+  );
 }, USAGE);
 
 function readOptions() {

@@ -7,13 +7,16 @@ const { gitHead } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), '
   gitHead?: string;
 };
 
+/** Whether this is an installed release, which has no embedded server, and not a clone. */
+export const IS_RELEASE = gitHead !== undefined;
+
 /**
  * Returns how to run one of our commands here: `crossdock migrate --status` in a release, which needs no npm, and
  * `npm run migrate -- --status` in a clone.
  *
  * @param command the name of the command in a release, and its arguments
  */
-export const commandLine = (command: string): string => commandLineIn(command, gitHead !== undefined);
+export const commandLine = (command: string): string => commandLineIn(command, IS_RELEASE);
 
 export function commandLineIn(command: string, isRelease: boolean): string {
   if (isRelease) return `crossdock ${command}`;

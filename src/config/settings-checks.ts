@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import { isBadPort } from './blocked-ports.js';
+import { IS_RELEASE } from './commands.js';
 import { cellFaults, toCells } from './cells.js';
 import {
   DATABASE_URL_EXPECTED,
@@ -24,7 +25,7 @@ export function missingForDeployment(settings: Settings): string[] {
   const faults = missingKeys(settings, KEY_SETTINGS);
   if (!settings.DATABASE_URL && !settings.EMBEDDED_POSTGRES) {
     faults.push(
-      `DATABASE_URL is required in ${settings.APP_ENV} (or EMBEDDED_POSTGRES=true for a single machine)`,
+      `DATABASE_URL is required in ${settings.APP_ENV}${IS_RELEASE ? '' : ' (or EMBEDDED_POSTGRES=true for a single machine)'}`,
     );
   }
   if (!settings.TLS_CERT_FILE && !settings.TRUST_PROXY) {

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { LoginLimiter } from '../platform/limits/login-limiter.js';
 import type { Secrets } from '../platform/access/secrets.js';
 import type { Tokens } from '../platform/access/tokens.js';
@@ -22,6 +23,7 @@ export type Deps = {
   /** The rules that decide which courier URLs the service may call. */
   outbound: OutboundRules;
   securityLog: SecurityLog;
+  log: Pick<Logger, 'info' | 'error'>;
   /** The published OpenAPI contract. */
   contract: Record<keyof ContractFiles, StaticDocument>;
   /** The names of the migrations that this build contains. */

@@ -58,8 +58,9 @@ export type Repeat = <Result>(setting: string, step: () => Promise<Result>) => P
  * sooner because of an outage, in whichever step it begins.
  *
  * @param log called before the first repetition, once per setting and reason
+ * @param isPooled whether DATABASE_URL leads to a pooler, which has a copy of the password
  */
-export function makeRepeat(log: Log): Repeat {
+export function makeRepeat(log: Log, isPooled: boolean): Repeat {
   let deadlineMs: number | undefined;
   const reported = new Set<string>();
 
@@ -71,7 +72,9 @@ export function makeRepeat(log: Log): Repeat {
         if (!mayPass(error)) throw error;
         deadlineMs ??= performance.now() + START_LIMIT_MS;
         const leftMs = deadlineMs - performance.now();
-        const reason = `${setting}: ${describeFailure(failureOf(error)).replace(/\.$/, '')}.`;
+        const hint =
+          isPooled && setting === 'DATABASE_URL' && isRefusedLogin(failureOf(error)) ? POOLER_HINT : '';
+        const reason = `${setting}: ${describeFailure(failureOf(error)).replace(/\.$/, '')}.${hint}`;
         if (leftMs < 0)
           throw error instanceof ConfigError ? error : new ConfigError([reason], { cause: error });
         if (!reported.has(reason)) log(`${reason} Trying again for ${Math.ceil(leftMs / 1_000)} seconds.`);
@@ -81,6 +84,9 @@ export function makeRepeat(log: Log): Repeat {
     }
   };
 }
+
+const POOLER_HINT =
+  ' The pooler may still have the old password: see "pgbouncer without a container" in docs/deploy.md.';
 
 /** Returns the failure of the database that a fault of a start describes. Any other fault is its own. */
 const failureOf = (error: unknown): unknown =>

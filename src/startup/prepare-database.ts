@@ -7,7 +7,7 @@ import {
   type EmbeddedServer,
 } from '../development/embedded-postgres/embedded-server.js';
 import { describeFailure } from '../platform/db/violations.js';
-import { listPending } from '../platform/db/migrations/history.js';
+import { listPending, nameMigrations } from '../platform/db/migrations/history.js';
 import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import { followServer, readPause } from '../platform/queue/outbound-pause.js';
@@ -65,7 +65,7 @@ export async function prepareDatabase(
   loadDemo?: LoadDemo,
 ): Promise<PreparedDatabase> {
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
-  const repeat = makeRepeat(log);
+  const repeat = makeRepeat(log, config.databasePooler !== undefined);
   try {
     // Together, because each connection takes 20 ms.
     await Promise.all([
@@ -179,7 +179,7 @@ async function assertMigrated(url: string, owner?: string): Promise<void> {
   );
   if (pending.length === 0) return;
   throw new ConfigError([
-    `The database lacks ${pending.join(', ')}: run ${commandLine('migrate')} with DATABASE_OWNER_URL set${
+    `The database lacks ${nameMigrations(pending)}: run ${commandLine('migrate')} with DATABASE_OWNER_URL set${
       owner ? '. A server or worker applies migrations only with MIGRATE_AT_START=true' : ''
     }`,
   ]);

@@ -429,13 +429,13 @@ describe('a start in production', () => {
     const refused = start(at(urlOf(LOGIN)));
     expect(await refused.ended).toEqual({ code: 1, signal: null });
     expect(refused.output()).toMatch(
-      /^The database lacks \d+_\w+[^\n]*: run npm run migrate with DATABASE_OWNER_URL set\n$/,
+      /^The database lacks \d+ migrations, from \d+_\w+ to \d+_\w+: run npm run migrate with DATABASE_OWNER_URL set\n$/,
     );
 
     const withOwner = start(at(urlOf(LOGIN)), { DATABASE_OWNER_URL: at(database.ownerUrl) });
     expect(await withOwner.ended).toEqual({ code: 1, signal: null });
     expect(withOwner.output()).toMatch(
-      /^The database lacks \d+_\w+[^\n]*: run npm run migrate with DATABASE_OWNER_URL set\. A server or worker applies migrations only with MIGRATE_AT_START=true\n$/,
+      /^The database lacks \d+ migrations, from \d+_\w+ to \d+_\w+: run npm run migrate with DATABASE_OWNER_URL set\. A server or worker applies migrations only with MIGRATE_AT_START=true\n$/,
     );
     const { rows } = await withClient(at(database.ownerUrl), (client) =>
       client.query("select to_regclass('public.tenants') as tenants"),

@@ -87,6 +87,26 @@ test(
   LIMIT_MS,
 );
 
+test.each(['1', '2'])(
+  'a second start on the port of the first one names its process and the data folder, with API_PROCESSES=%s',
+  async (API_PROCESSES) => {
+    const first = await startHere();
+    const own = await settings();
+    const PORT = new URL(first.url).port;
+    const second = run('fixtures/clone.js', { ...own, PORT, API_PROCESSES, POOL_SIZE: '10' });
+    expect(await second.ended).toEqual({ code: 1, signal: null });
+    const { pid } = first.child;
+    expect(second.output()).toContain(`EADDRINUSE`);
+    expect(second.output()).toContain(
+      ` The process ${pid} already serves the data folder ${own['DATA_DIR']}: end it with kill ${pid}. Set HOST or PORT.\n`,
+    );
+    expect(await statusOf(`${first.url}/ready`)).toBe(200);
+    expect(await first.stop()).toEqual({ code: 0, signal: null });
+    expect(await isServerRunning()).toBe(false);
+  },
+  LIMIT_MS,
+);
+
 test(
   'a signal during the start ends the process and stops the server',
   async () => {

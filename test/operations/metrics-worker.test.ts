@@ -55,7 +55,19 @@ test.concurrent(
         '{outcome="rejected"}': 9,
       });
       expect(growth(NOTHING, after, 'crossdock_webhook_attempt_duration_seconds_count')).toEqual({ '': 12 });
+      // Three webhooks have failed all of their three attempts.
+      expect(after.values.get('crossdock_webhooks_given_up_total')).toBe(3);
       expect(after.text).not.toContain(accepting.url);
+      // A URL that has failed for 48 hours is paused at the next failure, and what waits for a retry is given up.
+      await owner.query(
+        "update webhook_endpoints set failing_since = now() - interval '49 hours' where failing_since is not null",
+      );
+      const paused = { tracking_number: 'METRIC-PAUSED', weight: 1, courier_id: HRB };
+      expect(await service.call('receivePackage', { as: 'warehouse', body: paused })).toMatchObject({
+        status: 201,
+      });
+      await until(async () => (await scrape(port)).values.get('crossdock_webhooks_given_up_total') === 4);
+      expect(rejecting.received).toHaveLength(10);
       for (const pool of ['service', 'worker', 'queue'])
         expect(after.values.get(`crossdock_pool_connections_max{pool="${pool}"}`)).toBeGreaterThan(0);
       expect(after.values.get('crossdock_worker_pools')).toBe(1);

@@ -242,6 +242,7 @@ describe('metrics of workers', () => {
     metrics.webhookAttempt('delivered', 0.2);
     metrics.webhookAttempt('delivered', 0.3);
     metrics.webhookAttempt('timeout', 10);
+    metrics.webhooksGivenUp(3);
     metrics.mail('sent');
     metrics.mail('failed');
     metrics.customerSync('failed');
@@ -252,6 +253,8 @@ describe('metrics of workers', () => {
     });
     expect(after.values.get('crossdock_webhook_attempt_duration_seconds_sum')).toBeCloseTo(10.5);
     expect(after.values.get('crossdock_webhook_attempt_duration_seconds_bucket{le="0.25"}')).toBe(1);
+    expect(before.values.get('crossdock_webhooks_given_up_total')).toBe(0);
+    expect(growth(before, after, 'crossdock_webhooks_given_up_total')).toEqual({ '': 3 });
     expect(growth(before, after, 'crossdock_mails_total')).toEqual({
       '{result="sent"}': 1,
       '{result="failed"}': 1,

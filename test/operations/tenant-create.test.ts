@@ -141,11 +141,35 @@ test('the password is hashed with the configured cost', async () => {
   expect(refused).toEqual({ code: 1, output: expect.stringMatching(/^PASSWORD_HASH_COST must be >= 4\n$/) });
   expect(await tenantCreate(args, ownerUrl, { PASSWORD_HASH_COST: '5' })).toMatchObject({ code: 0 });
   const { rows } = await service.owner.query(
-    `select substr(u.password_hash, 1, 7) as start, u.must_change_password as must, u.password_expires_at as expires
+    `select substr(u.password_hash, 1, 7) as start, u.must_change_password as must
      from users u join tenants t on t.id = u.tenant_id where t.slug = 'cost'`,
   );
-  expect(rows).toEqual([{ start: '$2b$05$', must: true, expires: null }]);
+  expect(rows).toEqual([{ start: '$2b$05$', must: true }]);
 });
+
+test('the first password works for 7 days, as the command says, and reset-admin gives a new one', async () => {
+  const host = 'expiry.example.com';
+  const created = await tenantCreate(['--slug', 'expiry', '--name', 'Expiry', '--host', host]);
+  const [, password = ''] = new RegExp(`${SHOWN_ONCE}(\\S+)`).exec(created.output) ?? [];
+  expect(created.output).toMatch(/^It must be changed at the first login within 7 days: /m);
+  expect(created.output).toContain(
+    'npm run admin:reset -- --tenant expiry --username admin gives a new one.',
+  );
+  const ofTenant = "tenant_id = (select id from tenants where slug = 'expiry')";
+  const { rows } = await service.owner.query<{ days: number }>(
+    `select extract(epoch from password_expires_at - created_at)::float / 86400 as days from users where ${ofTenant}`,
+  );
+  expect(rows[0]?.days).toBeCloseTo(7, 3);
+  await logIn(service.url, 'admin', password, host);
+
+  await service.owner.query(`update users set password_expires_at = now() where ${ofTenant}`);
+  await expect(logIn(service.url, 'admin', password, host)).rejects.toThrow('401');
+  const reset = run('src/commands/reset-admin.js', { DATABASE_OWNER_URL: ownerUrl }, ['--tenant', 'expiry']);
+  expect(await reset.ended).toMatchObject({ code: 0 });
+  const [, next = ''] =
+    new RegExp(`${SHOWN_ONCE.replace('Password', 'Password of admin')}(\\S+)`).exec(reset.output()) ?? [];
+  await logIn(service.url, 'admin', next, host);
+}, 30_000);
 
 test.each([
   ['nothing', [], '--slug, --name and --host are required.'],

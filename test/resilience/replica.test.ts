@@ -131,7 +131,7 @@ test(
     });
     try {
       await expect(db.pool.query('select 1')).rejects.toMatchObject({ code: '25006' });
-      await expect(makeReadiness(db, [])()).rejects.toMatchObject({
+      await expect(makeReadiness(db, [], { info() {}, error() {} })()).rejects.toMatchObject({
         httpStatus: 503,
         message: expect.stringContaining('it is read-only'),
       });

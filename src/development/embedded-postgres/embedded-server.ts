@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { initialise, readPassword, readServicePassword, removeLeftovers } from './cluster.js';
-import { chooseLocation, hasCluster, hasCode, prepareBinaries } from './location.js';
+import { chooseLocation, findLocation, hasCluster, hasCode, prepareBinaries } from './location.js';
 import type { Binaries, Location } from './location.js';
 import { withLock } from './lock.js';
 import { findPostmaster, identify, isAlive, POLL_MS, readIfPresent, shutDown } from './process.js';
@@ -114,6 +114,14 @@ async function takeOwnership(
     await shutDown(pid);
     await rm(ownerFile, { force: true });
   };
+}
+
+/** Returns the process that serves the data folder, if it is another one than this start. */
+export async function findOtherOwner(dataDir: string): Promise<number | undefined> {
+  const { home } = await findLocation(dataDir);
+  const owner = await readIfPresent(join(home, 'owner.pid'));
+  const pid = Number.parseInt(owner, 10);
+  return (await isAlive(owner)) && ![process.pid, process.ppid].includes(pid) ? pid : undefined;
 }
 
 async function createDatabase(port: number, password: string, database: string): Promise<void> {

@@ -2,8 +2,8 @@ import type { Handlers } from '../../../generated/handlers.js';
 import type { Deps } from '../dependencies.js';
 import { makeReadiness } from './readiness.js';
 
-export function serviceHandlers({ db, contract, migrations }: Deps) {
-  const assertReady = makeReadiness(db, migrations);
+export function serviceHandlers({ db, contract, migrations, log }: Deps) {
+  const assertReady = makeReadiness(db, migrations, log);
   return {
     getHealth: async () => ({ statusCode: 200, message: 'Alive.' }),
     getReadiness: async () => {

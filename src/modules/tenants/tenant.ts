@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { validatePassword, openPasswords } from '../auth/public.js';
+import { ONE_TIME_PASSWORD_DAYS, validatePassword, openPasswords } from '../auth/public.js';
 import { violates } from '../../platform/db/violations.js';
 import { newId } from '../../platform/values/ids.js';
 import { describeProblem } from '../../platform/errors/errors.js';
@@ -22,7 +22,7 @@ export async function checkPassword(password: string, names: string[] = []): Pro
 
 /**
  * Creates a tenant with its hosts, its primary warehouse and its first administrator in one transaction.
- * The administrator must change the password at the first login: it was printed, or typed by somebody else.
+ * The administrator must change the password at the first login, within ONE_TIME_PASSWORD_DAYS: it was printed, or typed by somebody else.
  *
  * @param client connected as the owner of the schema
  * @throws Error with one line of text if the slug or a host is already in use
@@ -92,9 +92,9 @@ async function insertFirstRecords(
     warehouse,
   ]);
   await client.query(
-    `insert into users (tenant_id, id, username, full_name, role, password_hash, must_change_password)
-     values ($1, $2, $3, $4, 'admin', $5, true)`,
-    [tenantId, newId(), admin.username.toLowerCase(), admin.fullName, passwordHash],
+    `insert into users (tenant_id, id, username, full_name, role, password_hash, must_change_password, password_expires_at)
+     values ($1, $2, $3, $4, 'admin', $5, true, now() + make_interval(days => $6))`,
+    [tenantId, newId(), admin.username.toLowerCase(), admin.fullName, passwordHash, ONE_TIME_PASSWORD_DAYS],
   );
   await client.query(
     `insert into audit_entries (tenant_id, id, actor_kind, action, entity, entity_id, after, request_id)

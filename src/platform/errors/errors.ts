@@ -19,6 +19,8 @@ export type FieldError = components['schemas']['FieldError'] & { readonly [isWor
 export type ApiErrorDetail = {
   errors?: FieldError[];
   retryAfterSeconds?: number;
+  /** The log has a line about it already. */
+  isLogged?: boolean;
   /** The limit that is used up. */
   limit?: RateLimit;
   /** The record that refuses a pre-alert as a duplicate. */

@@ -31,7 +31,10 @@ export function countOutbound(registry: Registry) {
     'Time from the creation of a webhook delivery to its first attempt.',
     { buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300] },
   );
+  const givenUp = counter('webhooks_given_up_total', 'Webhooks that are not sent any more.');
   return {
+    /** Webhooks have failed all attempts, or waited for a URL that was paused. Tests are not counted. */
+    webhooksGivenUp: (count: number): void => givenUp.inc(count),
     /** The first attempt of a delivery begins, this time after the delivery was created. */
     webhookStarted: (delaySeconds: number): void => startDelay.observe(Math.max(0, delaySeconds)),
     webhookAttempt(outcome: AttemptOutcome, seconds: number): void {

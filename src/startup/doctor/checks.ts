@@ -6,10 +6,12 @@ import { checkMail, checkOutbound, checkRecipients } from './checks/mail.js';
 import { checkMigrations } from './checks/migrations.js';
 import { checkPooler } from './checks/pooler.js';
 import { checkRights } from './checks/rights.js';
+import { checkRoles } from './checks/roles.js';
 import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZone } from './checks/server.js';
 import { checkSecrets, checkSettings } from './checks/settings.js';
 import { checkTls } from '../shared-checks/tls.js';
 import { checkBacklog, checkBackground, checkMoves, checkPause, checkWorkers } from './checks/work.js';
+import { checkWebhooks } from './checks/webhooks.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 import { checkHostNames } from './host-names.js';
 import { checkOwner } from './owner.js';
@@ -43,6 +45,7 @@ export const ANYWHERE: Check<Connected>[] = [
   { name: 'connections', run: checkConnections },
   { name: 'migrations', run: checkMigrations },
   { name: 'owner', run: checkOwner },
+  { name: 'roles', run: checkRoles },
 ];
 
 /** These need every migration of this version. */
@@ -57,6 +60,7 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'worker', run: checkWorkers },
   { name: 'pause', run: checkPause },
   { name: 'backlog', run: checkBacklog },
+  { name: 'webhooks', run: checkWebhooks },
   { name: 'background', run: checkBackground },
   { name: 'moves', run: checkMoves },
   { name: 'audit', run: checkAuditChains },

@@ -129,11 +129,12 @@ describe.each([
   const page = readFileSync(join(projectRoot, 'docs', 'deploy.md'), 'utf8');
   const [, text = ''] = new RegExp(`^## ${section}\n([^]*?)^## `, 'm').exec(page) ?? [];
 
-  test('creates the secrets, then the database with their passwords, and migrates after that', () => {
+  test('creates the secrets, then the database with their passwords, migrates, and takes createrole from the owner', () => {
     const steps = [
       /make-secrets\.sh \S+ database/,
       /-f \S*deploy\/postgres\/roles\.sql/,
       new RegExp(migrates),
+      /^psql .* -c 'alter role crossdock_owner nocreaterole' &&$/m,
     ];
     const places = steps.map((step) => text.search(step));
     expect(places).not.toContain(-1);

@@ -122,6 +122,40 @@ describe('the redirect from HTTP', () => {
   });
 });
 
+describe("the proxy's own 503", () => {
+  const ask = async (port: number, headers = {}) => {
+    const options = { port, host: '127.0.0.1', path: '/api/x?key=1', headers, rejectUnauthorized: false };
+    const [response] = (await once(requestHttps(options).end(), 'response')) as [IncomingMessage];
+    return { status: response.statusCode, body: JSON.parse(await text(response)) as Record<string, unknown> };
+  };
+
+  declare(
+    'has a request_id that is in the line of its request, which has the fields of httplog',
+    async () => {
+      // Nothing listens on the port of the only replica.
+      const { https, output } = await startHaproxy({}, [await freePort()]);
+      const forged = { 'x-proxy-request-id': 'forged' };
+      const answers = [await ask(https), await ask(https), await ask(https, forged)];
+      for (const { status, body } of answers) {
+        expect([status, body['code']]).toEqual([503, 'unavailable']);
+        const id = String(body['request_id']);
+        expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+        await until(async () => output().includes(id));
+        expect(
+          output()
+            .split('\n')
+            .filter((line) => line.includes(id)),
+        ).toEqual([
+          expect.stringMatching(
+            /^127\.0\.0\.1:\d+ \[\S+\] https~ api\/\S+ \S+ 503 \d+ - - \S+ \S+ \d+\/\d+ "GET \S*\/api\/x\?key=1 HTTP\/1\.1" \S+$/,
+          ),
+        ]);
+      }
+      expect(new Set(answers.map(({ body }) => body['request_id'])).size).toBe(3);
+    },
+  );
+});
+
 declare('two of one machine have their own 503, each with another name of the socket', async () => {
   const proxies = [await startHaproxy({}), await startHaproxy({})];
   for (const { https } of proxies) {

@@ -178,9 +178,27 @@ describe('the application of a release', () => {
   test('has one command, which lists the programs', async () => {
     const unknown = crossdock(installed, ['help'], {});
     expect(await unknown.ended).toEqual({ code: 2, signal: null });
-    expect(unknown.output()).toMatch(
-      /^Commands: serve, worker, .*health, migrate, outbound, print-bridge, rehash, remove-published, reset-admin, restore-report, rewrap, take-over, tenant-create/m,
+    expect(unknown.output()).toMatch(/^Commands:\n {2}serve +\S.*\n {2}worker +\S/m);
+    // Each program of the release has a line that says what it does.
+    const listed = [...unknown.output().matchAll(/^ {2}([a-z-]+) +(\S.+)$/gm)].map(([, name]) => name);
+    const commands = readdirSync(join(installed, 'dist', 'src', 'commands')).filter((name) =>
+      name.endsWith('.js'),
     );
+    const programs = [
+      ...commands.map((name) => name.replace(/\.js$/, '')),
+      'print-bridge',
+      'serve',
+      'worker',
+    ];
+    expect(listed.toSorted()).toEqual(programs.toSorted());
+    expect(unknown.output()).not.toContain('undefined');
+  });
+
+  test('does not suggest the embedded server, which it does not have', async () => {
+    const serve = crossdock(installed, ['serve'], { APP_ENV: 'production' });
+    expect(await serve.ended).toEqual({ code: 1, signal: null });
+    expect(serve.output()).toMatch(/^DATABASE_URL is required in production$/m);
+    expect(serve.output()).not.toContain('EMBEDDED_POSTGRES');
   });
 
   test('migrates, creates a tenant and serves in production with secrets in files', async () => {

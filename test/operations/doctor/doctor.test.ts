@@ -629,8 +629,8 @@ const toLine = ([check, level, message]: Expected) => ({
 // prettier-ignore
 const CHECKS = [
   'settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database', 'server', 'durability', 'storage', 'clock', 'time zone',
-  'autovacuum', 'pooler', 'connections', 'migrations', 'owner', 'extensions', 'rights', 'schema', 'deployment', 'demo data', 'host names', 'replica',
-  'worker', 'pause', 'backlog', 'background', 'moves', 'audit', 'encryption', 'texts',
+  'autovacuum', 'pooler', 'connections', 'migrations', 'owner', 'roles', 'extensions', 'rights', 'schema', 'deployment', 'demo data', 'host names', 'replica',
+  'worker', 'pause', 'backlog', 'webhooks', 'background', 'moves', 'audit', 'encryption', 'texts',
 ];
 
 describe('npm run doctor', () => {

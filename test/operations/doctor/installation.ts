@@ -49,7 +49,8 @@ export async function makeInstallation(sesUrl: string): Promise<Installation> {
     ...(await certificate(['server', 'authority'])),
     SES_REGION: 'eu-west-1',
     SES_ENDPOINT: sesUrl,
-    MAIL_FROM: 'warehouse@gateway.example',
+    MAIL_FROM: 'warehouse@gateway.test',
+    SECURITY_CONTACT: 'security@gateway.test',
     POOL_SIZE: '5',
   };
   await fill(owner, env);

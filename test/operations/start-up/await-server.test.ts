@@ -163,6 +163,9 @@ describe('a worker whose login is refused', () => {
           DATABASE_DIRECT_URL: server.urlOf('late'),
         });
         await until(async () => worker.output().includes('Trying again for 20 seconds.'));
+        expect(worker.output()).toMatch(
+          /^DATABASE_URL: [^\n]+\. The pooler may still have the old password: see "pgbouncer without a container" in docs\/deploy\.md\. Trying again for/m,
+        );
         await setPassword();
         // Up to 15 seconds of pgbouncer, and the start.
         await until(

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { findProgram, titleWith } from '../../support/harness/programs.js';
-import { startReceiver, type Receiver } from '../../support/receivers/receiver.js';
+import { refuse, startReceiver, type Receiver } from '../../support/receivers/receiver.js';
 import { logIn } from '../../support/service/client.js';
 import { run, until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
@@ -160,6 +160,54 @@ declare(
   },
   LIMIT_MS,
 );
+
+declare(
+  titleWith(
+    'the block parcel may be pasted again, and the block deliveries is OK only if the test was accepted',
+    missing,
+  ),
+  async () => {
+    const courier = await service.owner.query<{ id: string }>("select id from couriers where code = 'SUN'");
+    const { rows } = courier;
+    const values = {
+      API: `${service.url}/api`,
+      TOKEN: await logIn(service.url, 'admin', OWN_PASSWORD),
+      COURIER_ID: rows[0]?.id ?? '',
+      WEBHOOK_URL: receiver.url,
+    };
+    const renewed = await paste(
+      values,
+      ['functions'],
+      `post RegenerateApiKey '{"courier_id":"${values.COURIER_ID}"}'`,
+    );
+    const key = /"api_key":"(\w+)"/.exec(renewed.output)?.[1] ?? '';
+    const again = await paste({ ...values, COURIER_KEY: key }, ['functions', 'parcel']);
+    expect(again.output).toContain('"differs":false');
+    expect(again.output).toMatch(/^OK: the parcel has arrived$/m);
+
+    const accepted = await paste(values, ['functions', 'webhooks', 'deliveries']);
+    expect(lastLine(accepted.output)).toBe("OK: the courier's system has accepted the test");
+    const refusing = await startReceiver(refuse(500));
+    const refused = await paste({ ...values, WEBHOOK_URL: refusing.url }, [
+      'functions',
+      'webhooks',
+      'deliveries',
+    ]);
+    await refusing.stop();
+    expect(lastLine(refused.output)).toMatch(
+      /^FAILED: the courier's system has not accepted the test, .*"status":"failed"/,
+    );
+  },
+  LIMIT_MS,
+);
+
+test('the block password says how to go on if the password was changed or has ended', async () => {
+  const values = { API: `${service.url}/api`, ADMIN: 'admin', PRINTED_PASSWORD: 'ended', PASSWORD: 'x' };
+  const { output } = await paste(values, ['functions', 'password']);
+  expect(output).toMatch(
+    /^FAILED: the password is not changed\. If it was changed before, TOKEN=\$\(log_in "\$ADMIN" "\$PASSWORD"\) logs you in\. .*crossdock reset-admin gives a new one\./m,
+  );
+});
 
 const DOCUMENTS = [
   'README.md',

@@ -68,6 +68,7 @@ function haproxyConfig(version: string, port: number, ports: number[]): string {
   bind 127.0.0.1:${port}
   http-request set-header X-Forwarded-Proto https
   http-request set-header X-Forwarded-For %[src]
+  http-request set-header X-Proxy-Request-Id %[uuid()]
   default_backend api
 `;
   const shared = sectionsOf(version, '10-frontend.cfg');

@@ -80,22 +80,24 @@ export function claimDue(ctx: SystemScope, queue: DeliveryQueue, atMost: number)
 
 /**
  * Fails the pending deliveries of a queue without a URL, of an inactive courier, or of a paused URL; the
- * latter except tests.
+ * latter except tests. Returns how many.
  */
 export function failPendingDeliveries(
   ctx: SystemScope,
   queue: DeliveryQueue,
   { exceptTests }: { exceptTests: boolean },
-): Sql {
+): Sql<{ count: number }> {
   return once`
     with ended as (
       update webhook_deliveries d set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()
       where ${inQueue(ctx, queue)} and d.status = 'pending'
         and (d.claimed_until is null or d.claimed_until < now()) and not (${exceptTests}::boolean and d.origin = 'test')
       returning d.sync_job_id
+    ), synchronised as (
+      update package_syncs s set status = 'failed', settled_at = now()
+      from ended where ${tenantRows(ctx, 's')} and s.job_id = ended.sync_job_id and s.status = 'sending'
     )
-    update package_syncs s set status = 'failed', settled_at = now()
-    from ended where ${tenantRows(ctx, 's')} and s.job_id = ended.sync_job_id and s.status = 'sending'`;
+    select count(*)::int as count from ended`;
 }
 
 /**

@@ -31,6 +31,7 @@ type QueueRun = {
   queue: DeliveryQueue;
   newContext: () => SystemContext;
   exchangeDays: number;
+  metrics: TaskDeps['metrics'];
   /** As the run last read it. */
   budget: ExchangeBudget;
 };
@@ -67,7 +68,8 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<voi
   const caller: SystemCaller = { kind: 'system', tenantId: queue.tenantId };
   const newContext = () => makeContext(deps.db, caller, BACKGROUND);
   const { webhookExchangeDays: exchangeDays } = deps.config;
-  const run = { queue, newContext, exchangeDays, budget: { usedBytes: 0, hasFailure: false } };
+  const { metrics } = deps;
+  const run = { queue, newContext, exchangeDays, metrics, budget: { usedBytes: 0, hasFailure: false } };
   const runEndsMs = performance.now() + MAX_RUN_MS;
   const requests: Requests = {
     waiting: [],
@@ -169,7 +171,7 @@ async function settleAndClaim(
   requests: Requests,
   room: number,
 ): Promise<{ target: Target | undefined; deliveries: ClaimedRow[] }> {
-  const { queue, newContext, exchangeDays, budget } = run;
+  const { queue, newContext, exchangeDays, budget, metrics } = run;
   await postpone(newContext(), requests.postponed.splice(0));
   const ended = requests.results.splice(0);
   const settling = { room, exchangeDays, budget };
@@ -178,7 +180,10 @@ async function settleAndClaim(
   const target = row?.url && row.isActive ? { ...row, url: row.url } : undefined;
   if (!target || target.isPaused) {
     const ctx = newContext();
-    await ctx.write([failPendingDeliveries(ctx, queue, { exceptTests: target !== undefined })]);
+    const failing = failPendingDeliveries(ctx, queue, { exceptTests: target !== undefined });
+    const [[failed]] = await ctx.write([failing]);
+    // Without a URL somebody has decided that nothing is sent.
+    if (target && failed) metrics?.webhooksGivenUp(failed.count);
   }
   return { target, deliveries: target ? claimed : [] };
 }

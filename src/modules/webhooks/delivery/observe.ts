@@ -10,7 +10,11 @@ export type AttemptObservers = Pick<TaskDeps, 'metrics' | 'log' | 'tracer' | 'sp
 export type ObservedAttempt = {
   span: Span | undefined;
   postponed(): void;
-  ended(result: Pick<AttemptResult, 'outcome' | 'http_status'>, durationMs: number): void;
+  /** `isGivenUp` if no other attempt follows a failed one. */
+  ended(
+    result: Pick<AttemptResult, 'outcome' | 'http_status'> & { isGivenUp: boolean },
+    durationMs: number,
+  ): void;
 };
 
 /** @param number of the attempt, from 1 */
@@ -35,12 +39,13 @@ export function observeAttempt(
   return {
     span,
     postponed: () => span?.end({}, 'postponed'),
-    ended({ outcome, http_status: status }, durationMs) {
+    ended({ outcome, http_status: status, isGivenUp }, durationMs) {
       metrics?.webhookAttempt(outcome, durationMs / 1_000);
+      if (isGivenUp) metrics?.webhooksGivenUp(1);
       if (number === 1) metrics?.webhookStarted((sentAt.getTime() - createdAt.getTime()) / 1_000);
       const isDelivered = outcome === 'delivered';
       span?.end({ 'http.response.status_code': status ?? undefined }, isDelivered ? undefined : outcome);
-      log[isDelivered ? 'debug' : 'info'](
+      log[levelOf(isDelivered, isGivenUp)](
         {
           tenantId,
           courierId,
@@ -50,6 +55,7 @@ export function observeAttempt(
           outcome,
           status,
           durationMs: Math.round(durationMs),
+          ...(isGivenUp && { givenUp: true }),
           ...(span &&
             span.traceId !== job?.traceId && { [job ? 'deliveryTraceId' : 'traceId']: span.traceId }),
         },
@@ -57,4 +63,9 @@ export function observeAttempt(
       );
     },
   };
+}
+
+function levelOf(isDelivered: boolean, isGivenUp: boolean): 'debug' | 'info' | 'warn' {
+  if (isGivenUp) return 'warn';
+  return isDelivered ? 'debug' : 'info';
 }

@@ -106,12 +106,14 @@ export async function attempt(
   }
   const secrets = secretsOf(sender);
   const outcome = readOutcome(sender, reply, { userCode: body.userCode, secrets });
-  observed.ended(outcome, reply.durationMs);
+  const retryAfter = retryAfterSeconds(deps.config.webhookRetrySeconds, origin, number) ?? null;
+  const isGivenUp = outcome.outcome !== 'delivered' && retryAfter === null && origin !== 'test';
+  observed.ended({ ...outcome, isGivenUp }, reply.durationMs);
   const result = {
     ...attempted,
     ...outcome,
     duration_ms: Math.round(reply.durationMs),
-    retry_after_s: retryAfterSeconds(deps.config.webhookRetrySeconds, origin, number) ?? null,
+    retry_after_s: retryAfter,
   };
   return { result, exchange: () => readExchange(sent, reply, secrets) };
 }

@@ -27,6 +27,10 @@ export async function readHistory(client: Queryable): Promise<HistoryRow[]> {
 export const lastName = (migrations: { name: string }[]): string =>
   migrations.reduce((last, { name }) => (name > last ? name : last), '');
 
+/** Returns the name of one migration, and of many their number with the first and the last. */
+export const nameMigrations = (names: string[]): string =>
+  names.length <= 1 ? names.join() : `${names.length} migrations, from ${names[0]} to ${names.at(-1)}`;
+
 /** Returns the names of the migrations in `folder` that the database has not applied, oldest first. */
 export async function listPending(client: Queryable, folder: string): Promise<string[]> {
   return findPending(client, await listMigrations(folder));

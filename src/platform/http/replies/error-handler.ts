@@ -30,7 +30,8 @@ export function makeFailureHandler(keyFailures: KeyFailureLimit, home: Db) {
     const failure = await keyFailures.countFailure(ordered, request);
     // An overload must not cost a log line with a stack for each request, nor may the failed lookup of a host that many requests waited
     // for: the line that ends a request has the code.
-    if (failure.httpStatus >= 500 && failure.code !== 'overloaded' && !logged.has(error)) {
+    const isLogged = failure.code === 'overloaded' || failure.detail.isLogged === true || logged.has(error);
+    if (failure.httpStatus >= 500 && !isLogged) {
       logged.add(error);
       (request.db ?? home).health.note(error);
       request.log.error({ ...attributionOf(request), err: error, code: failure.code }, failure.code);

@@ -8,7 +8,12 @@ import {
   holderRemedy,
 } from '../../../platform/db/migrations/migration-lock.js';
 import { CURE_OF_CHANGED, findChanged } from '../../../platform/db/migrations/check-migrations.js';
-import { lastName, readHistory, type HistoryRow } from '../../../platform/db/migrations/history.js';
+import {
+  lastName,
+  nameMigrations,
+  readHistory,
+  type HistoryRow,
+} from '../../../platform/db/migrations/history.js';
 import {
   MIGRATIONS,
   readMigrations,
@@ -30,13 +35,9 @@ export async function checkMigrations({ client, config }: Connected): Promise<Fi
   const last = lastName(history);
   return orOk(
     [
-      ...pending.map(({ name }) =>
-        name < last
-          ? problem(
-              `${name} is missing, although later migrations are applied.`,
-              `${commandLine('migrate')} refuses it. Use the release that the database belongs to, or rename its folder so that it sorts last.`,
-            )
-          : problem(`${name} is missing.`, `To apply it, ${APPLY}`),
+      ...describePending(
+        pending.map(({ name }) => name),
+        last,
       ),
       ...history.filter(({ finishedAt }) => !finishedAt).map(({ name }) => describeUnfinished(name)),
       ...findUnknown(shipped, history),
@@ -47,6 +48,25 @@ export async function checkMigrations({ client, config }: Connected): Promise<Fi
     ],
     `All ${shipped.length} migrations are applied.`,
   );
+}
+
+/** One finding for all that are missing before the last applied one, and one for those after it. */
+function describePending(names: string[], last: string): Finding[] {
+  const between = names.filter((name) => name < last);
+  const later = names.filter((name) => name >= last);
+  const areMissing = (missing: string[]) =>
+    `${nameMigrations(missing)} ${missing.length > 1 ? 'are' : 'is'} missing`;
+  return [
+    ...(between.length > 0
+      ? [
+          problem(
+            `${areMissing(between)}, although later migrations are applied.`,
+            `${commandLine('migrate')} refuses them. Use the release that the database belongs to, or rename their folders so that they sort last.`,
+          ),
+        ]
+      : []),
+    ...(later.length > 0 ? [problem(`${areMissing(later)}.`, `To apply them, ${APPLY}`)] : []),
+  ];
 }
 
 /** Names a process that migrates. Only the connection of the owner sees its address and its statement. */

@@ -2,6 +2,7 @@ import { describeMisspelt } from '../../shared-checks/misspelt-settings.js';
 import { checkPool } from '../../shared-checks/pool.js';
 import { DEVELOPMENT_SECRETS } from '../../../config/settings.js';
 import { orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
+import { findPlaceholders } from './placeholders.js';
 import type { Subject } from './subject.js';
 
 export const checkSettings = ({ config, faults, misspelt }: Subject): Finding[] =>
@@ -14,6 +15,7 @@ export const checkSettings = ({ config, faults, misspelt }: Subject): Finding[] 
       ...findAnyProxy(config),
       ...findOpenMetrics(config),
       ...checkPool(config),
+      ...findPlaceholders(config),
     ],
     `The settings for ${config.appEnv} are valid.`,
   );

@@ -6,6 +6,7 @@ import { isOnOtherServer, readPause } from '../../../platform/queue/outbound-pau
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { forEachTenant } from '../scope/tenants.js';
 import { ok, orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
+import { checkMail } from './mail.js';
 import type { Connected } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
 
@@ -82,12 +83,16 @@ export async function checkBacklog(subject: Connected): Promise<Finding[]> {
     { what: 'A mail', age: outbound.oldest_queued_mail_seconds },
     { what: 'A customer synchronisation', age: outbound.oldest_open_sync_seconds },
   ].filter(({ age }) => age > LATE_SECONDS);
+  const mailFails = late.some(({ what }) => MAILS.test(what)) && (await isMailFailing(subject));
   const many = queue.filter(({ ready, blocked }) => ready + blocked > MANY_JOBS);
   const failed = queue.filter((kind) => kind.failed > 0);
   return orOk(
     [
       ...late.map(({ what, age }) =>
-        warning(`${what} has been waiting for ${Math.round(age)} s.`, ADD_WORKERS),
+        warning(
+          `${what} has been waiting for ${Math.round(age)} s.`,
+          mailFails && MAILS.test(what) ? MAIL_FIRST : ADD_WORKERS,
+        ),
       ),
       ...many.map(({ kind, ready, blocked }) =>
         warning(`${ready + blocked} due jobs ${kind} wait.`, ADD_WORKERS),
@@ -103,6 +108,15 @@ export async function checkBacklog(subject: Connected): Promise<Finding[]> {
     'Nothing waits for longer than it should, and no courier has many webhooks, mails or synchronisations that wait.',
   );
 }
+
+/** Mails, and the jobs that send them. */
+const MAILS = /mail/i;
+
+/** Whether the check "mail" has a problem, so that more workers would send no mail either. */
+const isMailFailing = async (subject: Connected): Promise<boolean> =>
+  [await checkMail(subject)].flat().some(({ level }) => level === 'problem');
+
+const MAIL_FIRST = 'First correct what the line "mail" says.';
 
 const ADD_WORKERS = 'See "Alerts and what to do" in docs/operations.md; perhaps more workers are needed.';
 
