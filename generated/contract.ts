@@ -2229,8 +2229,8 @@ export interface paths {
          *     ]);
          *     ```
          *
-         *     A new URL, and a new e-mail address, send the courier's data elsewhere. We mail the courier's owners and the old address
-         *     about each, at most 60 mails a day. Staff that logged in more than 15 minutes ago also send their own
+         *     A new URL, and a new e-mail address, send the courier's data elsewhere. We mail the courier's owners and the
+         *     address of its profile before the change, at most 60 mails a day. Staff that logged in more than 15 minutes ago also send their own
          *     `current_password`.
          *
          *     `RegenerateApiKey.php`, `RotateWebhookSecret.php` and `UploadLogo.php` do the following three changes with one

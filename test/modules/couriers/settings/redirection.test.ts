@@ -23,6 +23,7 @@ beforeEach(async () => {
      where id = $1`,
     [HRB],
   );
+  await db.query('update users set is_active = true where id = $1', [DEMO.users.hrb]);
   await db.query('delete from account_mails; delete from courier_quotas');
 });
 
@@ -151,15 +152,34 @@ test('a courier redirects its own data without a password, and its owners and it
   const token = agedToken(await service().tokenOf('hrb'), 16);
   const change = (body: object) => api.withToken(token).updateCourierSettings(unchecked(body)).ok();
   await change({ api_url_add_package: THIEF });
-  expect(await told()).toEqual(['owner@harbour.example']);
+  expect(await told()).toEqual(['old@harbour.example', 'owner@harbour.example']);
   const [mail] = await outbox.untilSent('owner@harbour.example', 1);
   expect(mail?.text).toContain('Somebody changed where we send the data of your courier');
   expect(mail?.text).not.toContain('evil.example');
   await change({ api_url_add_package: THIEF, city_town: 'Oistins' });
-  expect(await told()).toHaveLength(1);
+  expect(await told()).toHaveLength(2);
   await db.query('delete from account_mails');
   await change({ email: 'thief@evil.example' });
   expect(await told()).toEqual(['old@harbour.example', 'owner@harbour.example']);
+});
+
+test('owners who were disabled before are told, and without an owner the address of the profile', async () => {
+  await db.query(
+    "update users set email = 'owner@harbour.example', is_active = false, updated_at = now() where id = $1",
+    [DEMO.users.hrb],
+  );
+  const change = (url: string) =>
+    send({ by: 'manager', call: 'updateCourierSettings', body: { api_url_update_package: url } }, 1).ok();
+  await change(THIEF);
+  expect(await told()).toEqual(['old@harbour.example', 'owner@harbour.example']);
+  await db.query('delete from account_mails');
+  await db.query("update users set updated_at = now() - interval '8 days' where courier_id = $1", [HRB]);
+  await db.query('update users set is_courier_owner = false where courier_id = $1 and id <> $2', [
+    HRB,
+    DEMO.users.hrb,
+  ]);
+  await change(`${THIEF}/again`);
+  expect(await told()).toEqual(['old@harbour.example']);
 });
 
 test('the old address is told if no owner has an address', async () => {
