@@ -4579,7 +4579,7 @@ export interface components {
             idle_timeout_minutes?: number | null;
             /**
              * Format: password
-             * @description Your own password, to confirm settings that require less if you logged in more than 15 minutes ago. It is ignored if they do not.
+             * @description Your own password, to confirm settings that require less if you logged in more than 15 minutes ago. A password that is sent is always checked.
              */
             current_password?: string;
         };
@@ -7591,7 +7591,7 @@ export interface components {
             house_color?: string;
             /**
              * Format: password
-             * @description Your own password. Staff need it for a new URL or e-mail address of a courier if they logged in more than 15 minutes ago. It is ignored otherwise.
+             * @description Your own password. Staff need it for a new URL or e-mail address of a courier if they logged in more than 15 minutes ago. A password that is sent is always checked.
              */
             current_password?: string;
         };
@@ -7900,7 +7900,7 @@ export interface components {
             parish_province?: string;
             /**
              * Format: password
-             * @description Your own password, to confirm another e-mail address if you logged in more than 15 minutes ago. It is ignored if the address does not change.
+             * @description Your own password, to confirm another e-mail address if you logged in more than 15 minutes ago. A password that is sent is always checked.
              */
             current_password?: string;
         };

@@ -1,3 +1,4 @@
+import { readUserAgent } from '../../../src/platform/identity/user-agent.js';
 import type { LoginSession } from '../../../sdk/typescript/src/index.js';
 import { dateTime, t } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
@@ -81,25 +82,7 @@ const SessionTable = ({ rows, onEnd, isBusy }: TableProps) => (
 /** The browser and the system of a `User-Agent`, or the program that it names first. */
 function deviceName(agent: string | null): string {
   if (!agent) return t('sessions.unknown');
-  const browser = BROWSERS.find(([, mark]) => mark.test(agent))?.[0];
-  const system = SYSTEMS.find(([, mark]) => mark.test(agent))?.[0];
+  const { browser, system } = readUserAgent(agent);
   const [program = ''] = agent.split(/[\s(]/);
   return [browser ?? program, system].filter(Boolean).join(' · ');
 }
-
-/** In this order, because most browsers name others too. */
-const BROWSERS: [name: string, mark: RegExp][] = [
-  ['Edge', /\bEdg(?:A|iOS)?\//],
-  ['Opera', /\bOPR\//],
-  ['Firefox', /\b(?:Firefox|FxiOS)\//],
-  ['Chrome', /\b(?:Chrome|CriOS|HeadlessChrome)\//],
-  ['Safari', /\bSafari\//],
-];
-
-const SYSTEMS: [name: string, mark: RegExp][] = [
-  ['Android', /Android/],
-  ['iOS', /iPhone|iPad/],
-  ['Windows', /Windows/],
-  ['macOS', /Mac OS X/],
-  ['Linux', /Linux|X11/],
-];

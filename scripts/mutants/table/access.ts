@@ -11,15 +11,15 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'couriers: an old login of the staff sends nothing to a new URL',
     file: 'src/modules/couriers/settings/redirection.ts',
-    find: 'return hasNewUrl || (email !== null && email !== stored.email);',
-    replace: 'return email !== null && email !== stored.email;',
+    find: 'if (hasNewAddress || namesNewUrl(change)) await',
+    replace: 'if (hasNewAddress) await',
     tests: [{ file: REDIRECTION, titles: ['needs the own password 15 minutes after the login'] }],
   },
   {
     name: 'couriers: an old login of the staff sends no mail to a new address',
     file: 'src/modules/couriers/settings/redirection.ts',
-    find: 'return hasNewUrl || (email !== null && email !== stored.email);',
-    replace: 'return hasNewUrl;',
+    find: 'if (hasNewAddress || namesNewUrl(change)) await',
+    replace: 'if (namesNewUrl(change)) await',
     tests: [{ file: REDIRECTION, titles: ['needs the own password 15 minutes after the login'] }],
   },
   {
@@ -40,9 +40,9 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'security: an old login loosens nothing',
-    file: 'src/modules/security/handlers.ts',
-    find: '(await loosens(ctx, body))',
-    replace: 'false',
+    file: 'src/modules/security/settings.ts',
+    find: 'if (!settle && loosens(stored, merged)) await assertRecentLogin(tx, ctx.caller);',
+    replace: '',
     tests: [{ file: REDIRECTION, titles: ['needs the own password 15 minutes after the login'] }],
   },
   {

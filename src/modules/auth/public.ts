@@ -2,7 +2,7 @@
 export { insertUser } from './credentials/new-user.js';
 export { ONE_TIME_PASSWORD_DAYS, newOneTimePassword } from './credentials/new-user.js';
 export { confirmOwnPassword, type Confirmation, type Settle } from './credentials/own-password.js';
-export { confirmAccess } from './credentials/recent-login.js';
+export { assertRecentLogin, confirmAccess } from './credentials/recent-login.js';
 export { confirming } from './credentials/confirming.js';
 export { validatePassword } from './credentials/password-policy.js';
 export { openPasswords, type Passwords } from './credentials/passwords.js';

@@ -1,8 +1,8 @@
 import { auditLater } from '../../platform/audit/audit.js';
-import type { UserContext } from '../../platform/context/request-context.js';
+import type { PersonContext, UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockSecuritySettings } from '../../platform/db/locks.js';
-import type { Settle } from '../auth/public.js';
+import { assertRecentLogin, type Settle } from '../auth/public.js';
 import { selectSettings, storeSettings, type SettingsRow } from './queries.js';
 
 type SentSettings = Omit<BodyOf<'updateSecuritySettings'>, 'current_password'>;
@@ -20,7 +20,7 @@ export async function readSettings(ctx: UserContext): Promise<SettingsRow> {
  * transaction commits.
  */
 export function changeSettings(
-  ctx: UserContext,
+  ctx: PersonContext,
   sent: SentSettings,
   settle?: Settle,
 ): Promise<{ settings: SettingsRow; isChanged: boolean }> {
@@ -31,6 +31,7 @@ export function changeSettings(
     const merged = merge(stored, sent);
     const [before, after] = [auditedFields(stored), auditedFields(merged)];
     if (JSON.stringify(before) === JSON.stringify(after)) return { settings: stored, isChanged: false };
+    if (!settle && loosens(stored, merged)) await assertRecentLogin(tx, ctx.caller);
     const [settings] = await tx.query(storeSettings(ctx, merged));
     if (!settings) throw new Error('The settings were not stored.');
     auditLater(tx, 'tenant.security_settings_changed', ctx.tenantId, { before, after });
@@ -39,9 +40,7 @@ export function changeSettings(
 }
 
 /** Whether a change requires less: no second factor of a role that needs one, or a later end of idle sessions, or none. */
-export async function loosens(ctx: UserContext, sent: SentSettings): Promise<boolean> {
-  const before = await readSettings(ctx);
-  const after = merge(before, sent);
+function loosens(before: Settings, after: Settings): boolean {
   const isDropped = before.requireTwoFactor.some((role) => !after.requireTwoFactor.includes(role));
   return isDropped || (after.idleTimeoutMinutes ?? Infinity) > (before.idleTimeoutMinutes ?? Infinity);
 }

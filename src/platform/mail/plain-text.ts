@@ -8,8 +8,13 @@ const MAX_CHARACTERS = 255;
 /** Converts untrusted text to one line for a mail: no control characters, at most 255 characters. */
 export function oneLine(text: string): string {
   const line = text.toWellFormed().replace(CONTROL_CHARACTERS, ' ').replace(DIRECTION_MARKS, '').trim();
-  const characters = Array.from(line);
-  return characters.length > MAX_CHARACTERS ? `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…` : line;
+  return shorten(line, MAX_CHARACTERS);
+}
+
+/** Returns at most so many characters of a text. The last one shows that it was cut. */
+export function shorten(text: string, maxCharacters: number): string {
+  const characters = Array.from(text);
+  return characters.length > maxCharacters ? `${characters.slice(0, maxCharacters - 1).join('')}…` : text;
 }
 
 /** Mail readers turn domains and URLs into links. A space after the dot or `://` prevents that. */
@@ -27,8 +32,7 @@ const SHOWN_OF_OTHERS = 12;
  */
 export function shortName(text: string, maxDigits: number): string {
   const line = oneLine(text);
-  const characters = Array.from(line);
   const number = new RegExp(String.raw`\p{Nd}(?:[\s\p{P}+]*\p{Nd}){${maxDigits},}`, 'u');
-  const isShown = characters.length <= MAX_NAME && !number.test(line);
-  return withoutLinks(isShown ? line : `${characters.slice(0, SHOWN_OF_OTHERS).join('')}…`);
+  const isShown = shorten(line, MAX_NAME) === line && !number.test(line);
+  return withoutLinks(isShown ? line : `${Array.from(line).slice(0, SHOWN_OF_OTHERS).join('')}…`);
 }

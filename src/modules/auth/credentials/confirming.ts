@@ -1,6 +1,6 @@
 import type { PersonContext } from '../../../platform/context/request-context.js';
 import type { Confirmation, Settle } from './own-password.js';
-import { confirmAccess } from './recent-login.js';
+import { confirmAccess, confirmIfSent } from './recent-login.js';
 
 /** What a request sends with an action that gives somebody access. */
 type Sent = { current_password?: string | undefined };
@@ -17,5 +17,8 @@ export function confirming({ ctx, deps, address, userAgent }: Request) {
     confirmationOf,
     confirmed: <Result>(sent: Sent, work: (settle?: Settle) => Promise<Result>) =>
       confirmAccess(ctx, confirmationOf(sent), work),
+    /** For work whose transaction shows whether it gives anybody access. */
+    confirmedIfSent: <Result>(sent: Sent, work: (settle?: Settle) => Promise<Result>) =>
+      confirmIfSent(ctx, confirmationOf(sent), work),
   };
 }

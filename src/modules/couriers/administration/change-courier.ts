@@ -39,8 +39,7 @@ export async function updateCourier(
   const sent = pickContact(body);
   assertAcceptable(sent, outbound);
   return ctx.write(async (tx) => {
-    await settle?.(tx);
-    const isChanged = await changeFields(tx, secrets, { courierId, sent });
+    const isChanged = await changeFields(tx, secrets, { courierId, sent }, settle);
     return { row: await readRecord(tx, courierId), isChanged };
   });
 }

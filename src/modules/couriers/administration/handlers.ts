@@ -5,9 +5,8 @@ import { nothingToChange } from '../../../platform/contract/sent-names.js';
 import type { Handlers } from '../../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
-import { confirming, type Settle } from '../../auth/public.js';
+import { confirming } from '../../auth/public.js';
 import type { Deps } from '../../dependencies.js';
-import { redirectsData } from '../settings/redirection.js';
 import { setActivity, updateCourier, listCouriers } from './change-courier.js';
 import { createCourier, type Credentials } from './new-courier.js';
 
@@ -22,7 +21,7 @@ export function courierAdministrationHandlers(deps: Deps) {
     },
 
     async manageCouriers({ ctx, body, address, userAgent }) {
-      const { confirmed } = confirming({ ctx, deps, address, userAgent });
+      const { confirmed, confirmedIfSent } = confirming({ ctx, deps, address, userAgent });
       return byAction(body, {
         create: async (fields): Managed => {
           const { row, credentials } = await createCourier(ctx, deps, fields);
@@ -30,11 +29,9 @@ export function courierAdministrationHandlers(deps: Deps) {
           return reply(message, { ...recordOf(row), ...viewCredentials(credentials) });
         },
         update: async ({ current_password, ...fields }): Managed => {
-          const save = (settle?: Settle) => updateCourier(ctx, deps, fields, settle);
-          const isRedirected = await redirectsData(ctx, fields.courier_id, { email: fields.email });
-          const { row, isChanged } = isRedirected
-            ? await confirmed({ current_password }, save)
-            : await save();
+          const { row, isChanged } = await confirmedIfSent({ current_password }, (settle) =>
+            updateCourier(ctx, deps, fields, settle),
+          );
           const already = nothingToChange('manageCouriers', body, {
             selectors: ['courier_id'],
             already: 'The courier already has these values.',

@@ -1,7 +1,7 @@
 import type { components } from '../../../../generated/contract.js';
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PersonContext, UserContext } from '../../../platform/context/request-context.js';
 import { recordOf } from '../../../platform/contract/record.js';
 import { outcomeOf, reply } from '../../../platform/contract/reply.js';
 import { nothingToChange } from '../../../platform/contract/sent-names.js';
@@ -14,7 +14,6 @@ import { deleteLogo, makeLogoReader, pathOf, storeLogo } from '../logo/logo.js';
 import { pickFields } from '../shared/profile.js';
 import { regenerateKey } from './api-key.js';
 import { targetCourierId } from '../shared/target-courier.js';
-import { isStaffPerson, redirectsData } from './redirection.js';
 import { readSettings, type Settings } from './settings.js';
 import { updateSettings, type SettingsUpdate } from './update-settings.js';
 import { endPreviousSecret, rotateWebhookSecret } from './webhook-secret.js';
@@ -53,12 +52,9 @@ export function courierHandlers(deps: Deps) {
         const { action, current_password, ...fields } = request.body;
         const sent = pickFields(fields);
         if (!action) {
-          if (!isStaffPerson(ctx) || !(await redirectsData(ctx, courierId, sent)))
-            return update(ctx, { courierId, sent }, fields);
-          const { confirmed } = confirming({ ...request, ctx, deps });
-          return confirmed({ current_password }, (settle) =>
-            update(ctx, { courierId, sent }, fields, settle),
-          );
+          const save = (settle?: Settle) => update(ctx, { courierId, sent }, fields, settle);
+          if (!isPerson(ctx)) return save();
+          return confirming({ ...request, ctx, deps }).confirmedIfSent({ current_password }, save);
         }
         assertNoFields(sent);
         return run(action);
@@ -128,6 +124,8 @@ export function courierHandlers(deps: Deps) {
     return reply(message, viewSettings(settings, ctx.caller));
   }
 }
+
+const isPerson = (ctx: UserContext): ctx is PersonContext => ctx.caller.kind === 'user';
 
 /** What a service token may send to change settings. */
 const FIELDS_OF_TOKENS = new Set([

@@ -1,26 +1,29 @@
-import type { UserContext, PersonContext } from '../../../platform/context/request-context.js';
-import { textOr } from '../../../platform/values/contact.js';
-import type { SentFields } from '../shared/profile.js';
-import { selectCourier } from './queries.js';
-import { URLS, type ProfileChange } from './url-origins.js';
+import type { UserTx } from '../../../platform/db/scope.js';
+import { assertRecentLogin, type Settle } from '../../auth/public.js';
+import { namesNewUrl, URLS, type ProfileChange } from './url-origins.js';
 
-/** Of the staff, who can redirect the data of each courier. A courier that redirects its own is told by mail. */
-export const isStaffPerson = (ctx: UserContext): ctx is PersonContext =>
-  ctx.caller.kind === 'user' && ctx.caller.courierId === null;
-
-/**
- * Whether a change sends the data of a courier to somebody else: to a URL that is none of its present ones, or to another e-mail
- * address. Whoever does that with a stolen session reads on after its end (decision 0135).
- */
-export async function redirectsData(ctx: UserContext, courierId: string, sent: SentFields): Promise<boolean> {
-  const [[stored]] = await ctx.read([selectCourier(ctx, courierId)]);
-  if (!stored) return false;
-  const known = new Set([null, ...URLS.map((name) => stored[name])]);
-  const email = textOr(stored.email, sent.email);
-  const hasNewUrl = URLS.some((name) => !known.has(textOr(stored[name], sent[name])));
-  return hasNewUrl || (email !== null && email !== stored.email);
-}
+type Change = Omit<ProfileChange, 'row'>;
 
 /** Whether a change of a courier's profile sends its data elsewhere, or nowhere. */
-export const isRedirected = ({ before, after }: Omit<ProfileChange, 'row'>): boolean =>
+export const isRedirected = ({ before, after }: Change): boolean =>
   [...URLS, 'email' as const].some((name) => before[name] !== after[name]);
+
+/**
+ * Makes sure that a person of the staff, who can redirect the data of each courier, confirms that they go to a new URL or to another
+ * e-mail address. With a stolen session, the thief would read on after its end (decision 0135). A courier that redirects its own data
+ * is told by mail.
+ *
+ * @param settle is set if the caller has confirmed it with the own password
+ * @throws ApiError validation_failed
+ */
+export async function assertMayRedirect(
+  tx: UserTx,
+  change: Change,
+  settle: Settle | undefined,
+): Promise<void> {
+  const { caller } = tx;
+  if (settle || caller.kind !== 'user' || caller.courierId !== null) return;
+  const { email } = change.after;
+  const hasNewAddress = email !== null && email !== change.before.email;
+  if (hasNewAddress || namesNewUrl(change)) await assertRecentLogin(tx, caller);
+}

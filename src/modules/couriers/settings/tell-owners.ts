@@ -39,8 +39,8 @@ const profileAddress = (
   where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 
 /**
- * Tells the owners of a courier, and the address of its profile before the change, that its data go elsewhere (decision 0135). A job, because a courier
- * sees neither its users nor the mails. Beyond the limit of mails nobody is told: the change itself is done.
+ * Tells the owners of a courier, and the address of its profile before the change, that its data go elsewhere (decision 0135). A job,
+ * because a courier sees neither its users nor the mails. Beyond the limit of mails nobody is told: the change itself is done.
  */
 export async function tellCourierOwners({ db }: { db: Db }, job: Jobs['tellCourierOwners']): Promise<void> {
   const { tenantId, courierId } = job;

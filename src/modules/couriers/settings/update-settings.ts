@@ -20,7 +20,7 @@ import {
   type SentFields,
 } from '../shared/profile.js';
 import { selectCourier } from './queries.js';
-import { isRedirected } from './redirection.js';
+import { assertMayRedirect, isRedirected } from './redirection.js';
 import { decryptSettings, type Settings } from './settings.js';
 import {
   assertConfirmed,
@@ -46,8 +46,7 @@ export async function updateSettings(
 ): Promise<{ settings: Settings; isChanged: boolean }> {
   assertAcceptable(sent, outbound);
   return ctx.write(async (tx) => {
-    await settle?.(tx);
-    const isChanged = await changeFields(tx, secrets, { courierId, sent });
+    const isChanged = await changeFields(tx, secrets, { courierId, sent }, settle);
     const [saved] = await tx.query(selectCourier(ctx, courierId));
     return { settings: decryptSettings(ctx, secrets, saved), isChanged };
   });
@@ -61,7 +60,9 @@ export async function changeFields(
   tx: UserTx,
   secrets: Secrets,
   { courierId, sent }: SettingsUpdate,
+  settle: Settle | undefined,
 ): Promise<boolean> {
+  await settle?.(tx);
   await lock(tx, 'Courier', courierId, ['id']);
   const [row] = await tx.query(selectCourier(tx, courierId));
   if (!row) throw new ApiError('courier_not_found');
@@ -76,6 +77,7 @@ export async function changeFields(
   if (!difference && !isConfirmed) return false;
   if (isToken) assertKnownTargets(change);
   assertConfirmed(change, ofTokens);
+  await assertMayRedirect(tx, change, settle);
   await saveFields(tx, secrets, change, ofTokens);
   auditLater(tx, 'courier.updated', courierId, withUrlsOfTokens(difference, row.urlsOfTokens, ofTokens));
   await applyEndpointChanges(tx, secrets, { courierId, before, after });

@@ -22,12 +22,16 @@ export function countNewTargets({ before, after }: Omit<ProfileChange, 'row'>): 
  * URL that a person has not chosen. The origin is not enough: one host may receive webhooks for many customers, each at its path.
  * @throws ApiError token_not_accepted
  */
-export function assertKnownTargets({ row, before, after }: ProfileChange): void {
+export function assertKnownTargets({ row, ...change }: ProfileChange): void {
   // By the ciphertext: one that cannot be decrypted today can be sent again tomorrow.
-  if (row.apiTokenCipher === null) return;
-  const known = new Set([null, ...URLS.map((name) => before[name])]);
-  if (URLS.some((name) => !known.has(after[name])))
+  if (row.apiTokenCipher !== null && namesNewUrl(change))
     throw new ApiError('token_not_accepted', { variant: 'new_url' });
+}
+
+/** Whether a URL is none of those before. */
+export function namesNewUrl({ before, after }: Omit<ProfileChange, 'row'>): boolean {
+  const known = new Set([null, ...URLS.map((name) => before[name])]);
+  return URLS.some((name) => !known.has(after[name]));
 }
 
 /**

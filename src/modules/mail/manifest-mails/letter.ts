@@ -1,6 +1,6 @@
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import { formatDateTime } from '../../../platform/values/time.js';
-import { oneLine, shortName, withoutLinks } from '../../../platform/mail/plain-text.js';
+import { oneLine, shorten, shortName, withoutLinks } from '../../../platform/mail/plain-text.js';
 import type { CargoRow, MailDataRow, ManifestStatusChange, TotalsRow } from './queries.js';
 
 /** The content of a mail about a manifest. Each text is one line. */
@@ -79,11 +79,7 @@ function toLetterPackage({ trackingNumber, houseNumber, userCode, weightLb }: Ca
   };
 }
 
-function numberOf(text: string): string {
-  const characters = Array.from(oneLine(text));
-  const shown = characters.length > MAX_NUMBER ? [...characters.slice(0, MAX_NUMBER - 1), '…'] : characters;
-  return withoutLinks(shown.join(''));
-}
+const numberOf = (text: string): string => withoutLinks(shorten(oneLine(text), MAX_NUMBER));
 
 function notesOf(manifestId: string, { cargo, totals: { count } }: Cargo, now: Date): string[] {
   const more = count - cargo.length;

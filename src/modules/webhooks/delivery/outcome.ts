@@ -1,7 +1,7 @@
 import type { components } from '../../../../generated/contract.js';
 import type { OutboundReply } from '../../../platform/outbound/client.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
-import { makeMask } from '../exchanges/mask-secrets.js';
+import type { Mask } from '../exchanges/mask-secrets.js';
 import type { AttemptResult } from './settle-queries.js';
 
 const MAX_STORED_CHARACTERS = 1_024;
@@ -19,19 +19,19 @@ type Outcome = Pick<AttemptResult, 'outcome' | 'http_status' | 'response_start' 
  * Returns how the courier's system took a request, for the delivery log.
  *
  * @param userCode the customer of a flat package; undefined for none
- * @param secrets what must not be kept of the response
+ * @param mask replaces what must not be kept of the response
  */
 export function readOutcome(
   called: Called,
   reply: Exclude<OutboundReply, { outcome: 'postponed' }>,
-  { userCode, secrets }: { userCode: string | undefined; secrets: string[] },
+  { userCode, mask }: { userCode: string | undefined; mask: Mask },
 ): Outcome {
   if (reply.outcome !== 'answered')
     return { outcome: reply.outcome, http_status: null, response_start: null, error: reply.error };
   return {
     outcome: isAccepted(called, reply.status) ? 'delivered' : 'rejected',
     http_status: reply.status,
-    response_start: startOf(reply.body, reply.isCut, secrets),
+    response_start: startOf(reply.body, reply.isCut, mask),
     error: called.format !== 'event' && reply.status === 404 ? describeNotFound(called, userCode) : null,
   };
 }
@@ -55,8 +55,8 @@ function describeNotFound({ endpoint }: Called, userCode: string | undefined): s
  * Returns the start of a response that PostgreSQL can store, limited in code points, as PostgreSQL counts.
  * Secrets are masked, because a receiver may repeat the request.
  */
-function startOf(body: Buffer, isCut: boolean, secrets: string[]): string {
+function startOf(body: Buffer, isCut: boolean, mask: Mask): string {
   const maxLength = MAX_STORED_CHARACTERS * 2;
-  const { text } = makeMask(secrets)(body.toString('utf8').replaceAll('\0', ''), maxLength, isCut);
+  const { text } = mask(body.toString('utf8').replaceAll('\0', ''), maxLength, isCut);
   return Array.from(text.slice(0, maxLength)).slice(0, MAX_STORED_CHARACTERS).join('');
 }

@@ -6,6 +6,7 @@ import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import type { Message } from './bodies.js';
 import type { TargetRow } from './claim-queries.js';
 import { readExchange, type Exchange } from '../exchanges/exchange.js';
+import { makeMask, type Mask } from '../exchanges/mask-secrets.js';
 import { observeAttempt, type AttemptObservers } from './observe.js';
 import { readOutcome, type Called } from './outcome.js';
 import type { AttemptResult, Postponed } from './settle-queries.js';
@@ -23,6 +24,8 @@ export type Sender = Called & {
   queue: DeliveryQueue;
   url: string;
   secrets: string[];
+  /** Replaces what a receiver may repeat and nobody else may read. */
+  mask: Mask;
   headers: Record<string, string>;
   clock: () => Date;
 };
@@ -38,14 +41,16 @@ export async function openSender(
   const readMs = performance.now();
   const tokenContext = encryptionContext(tenantId, courierId, 'api_token');
   const token = target.apiTokenCipher && secrets.decrypt(target.apiTokenCipher, tokenContext);
-  const signers = signingSecrets(secrets, { ...target, tenantId, id: courierId }, target.now);
+  const stored = signingSecrets(secrets, { ...target, tenantId, id: courierId }, target.now);
+  const signers = stored.length > 0 ? stored : [await makeSecret(newContext(), secrets, courierId)];
   return {
     queue,
     url: target.url,
     endpoint,
     format: target.format,
     token,
-    secrets: signers.length > 0 ? signers : [await makeSecret(newContext(), secrets, courierId)],
+    secrets: signers,
+    mask: makeMask(secretsOf(token, signers, target.url)),
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'user-agent': 'Crossdock-Webhooks/1',
@@ -104,8 +109,7 @@ export async function attempt(
     observed.postponed();
     return { delivery_id, after_ms: reply.retryAfterMs };
   }
-  const secrets = secretsOf(sender);
-  const outcome = readOutcome(sender, reply, { userCode: body.userCode, secrets });
+  const outcome = readOutcome(sender, reply, { userCode: body.userCode, mask: sender.mask });
   const retryAfter = retryAfterSeconds(deps.config.webhookRetrySeconds, origin, number) ?? null;
   const isGivenUp = outcome.outcome !== 'delivered' && retryAfter === null && origin !== 'test';
   observed.ended({ ...outcome, isGivenUp }, reply.durationMs);
@@ -115,15 +119,14 @@ export async function attempt(
     duration_ms: Math.round(reply.durationMs),
     retry_after_s: retryAfter,
   };
-  return { result, exchange: () => readExchange(sent, reply, secrets) };
+  return { result, exchange: () => readExchange(sent, reply, sender.mask) };
 }
 
 const isLong = (value: string) => value.length >= MIN_KEY_LENGTH;
 
-/** What a receiver may repeat and nobody else may read. */
-const secretsOf = ({ token, secrets, url }: Sender): string[] => [
+const secretsOf = (token: string | null, signers: string[], url: string): string[] => [
   ...(token === null ? [] : [token]),
-  ...secrets.map((secret) => secret.replace(/^whsec_/, '')),
+  ...signers.map((secret) => secret.replace(/^whsec_/, '')),
   ...(URL.canParse(url) ? [...new URL(url).searchParams.values()] : []).filter(isLong),
 ];
 

@@ -1,5 +1,5 @@
 import type { OutboundReply } from '../../../platform/outbound/client.js';
-import { makeMask, type Mask, type Masked } from './mask-secrets.js';
+import type { Mask, Masked } from './mask-secrets.js';
 
 /** The largest part of a body that is kept, in bytes of UTF-8. */
 const MAX_BODY_BYTES = 16_384;
@@ -30,13 +30,12 @@ export type Exchange = {
 
 type Sent = { url: string; headers: Record<string, string>; body: string };
 
-/** @param secrets what must not be kept wherever it occurs: the courier's token and the secrets that sign */
+/** @param mask replaces what must not be kept wherever it occurs: the courier's token and the secrets that sign */
 export function readExchange(
   sent: Sent,
   reply: Exclude<OutboundReply, { outcome: 'postponed' }>,
-  secrets: string[],
+  mask: Mask,
 ): Exchange {
-  const mask = makeMask(secrets);
   const request = {
     url: mask(withoutQuery(sent.url), MAX_BODY_BYTES).text,
     request_headers: keepHeaders(sent.headers, mask).headers,

@@ -121,6 +121,8 @@ test('what sends nothing elsewhere needs no password', async () => {
     { by: 'manager', call: 'manageCouriers', body: { ...update, city_town: 'Bridgetown' } },
     16,
   ).ok();
+  const guessed = { ...update, city_town: 'Oistins', current_password: 'guessed' };
+  await send({ by: 'manager', call: 'manageCouriers', body: guessed }, 1).refused(400, 'password_wrong');
   await send(
     { by: 'manager', call: 'manageCouriers', body: { action: 'deactivate', courier_id: HRB } },
     16,

@@ -107,7 +107,7 @@ const sent = { url: 'https://partner.example/', headers: {}, body: '' };
 const answered = (body: string, isCut = false) =>
   ({ outcome: 'answered', status: 500, headers: {}, body: Buffer.from(body), isCut, durationMs: 1 }) as never;
 const bodyOf = (body: string, secrets: string[], isCut = false) =>
-  readExchange(sent, answered(body, isCut), secrets).response_body ?? '';
+  readExchange(sent, answered(body, isCut), makeMask(secrets)).response_body ?? '';
 
 test('no part of a secret is kept where the text is cut', () => {
   const secret = 'S3CR-E7TO-KEN4';
@@ -138,7 +138,7 @@ test('other work goes on while many exchanges are masked', async () => {
       // Longer than a turn may be.
       const endMs = performance.now() + 5;
       while (performance.now() < endMs);
-      return readExchange(sent, answered('no'), [TOKEN]);
+      return readExchange(sent, answered('no'), makeMask([TOKEN]));
     },
   }));
   const over = new AbortController();
