@@ -211,7 +211,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'mails: a name that could be a message is cut',
     file: 'src/platform/mail/plain-text.ts',
-    find: 'characters.length <= MAX_NAME && !number.test(line)',
+    find: 'shorten(line, MAX_NAME) === line && !number.test(line)',
     replace: 'number !== undefined',
     tests: [
       {
@@ -948,8 +948,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'service tokens: another path of a known host is a new URL',
     file: 'src/modules/couriers/settings/url-origins.ts',
-    find: 'if (URLS.some((name) => !known.has(after[name])))',
-    replace: 'if (countNewTargets({ before, after }) > 0)',
+    find: 'row.apiTokenCipher !== null && namesNewUrl(change)',
+    replace: 'row.apiTokenCipher !== null && countNewTargets(change) > 0',
     tests: [
       {
         file: 'test/modules/service-tokens/use-service-tokens.test.ts',
@@ -967,8 +967,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'service tokens: an api_token that cannot be decrypted counts as set',
     file: 'src/modules/couriers/settings/url-origins.ts',
-    find: 'if (row.apiTokenCipher === null) return;',
-    replace: 'void row; if (before.api_token === null) return;',
+    find: 'row.apiTokenCipher !== null && namesNewUrl(change)',
+    replace: 'row && change.before.api_token !== null && namesNewUrl(change)',
     tests: [{ file: TOKEN_URLS, titles: ['cannot be decrypted'] }],
   },
   {

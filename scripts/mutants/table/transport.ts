@@ -356,8 +356,9 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: "webhooks: a courier's token is masked in stored responses",
     file: 'src/modules/webhooks/delivery/outcome.ts',
-    find: 'makeMask(secrets)(',
-    replace: 'makeMask([])(',
+    find: 'const { text } = mask(',
+    replace:
+      'const { text } = ((whole: string, _length: number, isCut: boolean) => ({ text: whole, isCut, mask }))(',
     tests: [
       {
         file: 'test/modules/webhooks/flat-package-responses.test.ts',
