@@ -55,6 +55,30 @@ it(
 );
 
 it(
+  'couriers that are activated together need one answer',
+  async (page) => {
+    await service().owner.query('update couriers set is_active = false where tenant_id = $1', [
+      DEMO.tenants.demo,
+    ]);
+    await page.goto(`${service().url}/console/couriers`);
+    await page.getByRole('checkbox', { name: 'Select all rows' }).check();
+    await ageLogin(page);
+    await page.getByRole('button', { name: 'Activate', exact: true }).click();
+    await confirmWith(page, DEMO.password);
+    await page
+      .getByTestId('toasts')
+      .getByText(/activated/i)
+      .waitFor();
+    const { rows } = await service().owner.query(
+      'select 1 from couriers where not is_active and tenant_id = $1',
+      [DEMO.tenants.demo],
+    );
+    expect(rows).toEqual([]);
+  },
+  'manager',
+);
+
+it(
   'an administrator with an old login confirms a looser security setting',
   async (page) => {
     await service().call('updateSecuritySettings', { as: 'admin', body: { idle_timeout_minutes: 30 } });

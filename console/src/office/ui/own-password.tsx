@@ -11,8 +11,8 @@ type Asked = { confirm: (password: string) => Promise<void>; giveUp: () => void 
 const asked = signal<Asked | undefined>(undefined);
 
 /**
- * Sends an action that gives somebody access. If the login is too old for it, the person confirms it with the own password, and it is sent once more. The
- * page shows `PasswordQuestion`.
+ * Sends an action that gives somebody access. If the login is too old for it, the person confirms it with the own password, and it is
+ * sent once more, as a whole. Every page shows `PasswordQuestion`.
  *
  * @throws Error if the person gives up
  */

@@ -36,9 +36,10 @@ export async function activate(couriers: CourierRecord[], onChanged: () => void)
 }
 
 async function activateAll(couriers: CourierRecord[], onChanged: () => void): Promise<void> {
-  for (const { courier_id } of couriers)
-    await confirmed((confirmation) =>
-      api().couriers.manage({ action: 'activate', courier_id, ...confirmation }),
-    );
+  // One question for all: an action that is repeated changes nothing.
+  await confirmed(async (confirmation) => {
+    for (const { courier_id } of couriers)
+      await api().couriers.manage({ action: 'activate', courier_id, ...confirmation });
+  });
   onChanged();
 }
