@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { holdBack } from '../../support/console/hold-back.js';
 import { consoleSuite } from '../../support/console/suite.js';
+import { until } from '../../support/service/processes.js';
 
 const { it, service } = consoleSuite();
 
@@ -26,7 +27,7 @@ it(
     expect(await hasFocus(page, kind)).toBe(true);
     await page.goBack();
     await page.waitForURL(/audit$/);
-    expect(await kind.inputValue()).toBe('');
+    await until(async () => (await kind.inputValue()) === '');
   },
   'admin',
 );

@@ -258,9 +258,11 @@ it(
   async (page) => {
     await goTo(page, '/console/me');
     await page.getByLabel('Colours').selectOption({ label: 'Dark' });
+    await page.locator('html[data-theme=dark]').waitFor();
     const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     const dark = await background();
     await page.getByLabel('Colours').selectOption({ label: 'Light' });
+    await page.locator('html[data-theme=light]').waitFor();
     const light = await background();
     expect(light).not.toBe(dark);
     await page.emulateMedia({ colorScheme: 'dark' });
