@@ -4,6 +4,7 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 import { logIn, personalPause } from '../../support/console/browser.js';
 import { savedFile } from '../../support/console/saved-file.js';
 import { consoleSuite } from '../../support/console/suite.js';
+import { until } from '../../support/service/processes.js';
 
 const { atWork, it, open, runs, service } = consoleSuite();
 
@@ -257,18 +258,17 @@ it(
   'the colours that a person chooses stay on the device',
   async (page) => {
     await goTo(page, '/console/me');
-    await page.getByLabel('Colours').selectOption({ label: 'Dark' });
-    await page.locator('html[data-theme=dark]').waitFor();
     const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-    const dark = await background();
-    await page.getByLabel('Colours').selectOption({ label: 'Light' });
-    await page.locator('html[data-theme=light]').waitFor();
     const light = await background();
-    expect(light).not.toBe(dark);
+    await page.getByLabel('Colours').selectOption({ label: 'Dark' });
+    // Chromium computes the colours of a changed scheme for the next frame.
+    await until(async () => (await background()) !== light);
+    await page.getByLabel('Colours').selectOption({ label: 'Light' });
+    await until(async () => (await background()) === light);
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.reload();
     await heading(page, 'Me');
-    expect(await background()).toBe(light);
+    await until(async () => (await background()) === light);
   },
   'manager',
 );

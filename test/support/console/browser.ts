@@ -57,7 +57,7 @@ export const launchShell = (): Promise<Browser> =>
   );
 
 /** A script that sets a device without sound and labels. Each label starts the browser's viewer of PDF files. */
-export const QUIET = `localStorage.setItem('crossdock-device', '{"labels":"off","hasSound":false,"language":"en"}')`;
+export const QUIET = `localStorage.getItem('crossdock-device') ?? localStorage.setItem('crossdock-device', '{"labels":"off","hasSound":false,"language":"en"}')`;
 
 export type Window = { context: BrowserContext; page: Page; faults: string[] };
 
