@@ -2422,7 +2422,9 @@ export interface paths {
          * @description For couriers, who upload their own logo, and for administrators and managers, who name the courier with
          *     `courier_id`. The file follows the same rules as in `CourierSettingsAPI.php`: JPG, PNG or SVG, at most 2 MiB, an
          *     SVG at most 256 KiB. We detect the type from the content, remove metadata and everything from an SVG that could
-         *     run or load something, and render the logo once. The new logo replaces the old one, whose URL then returns 404.
+         *     run or load something, and render the logo once. The new logo replaces the old one, whose URL then returns 404. Drawing
+         *     the logos of a courier may take 300 seconds per hour, those of refused ones included; an ordinary one takes less
+         *     than one. Above that the response is 429 `quota_exceeded`.
          *
          *     ```php
          *     // no Content-Type: curl makes it, with the boundary
@@ -11980,6 +11982,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
+        "QuotaExceeded.logo_drawing.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
         "QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -12983,7 +13002,7 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
-        "TooManyAttempts.QuotaExceeded.target_changes.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
+        "TooManyAttempts.QuotaExceeded.target_changes.QuotaExceeded.logo_drawing.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -18672,7 +18691,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.256.KiB.BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.www.form.urlencoded.or.multipart.form.data"];
-            429: components["responses"]["TooManyAttempts.QuotaExceeded.target_changes.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.target_changes.QuotaExceeded.logo_drawing.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -18992,7 +19011,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            429: components["responses"]["QuotaExceeded.logo_drawing.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -69,7 +69,7 @@ export const START_UP: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/database/sessions.test.ts',
+        file: 'test/database/transactions/compiled-statements.test.ts',
         titles: ['the service does not let PostgreSQL compile its statements'],
       },
     ],

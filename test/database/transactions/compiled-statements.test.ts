@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { makeContext } from '../../src/platform/context/request-context.js';
-import { sql } from '../../src/platform/db/statements.js';
-import { withService } from '../support/fixture/with-service.js';
-import { until } from '../support/service/processes.js';
+import { makeContext } from '../../../src/platform/context/request-context.js';
+import { sql } from '../../../src/platform/db/statements.js';
+import { withService } from '../../support/fixture/with-service.js';
+import { until } from '../../support/service/processes.js';
 
 const { service } = withService();
 
