@@ -573,6 +573,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "getCourierSettings": {
     "query": "read"
   },
+  "getCourierSetUp": {
+    "query": "read"
+  },
   "updateCourierSettings": {
     "application/json": "record",
     "application/x-www-form-urlencoded": "record",

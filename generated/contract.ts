@@ -2280,6 +2280,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/CourierSetUp.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how far a courier is set up
+         * @description For couriers, for their own account, and for administrators and managers, who name the courier with `id`. Returns the steps of the
+         *     set-up in a fixed order, each with what is missing. A step without anything missing is done. The service computes the steps from the
+         *     present records, so a step that was done can be open again.
+         *
+         *     | `step` | Done when | `missing` can have |
+         *     | --- | --- | --- |
+         *     | `profile` | the settings have an e-mail address, a telephone number, an address and a town | `email`, `phone_number1`, `address1`, `city_town` |
+         *     | `customers` | there is an active customer, created, uploaded or synchronised | `customer` |
+         *     | `prealert` | there is a pre-alert | `prealert` |
+         *     | `webhook` | there is a webhook URL, and each URL has accepted a request, for example a test | `url`, or `success` |
+         *     | `logo` | there is a logo | `logo` |
+         *     | `team` | at least two active users | `member` |
+         */
+        get: operations["getCourierSetUp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/RegenerateApiKey.php": {
         parameters: {
             query?: never;
@@ -2913,6 +2944,7 @@ export interface paths {
          *     | `failing_webhooks` | webhook URLs whose last request failed, or that are paused | `CourierSettingsAPI.php`, `webhooks` |
          *     | `draft_bills` | bills that are not published; for managers | `LoadCourierBills.php` with `status` = `draft` |
          *     | `unpaid_bills` | published bills that are not paid in full | `LoadCourierBills.php` with `status` = `published` |
+         *     | `overdue_bills` | those of them whose due date has passed | `LoadCourierBills.php` with `overdue` = `true` |
          *
          *     The operation is a report: when many reports are requested at once, they wait in a queue. If the wait gets too long, the
          *     response is 503 `overloaded`.
@@ -7634,6 +7666,19 @@ export interface components {
                 path: components["schemas"]["LogoPath"];
             };
         };
+        /** @description One step of the set-up. */
+        CourierSetUpStep: {
+            /** @description What is set up. More steps may be added. */
+            step: string;
+            /** @description What is missing. Empty if the step is done. */
+            missing: string[];
+        };
+        /** @description How far a courier is set up. */
+        CourierSetUp: {
+            courier_id: components["schemas"]["Uuid"];
+            /** @description The steps, in the order of the table. */
+            steps: components["schemas"]["CourierSetUpStep"][];
+        };
         CourierSelection: {
             /**
              * Format: uuid
@@ -9422,6 +9467,9 @@ export interface components {
             data: components["schemas"]["CourierSettings"];
         };
         UpdateCourierSettingsResult: components["schemas"]["SettingsSaved"] | components["schemas"]["KeyRegenerated"] | components["schemas"]["WebhookSecretRotated"] | components["schemas"]["LogoStored"];
+        GetCourierSetUpResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["CourierSetUp"];
+        };
         RegenerateApiKeyResult: components["schemas"]["Success"] & {
             data: {
                 api_key: components["schemas"]["NewApiKey"];
@@ -10413,6 +10461,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "GetCourierRates.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetCourierSetUp.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -18692,6 +18756,85 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.256.KiB.BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.www.form.urlencoded.or.multipart.form.data"];
             429: components["responses"]["TooManyAttempts.QuotaExceeded.target_changes.QuotaExceeded.logo_drawing.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCourierSetUp: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The courier's identifier. Required for staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                id?: components["parameters"]["CourierOfSettings"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The steps. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "4 of 6 steps are done.",
+                     *       "data": {
+                     *         "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *         "steps": [
+                     *           {
+                     *             "step": "profile",
+                     *             "missing": []
+                     *           },
+                     *           {
+                     *             "step": "customers",
+                     *             "missing": []
+                     *           },
+                     *           {
+                     *             "step": "prealert",
+                     *             "missing": []
+                     *           },
+                     *           {
+                     *             "step": "webhook",
+                     *             "missing": [
+                     *               "success"
+                     *             ]
+                     *           },
+                     *           {
+                     *             "step": "logo",
+                     *             "missing": []
+                     *           },
+                     *           {
+                     *             "step": "team",
+                     *             "missing": [
+                     *               "member"
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetCourierSetUpResult"];
+                };
+            };
+            400: components["responses"]["GetCourierSetUp.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

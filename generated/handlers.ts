@@ -140,6 +140,8 @@ export type Handlers = {
   getCourierSettings: Handler<'getCourierSettings'>;
   /** Change settings, the API key, the webhook secret or the logo */
   updateCourierSettings: Handler<'updateCourierSettings'>;
+  /** Read how far a courier is set up */
+  getCourierSetUp: Handler<'getCourierSetUp'>;
   /** Replace a courier's API key */
   regenerateApiKey: Handler<'regenerateApiKey'>;
   /** List service tokens */

@@ -377,6 +377,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { action: 'send', month: '2024-05', courier_ids: [courierId] },
   }),
   getCourierSettings: ({ courierId }) => ({ query: { id: courierId } }),
+  getCourierSetUp: ({ courierId }) => ({ query: { id: courierId } }),
   'updateCourierSettings of a profile': ({ courierId }) => ({
     query: { id: courierId },
     body: { phone_number2: freshNumber() },

@@ -329,6 +329,9 @@ export const MATRIX = {
   getCourierSettings: {
     'getCourierSettings':                ['200 200 404 404 400', S403,                  ALL],
   },
+  getCourierSetUp: {
+    'getCourierSetUp':                   ['200 200 404 404 400', S403,                  ALL],
+  },
   listWebhookDeliveries: {
     'listWebhookDeliveries of a courier': [ALL,                  S403,                  ALL],
     'listWebhookDeliveries of an event': [ALL,                   S403,                  ALL],
