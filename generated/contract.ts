@@ -3857,7 +3857,7 @@ export interface components {
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01
          */
         Uuid: string;
-        NewPrealert: {
+        SubmittedPrealert: {
             prealert_id: components["schemas"]["Uuid"];
             warnings?: components["schemas"]["PrealertWarnings"];
         };
@@ -9549,10 +9549,10 @@ export interface components {
             };
         };
         SubmitPrealertResult: components["schemas"]["Success"] & {
-            data: components["schemas"]["NewPrealert"];
+            data: components["schemas"]["SubmittedPrealert"];
         };
         SubmitPrealertWithoutSuffixResult: components["schemas"]["Success"] & {
-            data: components["schemas"]["NewPrealert"];
+            data: components["schemas"]["SubmittedPrealert"];
         };
         ListPrealertsResult: components["schemas"]["Success"] & {
             /** @description The records of this page. */
@@ -9560,7 +9560,7 @@ export interface components {
             meta: components["schemas"]["PrealertListMeta"];
         };
         CreatePrealertResult: components["schemas"]["Success"] & {
-            data: components["schemas"]["NewPrealert"];
+            data: components["schemas"]["SubmittedPrealert"];
         };
         ReplacePrealertResult: components["schemas"]["Success"] & {
             data: components["schemas"]["Prealert"];
