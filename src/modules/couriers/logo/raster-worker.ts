@@ -28,7 +28,7 @@ const FONTS = {
 };
 
 /** A JPG of 16 million pixels takes 140. The parts of an SVG, such as embedded pictures and masks, can take gigabytes. */
-const MAX_MEMORY_MIB = 176;
+const MAX_MEMORY_MIB = 160;
 
 const WASM = createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm');
 await initWasm(limitMemory(readFileSync(WASM), MAX_MEMORY_MIB));

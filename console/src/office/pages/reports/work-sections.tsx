@@ -2,7 +2,8 @@ import type { WorkStatistics } from '../../../../../sdk/typescript/src/index.js'
 import { date, number, pounds, t, textOf } from '../../../texts/texts.js';
 import { BarChart, type Bar } from '../../../ui/data/bar-chart.js';
 import { receivedPer, type Unit } from './periods.js';
-import { countColumn, Figure, Section, weightColumn, type ReportColumn } from './section.js';
+import { countColumn, Section, weightColumn, type ReportColumn } from './section.js';
+import { Figure } from '../../../ui/data/figure.js';
 
 /** The reports of what was done, by what they count. */
 export const WORK_REPORTS = ['shipped', 'announced', 'unknown', 'people'] as const;
@@ -32,8 +33,8 @@ function Amounts({ of, unit, counted }: Props & { counted: Counted }) {
   return (
     <>
       <dl class="figures">
-        <Figure title={t(`report.${counted}`)} value={number(total.count)} />
-        {counted !== 'announced' && <Figure title={t('common.weight')} value={pounds(total.weight)} />}
+        <Figure title={t(`report.${counted}`)}>{number(total.count)}</Figure>
+        {counted !== 'announced' && <Figure title={t('common.weight')}>{pounds(total.weight)}</Figure>}
       </dl>
       <Times of={of} unit={unit} counted={counted} />
       <Couriers of={of} counted={counted} />
