@@ -111,15 +111,20 @@ function Couriers({ of, counted }: { of: WorkStatistics; counted: Counted }) {
 
 /** More bars than this cannot be read. The table has all people. */
 const MOST_BARS = 12;
-const LABEL_LETTERS = 8;
+/** Letters that fit under all bars together. */
+const LETTERS = 96;
+
+/** Returns a name as it fits under one of so many bars. */
+function shorten(name: string, bars: number): string {
+  const most = Math.floor(LETTERS / Math.min(Math.max(bars, 1), MOST_BARS));
+  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+}
 
 const FIGURES = ['received', 'weighed', 'loaded', 'shipped'] as const;
 
 function People({ of }: { of: WorkStatistics }) {
   const title = t('reports.people');
   type Row = WorkStatistics['people'][number];
-  const shorten = (name: string) =>
-    name.length > LABEL_LETTERS ? `${name.slice(0, LABEL_LETTERS - 1)}…` : name;
   return (
     <>
       <Section
@@ -162,7 +167,7 @@ function People({ of }: { of: WorkStatistics }) {
               title={t(`reportWork.${figure}`)}
               bars={rows
                 .slice(0, MOST_BARS)
-                .map(({ username, count }) => ({ label: shorten(username), value: count }))}
+                .map(({ username, count }) => ({ label: shorten(username, rows.length), value: count }))}
             />
           </Section>
         );
