@@ -3052,7 +3052,7 @@ export interface paths {
          *
          *     | Figure | What is counted | When |
          *     |---|---|---|
-         *     | `shipped` | packages that left with a manifest | the manifest was shipped |
+         *     | `shipped` | packages that left with a manifest, also those that were on hold or in transit already | the manifest was shipped |
          *     | `announced` | pre-alerts | created |
          *     | `unknown` | packages without a customer now | received |
          *     | `received` of a user | packages | the receipt was stored |

@@ -134,7 +134,9 @@ it(
     const { total, total_before } = (await service().call('getPackageStatistics', { as: 'iex', query })).body[
       'data'
     ];
-    await figure(page, 'Received today').getByText(`Same day last week: ${total_before.count}`).waitFor();
+    await figure(page, 'Received today')
+      .getByText(`The whole day last week: ${total_before.count}`)
+      .waitFor();
     await figure(page, 'Received today')
       .getByRole('link', { name: String(total.count) })
       .click();

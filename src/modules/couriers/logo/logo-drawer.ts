@@ -9,7 +9,7 @@ import { usageOf } from '../../../platform/limits/network-budget.js';
 import { makeOwnLimits, type RateLimiter } from '../../../platform/limits/shared/shared-limits.js';
 import { PictureError, type Raster } from './picture-error.js';
 import { readSource, type Picture, type Source } from './picture.js';
-import type { Drawing } from './raster-worker.js';
+import type { Drawing } from './renderer.js';
 
 /** A logo as served, and as printed: a PNG of at most 750 x 270 pixels. */
 export type DrawnLogo = Picture & { raster: Buffer };
@@ -60,10 +60,11 @@ export function makeLogoDrawer(
     ...threads,
     timeoutMs: CLEANING_MS,
   });
-  const renderers: Renderers = makeWorkerPool('modules/couriers/logo/raster-worker.js', {
-    ...threads,
-    timeoutMs: taskMs,
-  });
+  const drawing = { ...threads, timeoutMs: taskMs };
+  const renderers: Renderers = {
+    raster: makeWorkerPool('modules/couriers/logo/raster-worker.js', drawing),
+    vector: makeWorkerPool('modules/couriers/logo/vector-worker.js', drawing),
+  };
   const limiter = limits.keyedLimiter('logos', QUEUE);
   const hour = { ...DRAWING, quota: hourMs };
   const spent = limits.rateLimiter(hour);
@@ -96,7 +97,7 @@ async function assertTimeLeft(spent: RateLimiter, limit: RateLimit, key: string)
 }
 
 type Sanitizers = WorkerPool<string, string | undefined>;
-type Renderers = WorkerPool<Drawing, Uint8Array | undefined>;
+type Renderers = Record<'raster' | 'vector', WorkerPool<Drawing, Uint8Array | undefined>>;
 
 async function clean(source: Source, sanitizers: Sanitizers): Promise<Picture> {
   if (source.mediaType !== 'image/svg+xml') return { mediaType: source.mediaType, content: source.content };
@@ -106,8 +107,10 @@ async function clean(source: Source, sanitizers: Sanitizers): Promise<Picture> {
 }
 
 async function draw({ content }: Picture, source: Source, renderers: Renderers): Promise<Buffer> {
-  const drawing = source.mediaType === 'image/svg+xml' ? { svg: content.toString() } : framed(source);
-  const png = await run(renderers, drawing);
+  const png =
+    source.mediaType === 'image/svg+xml'
+      ? await run(renderers.vector, { svg: content.toString() })
+      : await run(renderers.raster, framed(source));
   if (!png) throw new PictureError('logo_blank');
   return Buffer.from(png.buffer, png.byteOffset, png.byteLength);
 }

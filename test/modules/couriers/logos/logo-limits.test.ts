@@ -1,4 +1,4 @@
-import { deflateSync } from 'node:zlib';
+import { deflateSync, inflateSync } from 'node:zlib';
 import { afterAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { multipart } from '../../../support/fixture/sent.js';
@@ -11,7 +11,7 @@ import { MULTIPART_TYPE, multipartBody } from '../../../support/service/forms.js
 import { CLIP_BOMB } from './hostile-drawings.js';
 import { endProcesses, startReplica } from '../../../support/service/processes.js';
 
-const { api } = withService({ drawing: { taskMs: 1_000, hourMs: 3_000 } });
+const { api } = withService({ drawing: { taskMs: 2_000, hourMs: 6_000 } });
 
 afterAll(endProcesses);
 
@@ -60,6 +60,21 @@ test('an SVG of many embedded pictures or masks takes little memory, and is refu
   }
 }, 120_000);
 
+/** A progressive JPG of 4,000 x 4,000 pixels with full colours, the largest that a decoder of logos needs memory for. */
+const PROGRESSIVE = inflateSync(
+  Buffer.from(
+    'eNrt3TsKAkEQBNCanWQDQQe8j4Eg6Ck9i3gIXRNvMn4yMVAQjN7rqCvooC9Q/dSvWew2201KScp90i9Z37ff9EPaON/P97W0DC21pR+zfNx/9UgX7+mUWS0ZUgMAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAD8QZ8ylpKy8goAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAICPnt3Qg25oAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAbzy7oatuaAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgG/08w3vDhit',
+    'base64',
+  ),
+);
+
+test('the largest progressive JPG is drawn', async () => {
+  await api
+    .as('two/two')
+    .updateCourierSettings(multipart({ logo: { file: PROGRESSIVE } }))
+    .ok();
+});
+
 test('drawing the logos of a courier has a limit of time, and those that are refused count', async () => {
   const own = (file: Buffer | string) => api.as('iex').updateCourierSettings(multipart({ logo: { file } }));
   const byStaff = (file: Buffer) =>
@@ -72,7 +87,7 @@ test('drawing the logos of a courier has a limit of time, and those that are ref
   for (const call of [own(png(3, 3)), byStaff(png(3, 3))]) {
     const reply = await call.answer();
     expect([reply.status, reply.code]).toEqual([429, 'quota_exceeded']);
-    expect(reply.message).toContain('may take 3 seconds per hour');
+    expect(reply.message).toContain('may take 6 seconds per hour');
     expect(reply.headers.get('ratelimit-policy')).toContain('logo-drawing');
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(3_000);
   }

@@ -127,12 +127,14 @@ function Form({ choices }: { choices: Choices }) {
         onValue={(value) => open({ ...choices, courier: value })}
         options={[['', t('common.all')], ...courierOptions(couriers.data)]}
       />
-      <Choice
-        label={t('reports.by')}
-        value={unit}
-        onValue={(value) => open({ ...choices, unit: value === 'week' ? 'week' : 'day' })}
-        options={(['day', 'week'] as const).map((each) => [each, t(`reportUnit.${each}`)])}
-      />
+      {report !== 'people' && (
+        <Choice
+          label={t('reports.by')}
+          value={unit}
+          onValue={(value) => open({ ...choices, unit: value === 'week' ? 'week' : 'day' })}
+          options={(['day', 'week'] as const).map((each) => [each, t(`reportUnit.${each}`)])}
+        />
+      )}
     </div>
   );
 }
