@@ -49,7 +49,7 @@ function makeWork(fixture: Fixture) {
     for (const [index, status] of steps.entries())
       await db.query(
         `insert into audit_entries (tenant_id, id, at, actor_kind, actor_id, action, entity, entity_id, before, after, request_id)
-         values ($1, new_id(), $2::timestamptz + ($3::int - 1) * interval '1 year', 'user', $4, 'manifest.status_changed', 'manifest',
+         values ($1, new_id(), $2::timestamptz + ($3::int - 1) * interval '1 hour', 'user', $4, 'manifest.status_changed', 'manifest',
            $5, '{}', jsonb_build_object('status', $6::text), 'work')`,
         [tenantId, at, index, user, manifest, status],
       );
@@ -111,7 +111,7 @@ async function plant({
     { courier_id: IEX, user_code: null, received_at: '2016-03-09T23:59:59.999Z', weight_lb: 0.2 },
     { courier_id: null, user_code: null, received_at: '2016-03-10T00:00:00Z', weight_lb: 100 },
   ]);
-  // The other steps of each manifest are a year earlier and later.
+  // The other steps of each manifest are an hour earlier and later.
   await addShipment(iex, '2016-03-07T00:00:00Z');
   await addShipment(hrb, '2016-03-09T23:59:59.999Z', DEMO.users.manager);
   await addShipment(early, '2016-03-06T23:59:59.999Z');
