@@ -911,6 +911,8 @@ describe('mass assignment', () => {
     claimParcel: {
       id: 'claimParcel',
       as: { as: 'iex' },
+      // A user has 30 claims per hour in a server, fewer than there are keys.
+      isBatched: true,
       table: 'parcel_claims',
       async body() {
         // Each of the rounds is a claim.
