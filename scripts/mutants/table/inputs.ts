@@ -160,14 +160,14 @@ export const INPUTS: readonly SourceMutant[] = [
   },
   {
     name: 'workbooks: dates as codes',
-    file: `${WORKBOOKS}/sheet-cells.ts`,
+    file: 'src/platform/files/uploads/sheet-cells.ts',
     find: 'if (dates.length === 0) return [];',
     replace: 'if (dates.length >= 0) return [];',
     tests: [{ file: WORKBOOK_SHAPES, titles: ['refuses a date in the column of a code, with the row'] }],
   },
   {
     name: 'workbooks: blank cells at the end of a row',
-    file: `${WORKBOOKS}/sheet-cells.ts`,
+    file: 'src/platform/files/uploads/sheet-cells.ts',
     find: 'return missing > 0 && !row.problem',
     replace: 'return missing > 1_000',
     tests: [

@@ -1,6 +1,6 @@
 import { zipSync } from 'fflate';
 import { expect, test } from '@jest/globals';
-import { inlineRows, textWorkbook, workbookOf } from '../../support/builders/workbooks.js';
+import { inlineRows, textWorkbook, workbookOf } from '../../support/workbooks/workbook-of.js';
 import { newNumber } from '../../support/builders/parcels.js';
 import { multipart } from '../../support/fixture/sent.js';
 import { withService } from '../../support/fixture/with-service.js';

@@ -1,4 +1,8 @@
-import { readUploadedFile, type ReadFile, type TableSource } from '../../../platform/files/csv-upload.js';
+import {
+  readUploadedFile,
+  type ReadFile,
+  type TableSource,
+} from '../../../platform/files/uploads/read-uploaded-file.js';
 import type { InvalidCell } from '../../../platform/files/invalid-cells.js';
 import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { readField } from '../../../platform/values/validate-text.js';

@@ -1,5 +1,9 @@
 import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
-import { readUploadedFile, type ReadFile, type TableSource } from '../../../platform/files/csv-upload.js';
+import {
+  readUploadedFile,
+  type ReadFile,
+  type TableSource,
+} from '../../../platform/files/uploads/read-uploaded-file.js';
 import { makeInvalidCells, type InvalidCell } from '../../../platform/files/invalid-cells.js';
 import { unlikelyNumberWarning, type Warning } from '../../../platform/files/upload-report.js';
 import { newIds } from '../../../platform/values/ids.js';

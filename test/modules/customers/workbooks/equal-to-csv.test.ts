@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import Papa from 'papaparse';
-import { escapeXml, inlineRows, lettersOf, workbookOf } from '../../../support/builders/workbooks.js';
+import { escapeXml, inlineRows, lettersOf, workbookOf } from '../../../support/workbooks/workbook-of.js';
 import { withService } from '../../../support/fixture/with-service.js';
 import { multipart } from '../../../support/fixture/sent.js';
 import { rounds } from '../../../support/harness/effort.js';

@@ -1,6 +1,6 @@
 import { zipSync } from 'fflate';
 import { describe, expect, test } from '@jest/globals';
-import { inlineRows, textWorkbook, workbookOf } from '../../../support/builders/workbooks.js';
+import { inlineRows, textWorkbook, workbookOf } from '../../../support/workbooks/workbook-of.js';
 import { withService } from '../../../support/fixture/with-service.js';
 import { makeUploads } from '../uploads/customer-files.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { inlineRows, workbookOf } from '../../../support/builders/workbooks.js';
+import { inlineRows, workbookOf } from '../../../support/workbooks/workbook-of.js';
 import { multipart } from '../../../support/fixture/sent.js';
 import { withService } from '../../../support/fixture/with-service.js';
 

@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { utils, write } from 'xlsx';
-import { inlineRows, textWorkbook, workbookOf, type SheetXml } from '../../../support/builders/workbooks.js';
+import {
+  inlineRows,
+  textWorkbook,
+  workbookOf,
+  type SheetXml,
+} from '../../../support/workbooks/workbook-of.js';
 import { withService } from '../../../support/fixture/with-service.js';
 import { counts, makeUploads } from '../uploads/customer-files.js';
 

@@ -1,11 +1,11 @@
-import { invalidFieldError } from '../errors/errors.js';
-import { columnsOf, countNames, shown, unnamedColumns } from './columns.js';
-import { findHeader, type Header, type HeaderFormat } from './header.js';
-import { brokenRow, makeInvalidCells, type InvalidCell } from './invalid-cells.js';
-import { isBlankRow, readCells, type Cells } from './read-cells.js';
-import { readCsv, type CsvRow } from './read-csv.js';
-import { HEADER_ROWS, separatorOf } from './separator.js';
-import { makeSuspects } from './suspect-codes.js';
+import { invalidFieldError } from '../../errors/errors.js';
+import { columnsOf, countNames, shown, unnamedColumns } from '../columns.js';
+import { findHeader, type Header, type HeaderFormat } from '../header.js';
+import { brokenRow, makeInvalidCells, type InvalidCell } from '../invalid-cells.js';
+import { isBlankRow, readCells, type Cells } from '../read-cells.js';
+import { readCsv, type CsvRow } from '../read-csv.js';
+import { HEADER_ROWS, separatorOf } from '../separator.js';
+import { makeSuspects } from '../suspect-codes.js';
 import {
   encodingWarning,
   orderWarning,
@@ -15,10 +15,10 @@ import {
   titleWarning,
   type FileReport,
   type LetterExample,
-} from './upload-report.js';
-import { makeSheetCells, type SheetCells } from './workbook/sheet-cells.js';
-import { openTable, type Table } from './workbook/table.js';
-import type { SheetCsv } from './workbook/workbook-csv.js';
+} from '../upload-report.js';
+import { makeSheetCells, type SheetCells } from './sheet-cells.js';
+import { openTable, type Table } from './table.js';
+import type { SheetCsv } from '../workbook/workbook-csv.js';
 
 /** What an upload takes, and what receives its rows. */
 export type UploadFormat<Column extends string> = HeaderFormat<Column> & {

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { pause } from '../../concurrency/pause-when-due.js';
 import { invalidFieldError } from '../../errors/errors.js';
 import { encodingOf, PIECE_BYTES, startOf, type Encoding } from '../decode-csv.js';
-import type { SheetCsv } from './workbook-csv.js';
+import type { SheetCsv } from '../workbook/workbook-csv.js';
 
 /** The bytes of an uploaded table, as CSV. */
 export type Table = {

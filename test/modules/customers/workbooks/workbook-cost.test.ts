@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { UploadedFile } from '../../../src/platform/contract/types.js';
-import { makeWorkbookReader } from '../../../src/platform/files/workbook/read-workbook.js';
-import { readUpload } from '../../../src/modules/customers/upload/upload-rows.js';
-import { workbookOf } from '../../support/builders/workbooks.js';
-import { longestBlockMs } from '../../support/harness/event-loop-block.js';
+import type { UploadedFile } from '../../../../src/platform/contract/types.js';
+import { makeWorkbookReader } from '../../../../src/platform/files/workbook/read-workbook.js';
+import { readUpload } from '../../../../src/modules/customers/upload/upload-rows.js';
+import { workbookOf } from '../../../support/workbooks/workbook-of.js';
+import { longestBlockMs } from '../../../support/harness/event-loop-block.js';
 
 const OWNER = { tenantId: 'tenant', courierId: 'courier' };
 

@@ -1,7 +1,7 @@
 import { columnsOf, type ColumnTable, type Positions } from '../columns.js';
 import type { InvalidCell } from '../invalid-cells.js';
 import type { CsvRow } from '../read-csv.js';
-import type { SheetCsv } from './workbook-csv.js';
+import type { SheetCsv } from '../workbook/workbook-csv.js';
 
 /** Headers are read up to this cell. */
 const MAX_WIDTH = 200;
