@@ -570,7 +570,13 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "manageCourierRates": {
     "application/json": "rates"
   },
+  "previewRates": {
+    "application/json": "read"
+  },
   "getCourierSettings": {
+    "query": "read"
+  },
+  "getCourierSetUp": {
     "query": "read"
   },
   "updateCourierSettings": {
@@ -636,6 +642,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "query": "read"
   },
   "getPackageStatistics": {
+    "query": "read"
+  },
+  "getWorkStatistics": {
     "query": "read"
   },
   "listPackageChanges": {

@@ -13,7 +13,7 @@ import { makeBulkLimits } from './platform/limits/bulk-limits.js';
 import { watchLoop } from './platform/limits/overload/loop-guard.js';
 import { makeOwnLimits, type SharedLimits } from './platform/limits/shared/shared-limits.js';
 import { watchPressure } from './platform/limits/pressure.js';
-import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
+import { makeLogoDrawer, type DrawingTimes } from './modules/couriers/logo/logo-drawer.js';
 import type { Cell } from './platform/db/cells.js';
 import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
@@ -55,8 +55,8 @@ export type AppOptions = {
   cells?: Cell[] | undefined;
   /** Shorter timeouts, for tests. */
   timeouts?: Timeouts;
-  /** A shorter time limit for drawing a logo, for tests. */
-  drawingMs?: number | undefined;
+  /** Shorter time limits for drawing logos, for tests. */
+  drawing?: DrawingTimes | undefined;
   /** The time limit of reading a workbook. */
   workbookMs?: number | undefined;
   /** The limits that hold for all processes of the server, if there are several. */
@@ -77,7 +77,7 @@ export async function createApp({
   db,
   cells,
   timeouts,
-  drawingMs,
+  drawing,
   workbookMs,
   limits = makeOwnLimits(),
   readiness,
@@ -145,7 +145,7 @@ export async function createApp({
         config.passwordHashCost,
         config.appEnv === 'development' ? [] : [PUBLISHED.password],
       ),
-      drawLogo: makeLogoDrawer(drawingMs, limits),
+      drawLogo: makeLogoDrawer(drawing, limits),
       readWorkbook: makeWorkbookReader(limits, { timeoutMs: workbookMs }),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,

@@ -11,6 +11,7 @@ import { billingRunHandlers } from './modules/bills/run/handlers.js';
 import { customerHandlers } from './modules/customers/handlers.js';
 import { carrierHandlers } from './modules/carriers/handlers.js';
 import { claimHandlers } from './modules/claims/handlers.js';
+import { courierSetUpHandlers } from './modules/couriers/set-up/handlers.js';
 import { courierHandlers } from './modules/couriers/settings/handlers.js';
 import { courierAdministrationHandlers } from './modules/couriers/administration/handlers.js';
 import type { Deps } from './modules/dependencies.js';
@@ -77,6 +78,7 @@ export function makeHandlers(deps: Deps) {
     ...billingRunHandlers(deps),
     ...billMailHandlers(),
     ...courierHandlers(deps),
+    ...courierSetUpHandlers(),
     ...courierAdministrationHandlers(deps),
     ...warehouseHandlers(),
     ...carrierHandlers(),

@@ -3,6 +3,7 @@ import type { TextKey } from './texts/en.js';
 export type StaffPageId = 'receive' | 'load' | 'find' | 'manifests' | 'flagged' | 'today';
 
 export type CourierPageId =
+  | 'home'
   | 'parcels'
   | 'unknown'
   | 'claims'
@@ -44,6 +45,7 @@ export const PAGES: PageInfo[] = [
   { id: 'manifests', title: 'manifests.title', roles: STAFF, operations: ['listManifests', 'getManifest', 'createManifest', 'manageManifest', 'listPackages', 'resolveScan', 'listPrealerts'] },
   { id: 'flagged', title: 'flagged.title', roles: STAFF, operations: ['listPrealerts', 'reviewPrealert', 'resolveScan', 'listPackages', 'updatePackage', 'searchCustomers'] },
   { id: 'today', title: 'today.title', roles: STAFF, operations: ['listPackages', 'listPrealerts'] },
+  { id: 'home', title: 'courierPage.home', roles: COURIER, operations: ['getCourierSetUp', 'getAttention', 'getPackageStatistics', 'previewCourierInvoice'] },
   { id: 'parcels', title: 'parcels.title', roles: COURIER, operations: ['listPackages', 'listPackageEvents', 'getPackage', 'exportPackagesCsv', 'exportPackagesXlsx', 'updatePackage'] },
   { id: 'unknown', title: 'courierPage.unknown', roles: COURIER, operations: ['listPackages', 'getPackage', 'updatePackage', 'searchCustomers'] },
   { id: 'claims', title: 'courierPage.claims', under: 'unknown', roles: COURIER, operations: ['claimParcel', 'listParcelClaims', 'searchCustomers'] },

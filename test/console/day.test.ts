@@ -145,7 +145,8 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
         await page.getByRole('button', { name: 'Log out' }).press('Enter');
 
         await logIn(page, 'iex', DEMO.password);
-        await page.getByRole('heading', { level: 1, name: 'My parcels' }).waitFor();
+        await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+        await openPage(page, 2, 'My parcels');
         await page.getByLabel('Number, house no., code or name').focus();
         await type(page, first);
         await page.keyboard.press('Enter');
@@ -154,6 +155,7 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
           .getByText('Shipped')
           .waitFor();
         expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
+          'Home',
           'My parcels',
           'Unknown',
           'Announce',
@@ -166,7 +168,7 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
         await noScrollSideways(page, width);
 
         // The courier sets the address of a webhook. The service refuses one that is not https.
-        await openPage(page, 6, 'Developers');
+        await openPage(page, 7, 'Developers');
         await page.getByRole('link', { name: 'Webhooks', exact: true }).press('Enter');
         await page
           .getByRole('button', { name: /the address Changes of packages/ })
@@ -199,7 +201,7 @@ describe('every page', () => {
       'no-such-page',
     ],
     // Its pages in all modes: office/looks.test.ts.
-    iex: ['parcels', 'announce', 'webhooks', 'tokens', 'bills'],
+    iex: ['home', 'parcels', 'announce', 'webhooks', 'tokens', 'bills'],
   };
 
   for (const [user, width, colorScheme, locale] of [

@@ -272,8 +272,11 @@ describe.each(LAYERS)('with %s', (name, options) => {
     if (/admin/.test(principal)) replies.push(await service.call('getSecuritySettings', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
-    if (principal !== 'warehouse')
-      replies.push(await settingsOf(couriers[ownCourierOf(principal)].courierId));
+    const setUpOf = (id: string) => service.call('getCourierSetUp', { as: principal, query: { id } });
+    if (principal !== 'warehouse') {
+      const { courierId } = couriers[ownCourierOf(principal)];
+      replies.push(await settingsOf(courierId), await setUpOf(courierId));
+    }
     replies.push(...(await readOutbound(principal)));
     if (/admin/.test(principal)) replies.push(...(await readAuditLog(principal)));
     for (const reply of replies) {

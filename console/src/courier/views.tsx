@@ -20,6 +20,7 @@ const ON_USE = { isOnUse: true };
 
 /** The pages of a courier. Each loads with its first use. */
 const VIEWS: Record<CourierPageId, FunctionComponent> = {
+  home: part(async () => (await import('./home/home.js')).HomePage, ON_USE),
   parcels: part(async () => (await import('./parcels/parcels.js')).ParcelsPage, ON_USE),
   unknown: part(async () => (await import('./unknown/unknown.js')).UnknownPage, ON_USE),
   claims: part(async () => (await import('./unknown/claims.js')).ClaimsPage, ON_USE),

@@ -9,6 +9,7 @@ export const GUIDE = {
   manifests: '/loading#manifests',
   flagged: '/disputes#flagged',
   today: '/receiving#today',
+  home: '/couriers#home',
   parcels: '/couriers#parcels',
   unknown: '/couriers#unknown',
   claims: '/couriers#claims',

@@ -11,7 +11,8 @@ import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
 import { loadParts, part } from '../ui/part.js';
 import { acceptGrant, loginClient, messageOf, session } from './session.js';
 
-const ForgottenDialog = part(async () => (await import('./forgotten.js')).ForgottenDialog);
+// It needs a connection anyway.
+const ForgottenDialog = part(async () => (await import('./forgotten.js')).ForgottenDialog, { isOnUse: true });
 
 export function LoginPage() {
   const [isForgotten, setIsForgotten] = useState(false);

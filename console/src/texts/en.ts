@@ -488,6 +488,7 @@ export const en = {
   'today.bar': 'Of all',
   'today.unknown': 'Unknown courier',
   'today.cut': 'Only the first {count} packages of the day are counted.',
+  'courierPage.home': 'Home',
   'courierPage.unknown': 'Unknown',
   'courierPage.claims': 'Claims',
   'courierPage.customers': 'Customers',

@@ -494,6 +494,7 @@ export const es: Texts = {
   'today.bar': 'Del total',
   'today.unknown': 'Courier desconocido',
   'today.cut': 'Solo se cuentan los primeros {count} paquetes del día.',
+  'courierPage.home': 'Inicio',
   'courierPage.unknown': 'Sin cliente',
   'courierPage.claims': 'Reclamos',
   'courierPage.customers': 'Clientes',

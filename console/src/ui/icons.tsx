@@ -8,6 +8,7 @@ const PATHS: Partial<Record<PageId, string>> = {
   manifests: 'M6 3h9l4 4v14H6zM9 10h6M9 14h6M9 18h4',
   flagged: 'M5 21V4h12l-2 4 2 4H5',
   today: 'M4 20V10m5 10V4m5 16v-8m5 8V7',
+  home: 'm4 11 8-7 8 7v9h-5v-6H9v6H4z',
   parcels: 'M12 3 4 7v10l8 4 8-4V7zM4 7l8 4 8-4M12 11v10',
   announce: 'M12 5v14M5 12h14',
   unknown: 'M9.5 9a2.5 2.5 0 1 1 3.5 2.3c-.7.3-1 .8-1 1.7m0 3v.01M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18',

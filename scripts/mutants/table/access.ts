@@ -875,6 +875,20 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [{ file: 'test/modules/users/change-users.test.ts', titles: ['revocation of tokens'] }],
   },
   {
+    name: 'courier set-up: records of other couriers do not count',
+    file: 'src/modules/couriers/set-up/queries.ts',
+    find: 'and ${raw(alias)}.tenant_id = c.tenant_id and ${raw(alias)}.courier_id = c.id',
+    replace: 'and ${raw(alias)}.tenant_id = c.tenant_id',
+    tests: [{ file: 'test/modules/couriers/set-up.test.ts', titles: ['nothing of another courier'] }],
+  },
+  {
+    name: 'courier set-up: a webhook is done only with every URL',
+    file: 'src/modules/couriers/set-up/queries.ts',
+    find: 'and e.endpoint = x.endpoint and e.last_success_at is not null',
+    replace: 'and e.last_success_at is not null',
+    tests: [{ file: 'test/modules/couriers/set-up.test.ts', titles: ['a webhook is done'] }],
+  },
+  {
     name: 'attention: a role learns no count of records that it may not read',
     file: 'src/modules/attention/queries.ts',
     find: '.filter(([, { permission }]) => hasPermission(ctx.caller.role, permission))',

@@ -3,6 +3,7 @@ import type { DataOf } from '../../platform/contract/types.js';
 import { ownRows } from '../../platform/db/filters.js';
 import { join, sql, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
+import { isOverdue } from '../bills/public.js';
 import { isOldInWarehouse } from '../packages/public.js';
 
 export type Item = DataOf<'getAttention'>['items'][number];
@@ -52,6 +53,10 @@ const SOURCES: Record<Item['kind'], Source> = {
     permission: 'billing:view',
     // The payment that settles a bill changes its status.
     rows: (ctx) => sql`bills b where ${ownRows(ctx, 'b')} and b.status = 'published'`,
+  },
+  overdue_bills: {
+    permission: 'billing:view',
+    rows: (ctx) => sql`bills b where ${ownRows(ctx, 'b')} and ${isOverdue}`,
   },
 };
 

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { Piscina } from 'piscina';
 import { projectRoot } from '../../config/project-root.js';
+import { ApiError } from '../errors/errors.js';
 import type { WorkerTask } from './worker-task.js';
 
 /** Starting a thread takes about half as long as a task, but an idle thread keeps its memory. */
 const IDLE_MS = 10_000;
 /** Starting a thread takes half a second, and ten times that on an overloaded machine. */
 const STARTING_MS = 30_000;
+const RETRY_AFTER_SECONDS = 5;
 
 export type WorkerPoolOptions = {
   /** At least the number of concurrent tasks that the caller's limiter allows. */
@@ -29,8 +31,8 @@ export type WorkerPool<Message, Result> = {
    * Runs one task in a thread.
    *
    * @param ended ends the thread, or the wait for one, when nobody needs the result any more
-   * @throws the reason of `ended`; WorkerTaskError if the task ended its thread: by an error, the heap limit or the time limit; Error if no thread
-   *   could be started
+   * @throws the reason of `ended`; WorkerTaskError if the task ended its thread: by an error, the heap limit or the time limit;
+   *   ApiError overloaded if no thread was free or started in time; Error if a thread failed while it loaded
    */
   run(message: Message, ended?: AbortSignal): Promise<Result>;
 };
@@ -79,7 +81,8 @@ export function makeWorkerPool<Message, Result>(
   return {
     async run(message, ended) {
       const id = (lastId += 1);
-      const limit = makeTimeLimit(timeoutMs, notStarted(file), () => unstarted.delete(id));
+      const tooLate = new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      const limit = makeTimeLimit(timeoutMs, tooLate, () => unstarted.delete(id));
       unstarted.set(id, limit);
       const onEnded = () => limit.fail(ended?.reason);
       if (ended?.aborted) onEnded();
@@ -97,7 +100,7 @@ export function makeWorkerPool<Message, Result>(
   };
 }
 
-const notStarted = (file: string, cause?: unknown) =>
+const notStarted = (file: string, cause: unknown) =>
   new Error(`The thread ${file} did not start.`, { cause });
 
 function toTaskError(cause: unknown): WorkerTaskError {

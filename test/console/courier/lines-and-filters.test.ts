@@ -21,11 +21,12 @@ const filters = (query: string) => {
 
 test('the filters of an address become those of the service, and unknown ones are left out', () => {
   expect(filters('search=ab&status=nonsense&other=1')).toEqual({});
+  expect(filters('status=on_hold,customs_hold')).toEqual({ status: ['on_hold', 'customs_hold'] });
   expect(
     filters('search=abc&status=lost&owner=courier&shipper=Shop&manifest=M1&loaded=no&age=7&from=2026-11-01'),
   ).toEqual({
     q: 'abc',
-    status: 'lost',
+    status: ['lost'],
     owner: 'courier',
     shipper: 'Shop',
     manifest_id: 'M1',

@@ -19,6 +19,7 @@ it(
   async (page) => {
     const number = newNumber();
     await makeParcels(service()).receive(number, { user_code: 'IEX-1001', shipper: 'Example Books' });
+    await open(page, 'parcels');
     await rows(page).first().waitFor();
     await page.getByLabel('Number, house no., code or name').fill(number.slice(-9));
     await page.getByText('Records: 1', { exact: true }).waitFor();
@@ -77,6 +78,7 @@ it(
 it(
   'the export has all packages that match, not only those on the screen',
   async (page) => {
+    await open(page, 'parcels');
     await rows(page).first().waitFor();
     const [download] = await Promise.all([
       page.waitForEvent('download'),

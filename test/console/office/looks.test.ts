@@ -70,6 +70,7 @@ const PARTS = ['profile', 'users', 'key', 'webhooks', 'rates', 'bills', 'stateme
 
 /** Each page of a courier, whose addresses are behind the hash. */
 const OF_COURIER = [
+  'home',
   'parcels',
   'parcels?search=nothing-has-this',
   `parcels/${DEMO.packages.shipped.IEX[0]}`,

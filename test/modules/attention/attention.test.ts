@@ -15,6 +15,7 @@ const KINDS = [
   'failing_webhooks',
   'draft_bills',
   'unpaid_bills',
+  'overdue_bills',
 ];
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
@@ -129,12 +130,15 @@ describe.each([
           publishedAt,
           payments: part,
         });
+        // Its due date has not passed.
+        const notDue = { start: '2014-03-01', end: '2014-03-31', publishedAt: new Date().toISOString() };
+        await insertBill(service().owner, { ...bill, ...notDue });
       }
     });
     expect(grown).toEqual({
-      admin: { failing_webhooks: 2, draft_bills: 2, unpaid_bills: 2 },
+      admin: { failing_webhooks: 2, draft_bills: 2, unpaid_bills: 4, overdue_bills: 2 },
       warehouse: {},
-      iex: { failing_webhooks: 1, unpaid_bills: 1 },
+      iex: { failing_webhooks: 1, unpaid_bills: 2, overdue_bills: 1 },
       'two/admin': {},
     });
   });

@@ -36,7 +36,7 @@ const STROKE_BOMB = svg(
   `<path d="${'M0 0C1e9 1e9 -1e9 1e9 50 50'.repeat(3_000)}" stroke="red" stroke-width="1e8"/>`,
 );
 
-const { api, service } = withService(() => ({ drawingMs: DRAWING_MS }));
+const { api, service } = withService(() => ({ drawing: { taskMs: DRAWING_MS } }));
 beforeAll(async () => {
   const bill = { courierId: HRB, start: '2024-05-01', end: '2024-05-31', amount: '5.00' };
   billOfHrb = (await insertBill(service().owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z' })).id;

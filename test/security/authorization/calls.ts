@@ -377,6 +377,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { action: 'send', month: '2024-05', courier_ids: [courierId] },
   }),
   getCourierSettings: ({ courierId }) => ({ query: { id: courierId } }),
+  getCourierSetUp: ({ courierId }) => ({ query: { id: courierId } }),
   'updateCourierSettings of a profile': ({ courierId }) => ({
     query: { id: courierId },
     body: { phone_number2: freshNumber() },
@@ -419,6 +420,16 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   listDispatches: ({ dispatchId }) => ({ query: { dispatch_id: dispatchId } }),
   'getPackageStatistics of a courier': ({ courierId }) => ({
     query: { courier_id: courierId, from: '2026-01-01', to: '2026-01-31' },
+  }),
+  'getWorkStatistics of a courier': ({ courierId }) => ({
+    query: { courier_id: courierId, from: '2026-01-01', to: '2026-01-31' },
+  }),
+  previewRates: ({ courierId }) => ({
+    body: {
+      courier_id: courierId,
+      month: '2026-01',
+      rates: [{ startweight: 0, endweight: 1, fee: 2 }],
+    },
   }),
   getPackage: ({ packageId }) => ({ query: { package: packageId } }),
   listPackageChanges: ({ packageId }) => ({ query: { package_id: packageId } }),

@@ -77,7 +77,7 @@ export type ServiceOptions = {
   rowSecurity?: boolean;
   env?: Record<string, string>;
   timeouts?: AppOptions['timeouts'];
-  drawingMs?: number;
+  drawing?: AppOptions['drawing'];
   workbookMs?: number;
   poolSize?: number;
   /** Returns the URL of a proxy in front of the database, for the service's own connections. */
@@ -144,7 +144,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     db,
     cells: options.cells,
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
-    drawingMs: options.drawingMs,
+    drawing: options.drawing,
     workbookMs: options.workbookMs,
     metrics,
     tracer,

@@ -69,12 +69,13 @@ const columns = (): ListColumn<Bill>[] => [
 
 async function load({ filters, page }: ListState, signal: AbortSignal) {
   const status = STATUSES.find((each) => each === filters['status']);
-  const { from, to } = filters;
+  const { from, to, overdue } = filters;
   const { data, meta } = await api().billing.listBills(
     {
       page,
       limit: PAGE_SIZE,
       ...(status ? { status } : {}),
+      ...(overdue ? { overdue: overdue === 'true' } : {}),
       ...(from ? { from } : {}),
       ...(to ? { to } : {}),
     },
@@ -108,6 +109,14 @@ function BillList() {
             name: 'status',
             label: t('common.status'),
             options: STATUSES.map((each) => [each, t(`bill.${each}`)]),
+          },
+          {
+            name: 'overdue',
+            label: t('accounts.overdueFilter'),
+            options: [
+              ['true', t('office.yes')],
+              ['false', t('office.no')],
+            ],
           },
           { name: 'from', label: t('office.from'), type: 'date' },
           { name: 'to', label: t('office.to'), type: 'date' },

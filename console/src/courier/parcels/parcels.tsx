@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { PackageRecord } from '../../../../sdk/typescript/src/index.js';
-import { PACKAGE_STATUSES, SHORTEST_TEXT } from '../../office/list/package-search.js';
+import { PACKAGE_STATUSES, SHORTEST_TEXT, type PackageStatus } from '../../office/list/package-search.js';
 import { orderOf, type ListState } from '../../office/list/state.js';
 import { DataList } from '../../office/list/data-list.js';
 import { PAGE_SIZE, useHashList, type ListPage } from '../../office/list/listed.js';
@@ -15,7 +15,7 @@ import { Heading, Problem } from '../../ui/parts.js';
 import { linkTo, openAddress, route } from '../../ui/router.js';
 import { Customer } from '../../ui/owner.js';
 import { ParcelPanel } from './parcel-panel.js';
-import { AGES, filtersOf } from './search.js';
+import { AGES, filtersOf, type Filters } from './search.js';
 
 function columns(): ListColumn<PackageRecord>[] {
   const all = parcelColumns((house) => linkTo('parcels', house));
@@ -43,11 +43,9 @@ function columns(): ListColumn<PackageRecord>[] {
 type Parcels = ListPage<PackageRecord> & { weight: number; isExact: boolean };
 
 async function load(state: ListState, signal: AbortSignal): Promise<Parcels> {
-  const { status, ...filters } = filtersOf(state);
   const { data, meta } = await api().packages.list(
     {
-      ...filters,
-      ...(status ? { status: [status] } : {}),
+      ...filtersOf(state),
       ...orderOf(state.sort),
       page: state.page,
       limit: PAGE_SIZE,
@@ -56,6 +54,17 @@ async function load(state: ListState, signal: AbortSignal): Promise<Parcels> {
   );
   const { total_count: total, total_weight: weight, total_is_exact: isExact } = meta;
   return { rows: data, total, weight, isExact };
+}
+
+/** Both statuses of parcels that wait for somebody. */
+const HELD = 'on_hold,customs_hold';
+
+type Wanted = Omit<Filters, 'status'> & { status?: PackageStatus; limit: number };
+
+async function saveOne(format: 'csv' | 'xlsx', wanted: Wanted, name: string): Promise<void> {
+  const { packages } = api();
+  const file = await (format === 'csv' ? packages.exportCsv(wanted) : packages.exportXlsx(wanted));
+  await saveFile(file, `${name}.${format}`);
 }
 
 /** The largest file of the service. */
@@ -72,10 +81,11 @@ export function ParcelsPage() {
   const save = useAction(async (format: 'csv' | 'xlsx') => {
     setBusy(format);
     try {
-      const wanted = { ...filtersOf(address.state), limit: MOST_IN_FILE };
-      const { packages } = api();
-      const file = await (format === 'csv' ? packages.exportCsv(wanted) : packages.exportXlsx(wanted));
-      await saveFile(file, `packages.${format}`);
+      const { status: statuses = [], ...wanted } = { ...filtersOf(address.state), limit: MOST_IN_FILE };
+      const [only, another] = statuses;
+      // A file has one status, or all.
+      if (!another) await saveOne(format, { ...wanted, ...(only ? { status: only } : {}) }, 'packages');
+      else for (const status of statuses) await saveOne(format, { ...wanted, status }, `packages-${status}`);
       if (data && (data.total ?? 0) >= MOST_IN_FILE) toast(t('myParcels.cut', { count: MOST_IN_FILE }));
     } finally {
       setBusy(undefined);
@@ -118,7 +128,10 @@ export function ParcelsPage() {
           {
             name: 'status',
             label: t('common.status'),
-            options: PACKAGE_STATUSES.map((each) => [each, t(`status.${each}`)]),
+            options: [
+              ...PACKAGE_STATUSES.map((each): [string, string] => [each, t(`status.${each}`)]),
+              [HELD, t('myParcels.held')],
+            ],
           },
           { name: 'from', label: t('myParcels.from'), type: 'date' },
           { name: 'to', label: t('myParcels.to'), type: 'date' },

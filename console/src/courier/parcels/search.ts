@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-type Filters = Pick<
+export type Filters = Pick<
   Search,
   | 'q'
   | 'shipper'
@@ -22,16 +22,17 @@ type Filters = Pick<
   | 'billed'
   | 'entryDateFloor'
   | 'entryDateCeiling'
-> & { status?: PackageStatus };
+> & { status?: PackageStatus[] };
 
 /** Returns what the service shall filter by. A list and its export have the same filters. */
 export function filtersOf({ search, filters }: ListState, now = Date.now()): Filters {
-  const status = PACKAGE_STATUSES.find((each) => each === filters['status']);
+  const wanted = filters['status']?.split(',') ?? [];
+  const status = PACKAGE_STATUSES.filter((each) => wanted.includes(each));
   const owner = (['customer', 'courier'] as const).find((each) => each === filters['owner']);
   const { from, to, shipper, manifest, loaded, age, billed } = filters;
   return {
     ...(search.length >= SHORTEST_TEXT ? { q: search } : {}),
-    ...(status ? { status } : {}),
+    ...(status.length > 0 ? { status } : {}),
     ...(owner ? { owner } : {}),
     ...(shipper ? { shipper } : {}),
     ...(manifest ? { manifest_id: manifest } : {}),

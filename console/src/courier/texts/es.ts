@@ -2,6 +2,35 @@ import type { CourierKey } from './en.js';
 
 /** The texts of the couriers' pages, in Spanish. */
 export const es: Record<CourierKey, string> = {
+  'setUp.title': 'Configure su courier',
+  'setUp.done': '{done} de {count} hechos',
+  'setUp.isDone': 'Hecho',
+  'setUp.hide': 'Ocultar',
+  'setUp.show': 'Mostrar la configuración',
+  'setUpStep.profile': 'Complete su perfil',
+  'setUpStep.customers': 'Agregue sus clientes',
+  'setUpStep.prealert': 'Anuncie su primer paquete',
+  'setUpStep.webhook': 'Conecte su sistema con un webhook',
+  'setUpStep.logo': 'Suba su logotipo',
+  'setUpStep.team': 'Agregue un segundo usuario',
+  'setUpMissing.email': 'Falta un correo electrónico.',
+  'setUpMissing.phone_number1': 'Falta un número de teléfono.',
+  'setUpMissing.address1': 'Falta la dirección.',
+  'setUpMissing.city_town': 'Falta la ciudad.',
+  'setUpMissing.customer':
+    'No hay ningún cliente activo. Registre uno, importe un archivo o sincronice con su sistema.',
+  'setUpMissing.prealert': 'No hay nada anunciado. Un paquete anunciado encuentra a su cliente cuando llega.',
+  'setUpMissing.url': 'No hay ninguna dirección.',
+  'setUpMissing.success': 'Una dirección aún no ha aceptado nada. Envíele una prueba.',
+  'setUpMissing.logo': 'Sus facturas no tienen logotipo.',
+  'setUpMissing.member':
+    'Usted es el único usuario. Otra persona debería poder sustituirle. Los propietarios agregan usuarios.',
+  'myHome.received': 'Recibidos',
+  'myHome.week': 'Recibidos en 7 días',
+  'myHome.weekBefore': 'Los 7 días anteriores: {count}',
+  'myHome.weightBefore': 'Los 7 días anteriores: {value}',
+  'myHome.days': '7 días: {from} – {to}, en UTC.',
+  'myHome.tax': 'Sin impuesto ni ajustes',
   'myUnknown.tab': 'Paquetes',
   'myUnknown.lead':
     'El almacén sabe que estos paquetes son suyos, pero no de qué cliente. Sus números están ocultos hasta que usted diga de quién son.',
@@ -42,6 +71,7 @@ export const es: Record<CourierKey, string> = {
   'myClaimStatus.open': 'Espera al almacén',
   'myClaimStatus.approved': 'Aprobado',
   'myClaimStatus.refused': 'Rechazado',
+  'myParcels.held': 'Retenidos, también por la aduana',
   'myParcels.search': 'Número, n.º interno, código o nombre',
   'myParcels.short': 'Escriba al menos tres caracteres para buscar.',
   'myParcels.from': 'Recibido desde',

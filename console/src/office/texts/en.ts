@@ -115,6 +115,7 @@ export const en = {
   'attention.failing_webhooks': 'Failing webhooks',
   'attention.draft_bills': 'Draft bills',
   'attention.unpaid_bills': 'Unpaid bills',
+  'attention.overdue_bills': 'Overdue bills',
   'officeParcels.title': 'Parcels',
   'officeParcels.search': 'Number, code or name',
   'officeParcels.short': 'Type at least three characters.',

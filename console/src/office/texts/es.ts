@@ -117,6 +117,7 @@ export const es: Record<OfficeKey, string> = {
   'attention.failing_webhooks': 'Webhooks con fallos',
   'attention.draft_bills': 'Facturas en borrador',
   'attention.unpaid_bills': 'Facturas sin pagar',
+  'attention.overdue_bills': 'Facturas vencidas',
   'officeParcels.title': 'Paquetes',
   'officeParcels.search': 'Número, código o nombre',
   'officeParcels.short': 'Escriba al menos tres caracteres.',

@@ -50,7 +50,7 @@ export function BarChart({ caption, title, beforeTitle, bars }: Props) {
             const middle = index * step + step / 2;
             const x = beforeTitle ? middle : middle - width / 2;
             return (
-              <g key={label}>
+              <g key={`${index} ${label}`}>
                 {beforeTitle && bar('chart-before', before ?? 0, middle - width)}
                 {bar('chart-bar', value, x)}
                 {value > 0 && index % everyValue === 0 && (

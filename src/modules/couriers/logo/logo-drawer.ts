@@ -3,7 +3,9 @@ import {
   WorkerTaskError,
   type WorkerPool,
 } from '../../../platform/concurrency/worker-pool.js';
-import { makeOwnLimits } from '../../../platform/limits/shared/shared-limits.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import type { RateLimit } from '../../../platform/limits/headers/rate-limits.js';
+import { makeOwnLimits, type RateLimiter } from '../../../platform/limits/shared/shared-limits.js';
 import { PictureError, type Raster } from './picture-error.js';
 import { readSource, type Picture, type Source } from './picture.js';
 import type { Drawing } from './raster-worker.js';
@@ -14,9 +16,14 @@ export type DrawnLogo = Picture & { raster: Buffer };
 /**
  * Sanitises and draws a logo once; documents later use the PNG.
  * @param owner limits each courier to one logo at a time. Tenants take turns
- * @throws PictureError, also after the time limit; ApiError overloaded if too many requests wait
+ * @param options isUploaded: the hour of the courier limits it. A stored logo is drawn once, whatever else was drawn
+ * @throws PictureError, also after the time limit; ApiError overloaded if too many requests wait, quota_exceeded
  */
-export type LogoDrawer = (owner: LogoOwner, bytes: Buffer) => Promise<DrawnLogo>;
+export type LogoDrawer = (
+  owner: LogoOwner,
+  bytes: Buffer,
+  options?: { isUploaded: boolean },
+) => Promise<DrawnLogo>;
 
 export type LogoOwner = { tenantId: string; courierId: string };
 
@@ -29,7 +36,21 @@ const DRAWING_MS = 5_000;
 /** One per courier at a time and two per tenant, so that slow logos of one do not block the others. */
 const QUEUE = { concurrency: 3, perTenant: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
-export function makeLogoDrawer(drawingMs = DRAWING_MS, limits = makeOwnLimits()): LogoDrawer {
+/** A picture that is refused leaves nothing behind, so what it costs is limited, not how many there are. */
+const DRAWING: RateLimit = {
+  policy: 'logo-drawing',
+  quota: 300_000,
+  windowSeconds: 60 * 60,
+  unit: 'milliseconds',
+};
+
+/** How long a drawing may take, and all of a courier within an hour, in milliseconds. */
+export type DrawingTimes = { taskMs?: number; hourMs?: number };
+
+export function makeLogoDrawer(
+  { taskMs = DRAWING_MS, hourMs = DRAWING.quota }: DrawingTimes = {},
+  limits = makeOwnLimits(),
+): LogoDrawer {
   const threads = { maxThreads: QUEUE.concurrency, maxHeapMb: MAX_HEAP_MB };
   const sanitizers: Sanitizers = makeWorkerPool('modules/couriers/logo/svg-worker.js', {
     ...threads,
@@ -37,19 +58,37 @@ export function makeLogoDrawer(drawingMs = DRAWING_MS, limits = makeOwnLimits())
   });
   const renderers: Renderers = makeWorkerPool('modules/couriers/logo/raster-worker.js', {
     ...threads,
-    timeoutMs: drawingMs,
+    timeoutMs: taskMs,
   });
   const limiter = limits.keyedLimiter('logos', QUEUE);
+  const hour = { ...DRAWING, quota: hourMs };
+  const spent = limits.rateLimiter(hour);
 
-  return async ({ tenantId, courierId }, bytes) => {
+  return async ({ tenantId, courierId }, bytes, { isUploaded } = { isUploaded: false }) => {
     const source = readSource(bytes);
+    const key = `${tenantId} ${courierId}`;
     const drawSource = async () => {
-      const picture = await clean(source, sanitizers);
-      const raster = await draw(picture, source, renderers);
-      return { ...picture, raster };
+      if (isUploaded) await assertTimeLeft(spent, hour, key);
+      const startMs = performance.now();
+      try {
+        const picture = await clean(source, sanitizers);
+        const raster = await draw(picture, source, renderers);
+        return { ...picture, raster };
+      } finally {
+        await spent.penalty(key, Math.ceil(performance.now() - startMs));
+      }
     };
     return limiter.run(courierId, drawSource, { tenant: tenantId });
   };
+}
+
+/** @throws ApiError quota_exceeded */
+async function assertTimeLeft(spent: RateLimiter, limit: RateLimit, key: string): Promise<void> {
+  const counted = await spent.get(key);
+  if (!counted || counted.consumedPoints < limit.quota) return;
+  const retryAfterSeconds = Math.max(1, Math.ceil(counted.msBeforeNext / 1_000));
+  const args = { limit: limit.quota / 1_000 };
+  throw new ApiError('quota_exceeded', { variant: 'logo_drawing', args, retryAfterSeconds, limit });
 }
 
 type Sanitizers = WorkerPool<string, string | undefined>;

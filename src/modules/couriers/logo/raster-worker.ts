@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import { projectRoot } from '../../../config/project-root.js';
 import { makeWorkerTask } from '../../../platform/concurrency/worker-task.js';
+import { limitMemory } from './memory-limit.js';
 
-// The worker thread of logo-drawer.ts that draws logos. The heap limit does not cover WebAssembly's memory;
-// the number of pixels and the time limit bound the work instead.
+// The worker thread of logo-drawer.ts that draws logos. The heap limit does not cover WebAssembly's memory, which has a limit of its
+// own.
 
 /** An SVG, or a raster picture embedded in one. A raster picture is never enlarged. */
 export type Drawing = { svg: string; largest?: { width: number; height: number } };
@@ -26,7 +27,11 @@ const FONTS = {
   monospaceFamily: FAMILY,
 };
 
-await initWasm(readFileSync(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm')));
+/** A JPG of 16 million pixels takes 140. The parts of an SVG, such as embedded pictures and masks, can take gigabytes. */
+const MAX_MEMORY_MIB = 176;
+
+const WASM = createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm');
+await initWasm(limitMemory(readFileSync(WASM), MAX_MEMORY_MIB));
 
 // The first drawing compiles the WebAssembly module, so it is done before the thread runs a task.
 draw({ svg: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9">a</text></svg>' });

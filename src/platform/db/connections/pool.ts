@@ -113,13 +113,14 @@ function readInParts({ connection: { stream } }: pg.PoolClient): void {
 
 /**
  * Returns the settings of a new session. Poolers reject them, so behind a pooler each scoped transaction sets them itself
- * (db/transactions/admission.ts). The time zone is UTC because Prisma's adapter (7.10) ignores the offset of a timestamptz.
+ * (db/transactions/admission.ts). The time zone is UTC because Prisma's adapter (7.10) ignores the offset of a timestamptz. With JIT, a
+ * server that has it compiled short statements for half a second, because a plan for unknown values expects many rows.
  */
 function sessionSettings({ assumeRole, isBehindPooler, statementTimeoutMs }: PoolOptions): pg.PoolConfig {
   if (isBehindPooler && assumeRole) throw new Error('Behind a pooler a connection cannot assume a role.');
   if (isBehindPooler) return {};
   return {
     statement_timeout: statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
-    options: `-c timezone=UTC${assumeRole ? ` -c role=${assumeRole}` : ''}`,
+    options: `-c timezone=UTC -c jit=off${assumeRole ? ` -c role=${assumeRole}` : ''}`,
   };
 }

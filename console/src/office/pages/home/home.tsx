@@ -97,6 +97,7 @@ const LINKS: Record<string, string> = {
   failing_webhooks: officeLink('webhooks'),
   draft_bills: officeLink('bills', { status: 'draft' }),
   unpaid_bills: officeLink('bills', { status: 'published' }),
+  overdue_bills: officeLink('bills', { overdue: 'true' }),
 };
 
 /** What waits for somebody. Kinds without records are left out. */
