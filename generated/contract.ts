@@ -2326,8 +2326,9 @@ export interface paths {
          *     most 256 KiB without a DOCTYPE, with at most 5,000 elements. Shapes, text, gradients, clips, masks and small
          *     pictures are kept. Everything else is removed: scripts, event handlers, embedded pages, references to other
          *     files, filters, patterns, markers, animations and `use`. We render the logo once at upload, as it will appear
-         *     on your bills. A logo that takes seconds to render, or that shows nothing, is rejected. The new logo replaces
-         *     the old one. The old logo's URL then returns 404.
+         *     on your bills. A logo that takes seconds or much memory to render, or that shows nothing, is rejected. Rendering
+         *     the logos of a courier may take 300 seconds per hour, those of refused ones included. Above that the response is
+         *     429 `quota_exceeded`. The new logo replaces the old one. The old logo's URL then returns 404.
          *
          *     ```php
          *     // no Content-Type: curl makes it, with the boundary
@@ -2515,7 +2516,7 @@ export interface paths {
          * @description For couriers, who upload their own logo, and for administrators and managers, who name the courier with
          *     `courier_id`. The file follows the same rules as in `CourierSettingsAPI.php`: JPG, PNG or SVG, at most 2 MiB, an
          *     SVG at most 256 KiB. We detect the type from the content, remove metadata and everything from an SVG that could
-         *     run or load something, and render the logo once. The new logo replaces the old one, whose URL then returns 404. Drawing
+         *     run or load something, and render the logo once. The new logo replaces the old one, whose URL then returns 404. Rendering
          *     the logos of a courier may take 300 seconds per hour, those of refused ones included; an ordinary one takes less
          *     than one. Above that the response is 429 `quota_exceeded`.
          *
@@ -3067,7 +3068,7 @@ export interface paths {
          *
          *     | Figure | What is counted | When |
          *     |---|---|---|
-         *     | `shipped` | packages that left with a manifest | the manifest was shipped |
+         *     | `shipped` | packages that left with a manifest, also those that were on hold or in transit already | the manifest was shipped |
          *     | `announced` | pre-alerts | created |
          *     | `unknown` | packages without a customer now | received |
          *     | `received` of a user | packages | the receipt was stored |

@@ -1433,7 +1433,7 @@ export const fieldCatalogue = {
   },
   "logo_too_complex": {
     "code": "content",
-    "message": "The logo takes too long to draw. Simplify it."
+    "message": "The logo takes too long or too much memory to draw. Simplify it."
   }
 } as const;
 

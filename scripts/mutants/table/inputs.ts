@@ -179,9 +179,9 @@ export const INPUTS: readonly SourceMutant[] = [
   },
   {
     name: 'logos: the memory of a drawing has a limit',
-    file: 'src/modules/couriers/logo/raster-worker.ts',
-    find: 'limitMemory(readFileSync(WASM), MAX_MEMORY_MIB)',
-    replace: 'readFileSync(WASM)',
+    file: 'src/modules/couriers/logo/renderer.ts',
+    find: 'limitMemory(readFileSync(wasm), maxMemoryMib)',
+    replace: 'readFileSync(wasm)',
     tests: [
       {
         file: 'test/modules/couriers/logos/logo-limits.test.ts',

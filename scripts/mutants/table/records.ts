@@ -504,10 +504,10 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
-    name: 'work: a release after a hold is no shipment',
+    name: 'work: only the shipment of a manifest counts',
     file: 'src/modules/packages/statistics/work-queries.ts',
-    find: "e.source = 'manifest' and e.status = 'shipped'",
-    replace: "e.status = 'shipped'",
+    find: " and g.after ->> 'status' = 'shipped'",
+    replace: '',
     tests: [
       {
         file: 'test/modules/packages/statistics/work-statistics.test.ts',

@@ -1,5 +1,4 @@
 import { allOf, fromDay, ownRows, tenantRows, untilDay } from '../../platform/db/filters.js';
-import type { Courier } from '../../platform/db/models/types.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import type { MonthPeriod } from '../../platform/values/time.js';
@@ -20,10 +19,6 @@ export type PricedRow = Sums & {
   proposed: PricedTier[];
   gaps: PricedGap[];
 };
-
-/** No row if the courier does not exist. */
-export const findCourier = (ctx: UserScope, { courierId }: Proposal): Sql<Pick<Courier, 'id'>> =>
-  sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 
 /**
  * Prices the packages of a month by the tiers that apply now and by proposed ones, with the bands of bills. Lists are JSON, because one

@@ -2,14 +2,9 @@ import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../platform/contract/types.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { periodOfMonth } from '../../platform/values/time.js';
+import { courierExists } from '../couriers/public.js';
 import { readTable } from '../rates/public.js';
-import {
-  findCourier,
-  priceByBoth,
-  type PricedGap,
-  type PricedRow,
-  type PricedTier,
-} from './preview-rates-queries.js';
+import { priceByBoth, type PricedGap, type PricedRow, type PricedTier } from './preview-rates-queries.js';
 
 type RatePreview = DataOf<'previewRates'>;
 
@@ -22,7 +17,7 @@ export async function previewRates(
   { courier_id: courierId = null, month, rates }: BodyOf<'previewRates'>,
 ): Promise<RatePreview> {
   const proposal = { courierId, tiers: readTable(rates), month: periodOfMonth(month) };
-  const [[courier], [row]] = await ctx.read([findCourier(ctx, proposal), priceByBoth(ctx, proposal)], {
+  const [[courier], [row]] = await ctx.read([courierExists(ctx, courierId), priceByBoth(ctx, proposal)], {
     from: 'replica',
   });
   if (courierId !== null && !courier) throw new ApiError('courier_not_found');

@@ -19,6 +19,8 @@ export type WorkerPoolOptions = {
   timeoutMs: number;
   /** How long a thread waits for another task before it ends. */
   idleMs?: number;
+  /** How long a task waits for a thread. */
+  startingMs?: number;
   /**
    * Runs the threads at a low priority, so that they do not delay the thread that serves requests. Only for a generous
    * `timeoutMs`: on a busy machine the tasks take several times as long.
@@ -56,7 +58,14 @@ export class WorkerTaskError extends Error {
  */
 export function makeWorkerPool<Message, Result>(
   file: string,
-  { maxThreads, maxHeapMb, timeoutMs, idleMs = IDLE_MS, isBackground = false }: WorkerPoolOptions,
+  {
+    maxThreads,
+    maxHeapMb,
+    timeoutMs,
+    idleMs = IDLE_MS,
+    startingMs = STARTING_MS,
+    isBackground = false,
+  }: WorkerPoolOptions,
 ): WorkerPool<Message, Result> {
   const pool = new Piscina<WorkerTask<Message>, Result>({
     filename: join(projectRoot, 'dist', 'src', file),
@@ -81,8 +90,7 @@ export function makeWorkerPool<Message, Result>(
   return {
     async run(message, ended) {
       const id = (lastId += 1);
-      const tooLate = new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-      const limit = makeTimeLimit(timeoutMs, tooLate, () => unstarted.delete(id));
+      const limit = makeTimeLimit({ startingMs, timeoutMs }, () => unstarted.delete(id));
       unstarted.set(id, limit);
       const onEnded = () => limit.fail(ended?.reason);
       if (ended?.aborted) onEnded();
@@ -111,10 +119,15 @@ function toTaskError(cause: unknown): WorkerTaskError {
 }
 
 /** Limits the time until a task starts, and then the time of the task itself. */
-function makeTimeLimit(timeoutMs: number, tooLateError: Error, onStart: () => void) {
+function makeTimeLimit(
+  { startingMs, timeoutMs }: { startingMs: number; timeoutMs: number },
+  onStart: () => void,
+) {
   const aborting = new AbortController();
   const fail = (reason: unknown) => aborting.abort(reason);
-  let timer = setTimeout(fail, STARTING_MS, tooLateError);
+  let timer = setTimeout(() => {
+    fail(new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
+  }, startingMs);
   const end = () => {
     clearTimeout(timer);
     onStart();

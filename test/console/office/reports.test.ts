@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
-import { faultOf, lastDays, receivedPer } from '../../../console/src/office/pages/reports/periods.js';
+import { faultOf, receivedPer } from '../../../console/src/office/pages/reports/periods.js';
+import { lastDays } from '../../../console/src/ui/data/utc-days.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { findingsOf, logIn } from '../../support/console/browser.js';
 import { consoleSuite } from '../../support/console/suite.js';

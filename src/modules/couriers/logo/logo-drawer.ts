@@ -5,10 +5,11 @@ import {
 } from '../../../platform/concurrency/worker-pool.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { RateLimit } from '../../../platform/limits/headers/rate-limits.js';
+import { usageOf } from '../../../platform/limits/network-budget.js';
 import { makeOwnLimits, type RateLimiter } from '../../../platform/limits/shared/shared-limits.js';
 import { PictureError, type Raster } from './picture-error.js';
 import { readSource, type Picture, type Source } from './picture.js';
-import type { Drawing } from './raster-worker.js';
+import type { Drawing } from './renderer.js';
 
 /** A logo as served, and as printed: a PNG of at most 750 x 270 pixels. */
 export type DrawnLogo = Picture & { raster: Buffer };
@@ -22,7 +23,7 @@ export type DrawnLogo = Picture & { raster: Buffer };
 export type LogoDrawer = (
   owner: LogoOwner,
   bytes: Buffer,
-  options?: { isUploaded: boolean },
+  options?: { isUploaded?: boolean },
 ) => Promise<DrawnLogo>;
 
 export type LogoOwner = { tenantId: string; courierId: string };
@@ -33,8 +34,11 @@ const CLEANING_MS = 10_000;
 // An ordinary logo takes 50 ms, a picture of 16 million pixels a second. Both take several times as long on a
 // busy machine.
 const DRAWING_MS = 5_000;
-/** One per courier at a time and two per tenant, so that slow logos of one do not block the others. */
-const QUEUE = { concurrency: 3, perTenant: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
+/**
+ * One per tenant at a time, and two together: each can take 260 MB, in a server that may have 1 GiB (deploy/helm). Couriers take turns, so
+ * that slow logos of one do not block the others for long.
+ */
+const QUEUE = { concurrency: 2, perTenant: 1, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
 /** A picture that is refused leaves nothing behind, so what it costs is limited, not how many there are. */
 const DRAWING: RateLimit = {
@@ -56,15 +60,16 @@ export function makeLogoDrawer(
     ...threads,
     timeoutMs: CLEANING_MS,
   });
-  const renderers: Renderers = makeWorkerPool('modules/couriers/logo/raster-worker.js', {
-    ...threads,
-    timeoutMs: taskMs,
-  });
+  const drawing = { ...threads, timeoutMs: taskMs };
+  const renderers: Renderers = {
+    raster: makeWorkerPool('modules/couriers/logo/raster-worker.js', drawing),
+    vector: makeWorkerPool('modules/couriers/logo/vector-worker.js', drawing),
+  };
   const limiter = limits.keyedLimiter('logos', QUEUE);
   const hour = { ...DRAWING, quota: hourMs };
   const spent = limits.rateLimiter(hour);
 
-  return async ({ tenantId, courierId }, bytes, { isUploaded } = { isUploaded: false }) => {
+  return async ({ tenantId, courierId }, bytes, { isUploaded = false } = {}) => {
     const source = readSource(bytes);
     const key = `${tenantId} ${courierId}`;
     const drawSource = async () => {
@@ -86,13 +91,13 @@ export function makeLogoDrawer(
 async function assertTimeLeft(spent: RateLimiter, limit: RateLimit, key: string): Promise<void> {
   const counted = await spent.get(key);
   if (!counted || counted.consumedPoints < limit.quota) return;
-  const retryAfterSeconds = Math.max(1, Math.ceil(counted.msBeforeNext / 1_000));
   const args = { limit: limit.quota / 1_000 };
+  const retryAfterSeconds = usageOf(counted).resetSeconds;
   throw new ApiError('quota_exceeded', { variant: 'logo_drawing', args, retryAfterSeconds, limit });
 }
 
 type Sanitizers = WorkerPool<string, string | undefined>;
-type Renderers = WorkerPool<Drawing, Uint8Array | undefined>;
+type Renderers = Record<'raster' | 'vector', WorkerPool<Drawing, Uint8Array | undefined>>;
 
 async function clean(source: Source, sanitizers: Sanitizers): Promise<Picture> {
   if (source.mediaType !== 'image/svg+xml') return { mediaType: source.mediaType, content: source.content };
@@ -102,8 +107,10 @@ async function clean(source: Source, sanitizers: Sanitizers): Promise<Picture> {
 }
 
 async function draw({ content }: Picture, source: Source, renderers: Renderers): Promise<Buffer> {
-  const drawing = source.mediaType === 'image/svg+xml' ? { svg: content.toString() } : framed(source);
-  const png = await run(renderers, drawing);
+  const png =
+    source.mediaType === 'image/svg+xml'
+      ? await run(renderers.vector, { svg: content.toString() })
+      : await run(renderers.raster, framed(source));
   if (!png) throw new PictureError('logo_blank');
   return Buffer.from(png.buffer, png.byteOffset, png.byteLength);
 }

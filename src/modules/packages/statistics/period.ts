@@ -15,9 +15,11 @@ export function assertPeriod(from: string, to: string): void {
     throw invalidFieldError('to', 'too_long_after', { days: MAX_DAYS - 1, other: 'from' });
 }
 
-/** Returns the day so many days after another. */
+const FIRST_DAY_MS = parseDate('0001-01-01').getTime();
+
+/** Returns the day so many days after another. No day is before the year 1, because the contract's dates have none. */
 export const shift = (date: string, days: number): string =>
-  formatDate(new Date(parseDate(date).getTime() + days * DAY_MS));
+  formatDate(new Date(Math.max(FIRST_DAY_MS, parseDate(date).getTime() + days * DAY_MS)));
 
 /** Returns the days from one to another, both included. */
 export function daysOf(from: string, to: string): string[] {

@@ -2,6 +2,7 @@ import type { components } from '../../../../generated/contract.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
+import { sumOfCounts, sumOfWeights } from './amounts.js';
 import { assertPeriod, daysOf, shift } from './period.js';
 import {
   AGES,
@@ -85,8 +86,7 @@ const amountOf = ({ count, weightLb }: { count: number; weightLb: string }): Amo
   weight: Number(weightLb),
 });
 
-/** Adds weights in thousandths of a lb, because a sum of fractions is not exact. */
-function sumOf(amounts: readonly Amount[]): Amount {
-  const thousandths = amounts.reduce((sum, { weight }) => sum + Math.round(weight * 1000), 0);
-  return { count: amounts.reduce((sum, { count }) => sum + count, 0), weight: thousandths / 1000 };
-}
+const sumOf = (amounts: readonly Amount[]): Amount => ({
+  count: sumOfCounts(amounts.map(({ count }) => count)),
+  weight: sumOfWeights(amounts.map(({ weight }) => weight)),
+});

@@ -30,8 +30,19 @@ const inPeriod = (time: Sql, { from, to }: WorkPeriod): Sql =>
 const ofCourier = ({ courierId }: WorkPeriod, alias: string) =>
   courierId !== null && sql`${raw(alias)}.courier_id = ${courierId}::uuid`;
 
-/** An event of a package that was shipped with its manifest. Later events of the same status, such as a release, have another source. */
-const isShipment = sql`e.source = 'manifest' and e.status = 'shipped'`;
+/**
+ * The packages `p` that left with a manifest, and the entry `g` of its shipment. Not the events of the packages: one that was on hold, or in
+ * transit already, leaves with the manifest without an event.
+ */
+const shipments = (ctx: UserScope, period: WorkPeriod): Sql => sql`
+  audit_entries g join packages p on p.tenant_id = g.tenant_id and p.manifest_id = g.entity_id
+  where ${allOf(
+    tenantRows(ctx, 'g'),
+    tenantRows(ctx, 'p'),
+    sql`g.action = 'manifest.status_changed' and g.after ->> 'status' = 'shipped'`,
+    inPeriod(sql`g.at`, period),
+    ofCourier(period, 'p'),
+  )}`;
 
 /** Selects what was shipped, announced and received without a customer, per day and per courier. */
 export function amountsOfWork(ctx: UserScope, period: WorkPeriod): Sql<AmountRow> {
@@ -40,13 +51,8 @@ export function amountsOfWork(ctx: UserScope, period: WorkPeriod): Sql<AmountRow
     sql`coalesce(sum(${value}) filter (where kind = ${kind}), 0)`;
   return sql`
     with work as (
-      select 'shipped' as kind, ${day(sql`e.recorded_at`)} as day, p.courier_id, count(*)::int as count, sum(p.weight_lb) as weight_lb
-      from package_events e
-      -- Looks each package up. A join reads all packages of all years, because PostgreSQL assumes that they are needed.
-      cross join lateral (
-        select p.courier_id, p.weight_lb from packages p
-        where ${tenantRows(ctx, 'p')} and p.tenant_id = e.tenant_id and p.id = e.package_id offset 0) as p
-      where ${allOf(tenantRows(ctx, 'e'), inPeriod(sql`e.recorded_at`, period), isShipment, ofCourier(period, 'p'))}
+      select 'shipped' as kind, ${day(sql`g.at`)} as day, p.courier_id, count(*)::int as count, sum(p.weight_lb) as weight_lb
+      from ${shipments(ctx, period)}
       group by 2, 3
       union all
       select 'announced', ${day(sql`a.created_at`)}, a.courier_id, count(*)::int, 0
@@ -92,13 +98,12 @@ export function workOfPeople(ctx: UserScope, period: WorkPeriod): Sql<PersonRow>
     sql`exists (select from packages p where ${allOf(tenantRows(ctx, 'p'), condition, ofCourier(period, 'p'))})`;
   return sql`
     with work as (
-      select e.actor_user_id as user_id, (count(*) filter (where ${isReceipt}))::int as received,
-        (count(*) filter (where ${isReceipt}))::int as weighed, 0 as loaded, (count(*) filter (where ${isShipment}))::int as shipped
+      select e.actor_user_id as user_id, count(*)::int as received, count(*)::int as weighed, 0 as loaded, 0 as shipped
       from package_events e
       where ${allOf(
         tenantRows(ctx, 'e'),
         inPeriod(sql`e.recorded_at`, period),
-        sql`(${isReceipt} or ${isShipment})`,
+        isReceipt,
         ofPackage(sql`p.tenant_id = e.tenant_id and p.id = e.package_id`),
       )}
       group by 1
@@ -121,6 +126,10 @@ export function workOfPeople(ctx: UserScope, period: WorkPeriod): Sql<PersonRow>
         inPeriod(sql`s.arrived_at`, period),
         ofPackage(sql`p.tenant_id = s.tenant_id and p.tracking_key = s.parcel_key`),
       )}
+      group by 1
+      union all
+      select g.actor_id, 0, 0, 0, count(*)::int
+      from ${shipments(ctx, period)}
       group by 1
     ), sums as (
       select user_id, sum(received)::int as received, sum(weighed)::int as weighed, sum(loaded)::int as loaded,

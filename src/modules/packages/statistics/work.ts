@@ -1,6 +1,7 @@
 import type { components } from '../../../../generated/contract.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
+import { sumOfCounts, sumOfWeights } from './amounts.js';
 import { assertPeriod, daysOf } from './period.js';
 import { amountsOfWork, workOfPeople, type AmountRow, type PersonRow } from './work-queries.js';
 
@@ -48,15 +49,10 @@ const viewPerson = ({ id, fullName, ...row }: PersonRow): Work['people'][number]
   ...row,
 });
 
-/** Adds weights in thousandths of a lb, because a sum of fractions is not exact. */
-function sumOf(amounts: readonly Amount[]): Amount {
-  const sum = (key: keyof Amount, unit: number) =>
-    amounts.reduce((total, amount) => total + Math.round(amount[key] * unit), 0) / unit;
-  return {
-    shipped: sum('shipped', 1),
-    shipped_weight: sum('shipped_weight', 1000),
-    announced: sum('announced', 1),
-    unknown: sum('unknown', 1),
-    unknown_weight: sum('unknown_weight', 1000),
-  };
-}
+const sumOf = (amounts: readonly Amount[]): Amount => ({
+  shipped: sumOfCounts(amounts.map(({ shipped }) => shipped)),
+  shipped_weight: sumOfWeights(amounts.map(({ shipped_weight: weight }) => weight)),
+  announced: sumOfCounts(amounts.map(({ announced }) => announced)),
+  unknown: sumOfCounts(amounts.map(({ unknown }) => unknown)),
+  unknown_weight: sumOfWeights(amounts.map(({ unknown_weight: weight }) => weight)),
+});

@@ -18,7 +18,7 @@ function makeWork(fixture: Fixture) {
   const { addPackages } = makePackageList(fixture);
   const tenantId = DEMO.tenants.demo;
 
-  /** Plants an event of a package; by default a shipment by the warehouse user. */
+  /** Plants an event of a package, by the warehouse user. */
   const addEvent = (packageId: string | undefined, event: PlantedEvent) =>
     db.query(
       `insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id, occurred_at,
@@ -28,13 +28,32 @@ function makeWork(fixture: Fixture) {
       [
         packageId,
         randomUUID(),
-        event.status ?? 'shipped',
+        event.status ?? 'received',
         event.user ?? DEMO.users.warehouse,
         event.at,
-        event.source ?? 'manifest',
+        event.source ?? 'intake',
         event.weight ?? null,
       ],
     );
+
+  /** Plants a manifest with a package and the entry of its shipment, by default by the warehouse user. */
+  const addShipment = async (packageId: string | undefined, at: string, user = DEMO.users.warehouse) => {
+    const manifest = randomUUID();
+    await db.query(
+      `insert into manifests (tenant_id, id, manifest_number, status, warehouse_id)
+       select tenant_id, $2, $3, 'shipped', warehouse_id from packages where id = $1`,
+      [packageId, manifest, `MAN-20160301-${manifest.slice(0, 4).toUpperCase()}`],
+    );
+    await db.query('update packages set manifest_id = $2 where id = $1', [packageId, manifest]);
+    const steps = ['ready', 'shipped', 'completed'];
+    for (const [index, status] of steps.entries())
+      await db.query(
+        `insert into audit_entries (tenant_id, id, at, actor_kind, actor_id, action, entity, entity_id, before, after, request_id)
+         values ($1, new_id(), $2::timestamptz + ($3::int - 1) * interval '1 hour', 'user', $4, 'manifest.status_changed', 'manifest',
+           $5, '{}', jsonb_build_object('status', $6::text), 'work')`,
+        [tenantId, at, index, user, manifest, status],
+      );
+  };
 
   const addPrealert = (courierId: string, userCode: string, createdAt: string) => {
     const number = newNumber();
@@ -70,32 +89,38 @@ function makeWork(fixture: Fixture) {
         .ok()
     ).data;
 
-  return { addPackages, addEvent, addPrealert, addLoad, read };
+  return { addPackages, addEvent, addShipment, addPrealert, addLoad, read };
 }
 
 /** Plants the work of March 2016, and some beside it on each side. */
-async function plant({ addPackages, addEvent, addPrealert, addLoad }: ReturnType<typeof makeWork>) {
+async function plant({
+  addPackages,
+  addEvent,
+  addShipment,
+  addPrealert,
+  addLoad,
+}: ReturnType<typeof makeWork>) {
   const received_at = '2016-03-01T00:00:00Z';
-  const [iex, hrb, left] = await addPackages([
+  const [iex, hrb, early, late] = await addPackages([
     { ...ON_IEX, received_at, weight_lb: 1.1, status: 'shipped', tracking_number: 'WORK-IEX' },
     { ...ON_HRB, received_at, weight_lb: 2.2, status: 'shipped', tracking_number: 'WORK-HRB' },
     { ...ON_IEX, received_at, weight_lb: 4, status: 'shipped' },
+    { ...ON_IEX, received_at, weight_lb: 4, status: 'on_hold' },
     // Without a customer: on the first day, on the last one, of a courier, and beside the period.
     { courier_id: null, user_code: null, received_at: '2016-03-07T00:00:00Z', weight_lb: 0.1 },
     { courier_id: IEX, user_code: null, received_at: '2016-03-09T23:59:59.999Z', weight_lb: 0.2 },
     { courier_id: null, user_code: null, received_at: '2016-03-10T00:00:00Z', weight_lb: 100 },
   ]);
-  await addEvent(iex, { at: '2016-03-07T00:00:00Z' });
-  await addEvent(hrb, { at: '2016-03-09T23:59:59.999Z', user: DEMO.users.manager });
-  await addEvent(left, { at: '2016-03-06T23:59:59.999Z' });
-  await addEvent(left, { at: '2016-03-10T00:00:00Z' });
-  // A release after a hold repeats the status, and a completed manifest has another one.
-  await addEvent(left, { at: '2016-03-08T12:00:00Z', source: 'recorded' });
-  await addEvent(left, { at: '2016-03-08T12:00:00Z', status: 'delivered' });
+  // The other steps of each manifest are an hour earlier and later.
+  await addShipment(iex, '2016-03-07T00:00:00Z');
+  await addShipment(hrb, '2016-03-09T23:59:59.999Z', DEMO.users.manager);
+  await addShipment(early, '2016-03-06T23:59:59.999Z');
+  await addShipment(late, '2016-03-10T00:00:00Z');
   // Receipts; one with a weight says that another receipt changed it.
-  await addEvent(iex, { at: '2016-03-07T09:00:00Z', status: 'received', source: 'intake' });
-  await addEvent(hrb, { at: '2016-03-08T09:00:00Z', status: 'received', source: 'intake' });
-  await addEvent(hrb, { at: '2016-03-08T10:00:00Z', status: 'received', source: 'intake', weight: 3 });
+  await addEvent(iex, { at: '2016-03-07T09:00:00Z' });
+  await addEvent(hrb, { at: '2016-03-08T09:00:00Z' });
+  await addEvent(hrb, { at: '2016-03-08T10:00:00Z', weight: 3 });
+  await addEvent(hrb, { at: '2016-03-08T11:00:00Z', status: 'customs_hold', source: 'recorded' });
   for (const at of ['2016-03-07T10:00:00Z', '2016-03-08T10:00:00Z']) await addLoad('WORK-IEX', { at });
   await addLoad('WORK-HRB', { at: '2016-03-08T10:00:00Z' });
   await addLoad('WORK-HRB', { at: '2016-03-10T00:00:00Z', user: DEMO.users.manager });
@@ -198,10 +223,31 @@ describe('getWorkStatistics', () => {
     await api.as('manager').updatePackage({ package_id: first, weight: 3 }).ok();
     await api.as('manager').updatePackage({ package_id: first, description: 'Shoes' }).ok();
     await shipPackages(api, packages);
+    // A release repeats the status.
+    for (const status of ['on_hold', 'released'] as const)
+      await api.as('warehouse').recordPackageEvent({ package_id: first, status }).ok();
     expect(await grown('warehouse')).toEqual([2, 2, 0, 2]);
     expect(await grown('manager')).toEqual([0, 1, 0, 0]);
     const rows = await db.query("select 1 from audit_entries where action = 'package.updated'");
     expect(rows.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('a package that is on hold or in transit when its manifest is shipped has left with it', async () => {
+    const day = new Date().toISOString().slice(0, 10);
+    const shipped = async () =>
+      (await api.as('admin').getWorkStatistics({ from: day, to: day }).ok()).data.total.shipped;
+    const before = await shipped();
+    const staff = api.as('warehouse');
+    const receive = async () =>
+      (await staff.receivePackage({ tracking_number: newNumber(), weight: 2 }).created()).data.package_id;
+    const [held, moved] = [await receive(), await receive()];
+    const { manifest_id } = (await staff.createManifest({}).ok()).data;
+    await staff.manageManifest({ action: 'add_packages', manifest_id, package_ids: [held, moved] }).ok();
+    await staff.recordPackageEvent({ package_id: held, status: 'on_hold' }).ok();
+    await staff.recordPackageEvent({ package_id: moved, status: 'in_transit' }).ok();
+    for (const status of ['ready', 'shipped'] as const)
+      await staff.manageManifest({ action: 'update_meta', manifest_id, status }).ok();
+    expect(await shipped()).toBe(before + 2);
   });
 
   test('refuses a period that is missing, reversed or longer than 31 days, and who may not see people', async () => {

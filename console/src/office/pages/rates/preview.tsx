@@ -3,9 +3,10 @@ import type { RatePreview } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { loadRatesTexts } from '../../../texts/on-use/rates/rates.js';
 import { money, number, t } from '../../../texts/texts.js';
+import { Figure } from '../../../ui/data/figure.js';
 import { useAction } from '../../../ui/load.js';
 import { Choice, Problem, Table, type Column } from '../../../ui/parts.js';
-import { csvFile, saveFile } from '../../list/export.js';
+import { csvOf, saveFile, type FileColumn } from '../../list/export.js';
 import { monthBefore, monthChoices, monthName } from '../bills/run/months.js';
 import { readTiers, type TypedTier } from './tiers.js';
 
@@ -63,10 +64,12 @@ function Result({ of }: { of: RatePreview }) {
   return (
     <div class="stack">
       <dl class="figures">
-        <Figure title={t('common.packages')} value={number(of.packages)} note={monthName(of.month)} />
-        <Figure title={t('ratePreview.now')} value={`${money(of.current_amount)} USD`} />
-        <Figure title={t('ratePreview.then')} value={`${money(of.proposed_amount)} USD`} />
-        <Figure title={t('ratePreview.difference')} value={`${signed(of.difference)} USD`} />
+        <Figure title={t('common.packages')} note={monthName(of.month)}>
+          {number(of.packages)}
+        </Figure>
+        <Figure title={t('ratePreview.now')}>{`${money(of.current_amount)} USD`}</Figure>
+        <Figure title={t('ratePreview.then')}>{`${money(of.proposed_amount)} USD`}</Figure>
+        <Figure title={t('ratePreview.difference')}>{`${signed(of.difference)} USD`}</Figure>
       </dl>
       {of.gaps.map((gap) => (
         <p key={`${gap.above} ${gap.below}`} class="notice">
@@ -81,14 +84,6 @@ function Result({ of }: { of: RatePreview }) {
     </div>
   );
 }
-
-const Figure = ({ title, value, note }: { title: string; value: string; note?: string }) => (
-  <div class="figure">
-    <dt>{title}</dt>
-    <dd>{value}</dd>
-    {note && <dd class="figure-note">{note}</dd>}
-  </div>
-);
 
 function rangeOf({ above, below }: RatePreview['gaps'][number]): string {
   if (above === null) return t('ratePreview.any');
@@ -122,13 +117,13 @@ function rowsOf({ proposed, gaps }: RatePreview): Row[] {
 
 function Tiers({ of }: { of: RatePreview }) {
   const rows = rowsOf(of);
-  const amount = (title: string, of: (row: Row) => number): Column<Row> & { text: (row: Row) => number } => ({
+  const amount = (title: string, of: (row: Row) => number): Column<Row> & FileColumn<Row> => ({
     title,
     isNumber: true,
     cell: (row) => money(of(row)),
     text: of,
   });
-  const columns: (Column<Row> & { text: (row: Row) => string | number })[] = [
+  const columns: (Column<Row> & FileColumn<Row>)[] = [
     { title: t('rates.tiers'), cell: ({ name }) => name, text: ({ name }) => name },
     {
       title: t('rates.fee'),
@@ -147,14 +142,7 @@ function Tiers({ of }: { of: RatePreview }) {
     amount(t('ratePreview.nowUsd'), ({ current_amount }) => current_amount),
     amount(t('ratePreview.thenUsd'), ({ proposed_amount }) => proposed_amount),
   ];
-  const save = () =>
-    saveFile(
-      csvFile([
-        columns.map(({ title }) => title),
-        ...rows.map((row) => columns.map(({ text }) => text(row))),
-      ]),
-      `${t('ratePreview.file', { month: of.month })}.csv`,
-    );
+  const save = () => saveFile(csvOf(columns, rows), `${t('ratePreview.file', { month: of.month })}.csv`);
   return (
     <>
       <div class="heading">

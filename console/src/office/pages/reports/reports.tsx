@@ -5,7 +5,8 @@ import { useLoad } from '../../../ui/load.js';
 import { Choice, Content, Field, Heading, Problem } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
 import { courierOptions, useCouriers } from '../../list/courier-options.js';
-import { faultOf, lastDays, MOST_DAYS, type Unit } from './periods.js';
+import { lastDays } from '../../../ui/data/utc-days.js';
+import { faultOf, MOST_DAYS, type Unit } from './periods.js';
 import { Sections } from './sections.js';
 import { WorkSections, WORK_REPORTS, type WorkReport } from './work-sections.js';
 
@@ -126,12 +127,14 @@ function Form({ choices }: { choices: Choices }) {
         onValue={(value) => open({ ...choices, courier: value })}
         options={[['', t('common.all')], ...courierOptions(couriers.data)]}
       />
-      <Choice
-        label={t('reports.by')}
-        value={unit}
-        onValue={(value) => open({ ...choices, unit: value === 'week' ? 'week' : 'day' })}
-        options={(['day', 'week'] as const).map((each) => [each, t(`reportUnit.${each}`)])}
-      />
+      {report !== 'people' && (
+        <Choice
+          label={t('reports.by')}
+          value={unit}
+          onValue={(value) => open({ ...choices, unit: value === 'week' ? 'week' : 'day' })}
+          options={(['day', 'week'] as const).map((each) => [each, t(`reportUnit.${each}`)])}
+        />
+      )}
     </div>
   );
 }

@@ -1,12 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { number, pounds, t } from '../../../texts/texts.js';
 import { Table, type Column } from '../../../ui/parts.js';
-import { csvFile, saveFile } from '../../list/export.js';
+import { csvOf, saveFile, type FileColumn } from '../../list/export.js';
 
-export type ReportColumn<Row> = Column<Row> & {
-  /** The value in the file. */
-  text: (row: Row) => string | number;
-};
+/** A column of a table that is also a file. */
+export type ReportColumn<Row> = Column<Row> & FileColumn<Row>;
 
 type SectionProps<Row> = {
   title: string;
@@ -22,14 +20,7 @@ type SectionProps<Row> = {
 
 /** A report: its chart, its figures as a table, and the same figures as a file. */
 export function Section<Row>({ title, file, rows, keyOf, columns, none, children }: SectionProps<Row>) {
-  const save = () =>
-    saveFile(
-      csvFile([
-        columns.map((column) => column.title),
-        ...rows.map((row) => columns.map(({ text }) => text(row))),
-      ]),
-      `${file}.csv`,
-    );
+  const save = () => saveFile(csvOf(columns, rows), `${file}.csv`);
   return (
     <section class="card stack">
       <div class="heading">
@@ -65,14 +56,3 @@ export const weightColumn = <Row extends { weight: number }>(): ReportColumn<Row
   cell: ({ weight }) => pounds(weight),
   text: ({ weight }) => weight,
 });
-
-type FigureProps = { title: string; value: string; note?: string };
-
-/** A total, with the figure to compare it with. */
-export const Figure = ({ title, value, note }: FigureProps) => (
-  <div class="figure">
-    <dt>{title}</dt>
-    <dd>{value}</dd>
-    {note !== undefined && <dd class="figure-note">{note}</dd>}
-  </div>
-);

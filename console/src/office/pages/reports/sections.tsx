@@ -3,7 +3,8 @@ import { date, number, pounds, t, textOf } from '../../../texts/texts.js';
 import { BarChart, type Bar } from '../../../ui/data/bar-chart.js';
 import { officeLink } from '../../../ui/router.js';
 import { receivedPer, type Received, type Unit } from './periods.js';
-import { countColumn, Figure, Section, weightColumn } from './section.js';
+import { countColumn, Section, weightColumn } from './section.js';
+import { Figure } from '../../../ui/data/figure.js';
 
 /** The share by which a figure has changed, such as +12 %. Nothing if there was none before. */
 const changeOf = (count: number, before: number): string =>
@@ -20,17 +21,13 @@ export function Sections({ of, unit, courier }: Props) {
   return (
     <div class="stack home" data-testid="reports">
       <dl class="figures">
-        <Figure
-          title={t('reports.received')}
-          value={number(total.count)}
-          note={beforeNote(number(total_before.count))}
-        />
-        <Figure
-          title={t('common.weight')}
-          value={pounds(total.weight)}
-          note={beforeNote(pounds(total_before.weight))}
-        />
-        <Figure title={t('reports.change')} value={changeOf(total.count, total_before.count) || '–'} />
+        <Figure title={t('reports.received')} note={beforeNote(number(total_before.count))}>
+          {number(total.count)}
+        </Figure>
+        <Figure title={t('common.weight')} note={beforeNote(pounds(total_before.weight))}>
+          {pounds(total.weight)}
+        </Figure>
+        <Figure title={t('reports.change')}>{changeOf(total.count, total_before.count) || '–'}</Figure>
       </dl>
       <Times
         rows={receivedPer(unit, of.days)}

@@ -2,7 +2,8 @@ import type { WorkStatistics } from '../../../../../sdk/typescript/src/index.js'
 import { date, number, pounds, t, textOf } from '../../../texts/texts.js';
 import { BarChart, type Bar } from '../../../ui/data/bar-chart.js';
 import { receivedPer, type Unit } from './periods.js';
-import { countColumn, Figure, Section, weightColumn, type ReportColumn } from './section.js';
+import { countColumn, Section, weightColumn, type ReportColumn } from './section.js';
+import { Figure } from '../../../ui/data/figure.js';
 
 /** The reports of what was done, by what they count. */
 export const WORK_REPORTS = ['shipped', 'announced', 'unknown', 'people'] as const;
@@ -32,8 +33,8 @@ function Amounts({ of, unit, counted }: Props & { counted: Counted }) {
   return (
     <>
       <dl class="figures">
-        <Figure title={t(`report.${counted}`)} value={number(total.count)} />
-        {counted !== 'announced' && <Figure title={t('common.weight')} value={pounds(total.weight)} />}
+        <Figure title={t(`report.${counted}`)}>{number(total.count)}</Figure>
+        {counted !== 'announced' && <Figure title={t('common.weight')}>{pounds(total.weight)}</Figure>}
       </dl>
       <Times of={of} unit={unit} counted={counted} />
       <Couriers of={of} counted={counted} />
@@ -110,15 +111,20 @@ function Couriers({ of, counted }: { of: WorkStatistics; counted: Counted }) {
 
 /** More bars than this cannot be read. The table has all people. */
 const MOST_BARS = 12;
-const LABEL_LETTERS = 8;
+/** Letters that fit under all bars together. */
+const LETTERS = 96;
+
+/** Returns a name as it fits under one of so many bars. */
+function shorten(name: string, bars: number): string {
+  const most = Math.floor(LETTERS / Math.min(Math.max(bars, 1), MOST_BARS));
+  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+}
 
 const FIGURES = ['received', 'weighed', 'loaded', 'shipped'] as const;
 
 function People({ of }: { of: WorkStatistics }) {
   const title = t('reports.people');
   type Row = WorkStatistics['people'][number];
-  const shorten = (name: string) =>
-    name.length > LABEL_LETTERS ? `${name.slice(0, LABEL_LETTERS - 1)}…` : name;
   return (
     <>
       <Section
@@ -161,7 +167,7 @@ function People({ of }: { of: WorkStatistics }) {
               title={t(`reportWork.${figure}`)}
               bars={rows
                 .slice(0, MOST_BARS)
-                .map(({ username, count }) => ({ label: shorten(username), value: count }))}
+                .map(({ username, count }) => ({ label: shorten(username, rows.length), value: count }))}
             />
           </Section>
         );
