@@ -1313,7 +1313,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create pre-alerts from a CSV file
+         * Create pre-alerts from a CSV file or a workbook
          * @description For couriers, and for staff, who name the courier. Announces the parcels of a spreadsheet. A system that has the
          *     courier's API key sends lines to `POST /api/Prealert.php` instead. The rules of each row are those of that
          *     operation: the user code must be that of an active customer, and each courier can announce a tracking number
@@ -1348,6 +1348,14 @@ export interface paths {
          *       before you enter tracking numbers. Numbers of more than 15 digits that end with zeros get a warning.
          *     - A file of which no row can be read is rejected, except a header alone.
          *
+         *     **Workbooks.** A workbook (.xlsx) is accepted, too, whatever its name and media type are. The first visible sheet with content is read,
+         *     and `file.sheet` names it; other visible sheets with content get the warning `sheets_skipped`. Its cells become the texts of its CSV file:
+         *     numbers as their format shows them, also with leading zeros, formulas by their stored result, `TRUE` and `FALSE`, and errors such as
+         *     `#N/A`. Dates are ISO 8601 (`2026-11-29`). Numbers without a format have all their digits. A number with more than 15 digits has lost
+         *     some, and a date is never a code: in the column of a code or a number, both are rejected. Files of the old kind (.xls), .ods, and
+         *     workbooks with a password or damage are rejected; `message` says how to save them instead. The parts of a workbook may have 100 MiB,
+         *     and the sheet 1,000,000 cells and 10 MiB of text.
+         *
          *     **All or nothing.** Nothing is stored if any row is invalid: its tracking number or user code is blank, its user
          *     code is unknown, a cell is too long, damaged, or contains a control character, or its quotes do not match. The response is 400, and `errors` lists these cells. `row` is counted as in a spreadsheet, so the first
          *     row is row 1. `field` is the column. At most 1,000 cells are listed. `message` contains the total number. Use
@@ -1379,7 +1387,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create and update customers from a CSV file
+         * Create and update customers from a CSV file or a workbook
          * @description For `admin`, `manager` and couriers. Imports a list of customers of one courier. If the user code exists, the
          *     customer gets the names and the branch of its row. Every other row creates an active customer. Customers are
          *     never deleted or deactivated. An existing customer keeps its e-mail address and its `is_active`. Sending the
@@ -1421,6 +1429,14 @@ export interface paths {
          *     A file is rejected if no row of it can be read, except a header with these names alone. What a spreadsheet leaves
          *     of a long number or a code is rejected too: `1.23457E+11`, `#####`, `="00123"`, `3-Jan`, and the first three also among
          *     words (`UPS 9.4E+21`). Format the column as text before you enter such codes.
+         *
+         *     **Workbooks.** A workbook (.xlsx) is accepted, too, whatever its name and media type are. The first visible sheet with content is read,
+         *     and `file.sheet` names it; other visible sheets with content get the warning `sheets_skipped`. Its cells become the texts of its CSV file:
+         *     numbers as their format shows them, also with leading zeros, formulas by their stored result, `TRUE` and `FALSE`, and errors such as
+         *     `#N/A`. Dates are ISO 8601 (`2026-11-29`). Numbers without a format have all their digits. A number with more than 15 digits has lost
+         *     some, and a date is never a code: in the column of a code or a number, both are rejected. Files of the old kind (.xls), .ods, and
+         *     workbooks with a password or damage are rejected; `message` says how to save them instead. The parts of a workbook may have 100 MiB,
+         *     and the sheet 1,000,000 cells and 10 MiB of text.
          *
          *     **All or nothing.** Nothing is stored if any row that is not skipped is invalid: its user code or a
          *     name is blank, a cell is longer than 100 characters, damaged, or contains a control character such as a line break,
@@ -5709,7 +5725,7 @@ export interface components {
         PrealertUpload: {
             /**
              * Format: binary
-             * @description The CSV file, at most 10 MiB and 10,000 rows below the first.
+             * @description The CSV file or workbook (.xlsx), at most 10 MiB and 10,000 rows below the first.
              */
             file: string;
             /** @description UUID of the courier that announces the parcels. Required for staff. Ignored for a courier, who always announces its own parcels. */
@@ -5735,15 +5751,22 @@ export interface components {
         /** @description How the file was read. A dry run shows it before anything is stored. */
         UploadedFileReading: {
             /**
-             * @description The encoding. `Windows-1252` is a guess, and has a warning.
+             * @description Whether the file is a CSV file or a workbook.
              * @enum {string}
              */
-            encoding: "UTF-8" | "UTF-16LE" | "UTF-16BE" | "Windows-1252";
+            format: "csv" | "xlsx";
+            /** @description The name of the sheet that was read, the first visible one with content. Only for a workbook. */
+            sheet?: string;
             /**
-             * @description The character between cells.
+             * @description The encoding. `Windows-1252` is a guess, and has a warning. Only for a CSV file.
              * @enum {string}
              */
-            separator: "comma" | "semicolon" | "tab" | "pipe";
+            encoding?: "UTF-8" | "UTF-16LE" | "UTF-16BE" | "Windows-1252";
+            /**
+             * @description The character between cells. Only for a CSV file.
+             * @enum {string}
+             */
+            separator?: "comma" | "semicolon" | "tab" | "pipe";
             /** @description The row that was read as the header. The first row of the file is 1. */
             header_row: number;
             /** @description The columns that were read. Others were ignored. */
@@ -5751,10 +5774,10 @@ export interface components {
         };
         UploadWarning: {
             /**
-             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `rows_skipped`: rows have content, but too few cells, and were not read. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one. `unlikely_number`: tracking numbers have no digit, such as `N/A`, are the customer's code, are lists of several numbers, have words beside digits in which no number is certain, may lack zeros in front, or are a part of the cell's text, whose rest was not used.
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header does not name the columns that `message` lists, and they were read by their position. `rows_skipped`: rows have content, but too few cells, and were not read. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them. `like_date`: codes or tracking numbers look like dates that a spreadsheet makes of codes, such as `Jan-03`. `like_tracking_number`: user codes of customers have the form of a carrier's tracking number. `leading_zeros`: user codes of new customers equal the code of an existing customer but for leading zeros, which spreadsheets remove. `message` has the first one. `unlikely_number`: tracking numbers have no digit, such as `N/A`, are the customer's code, are lists of several numbers, have words beside digits in which no number is certain, may lack zeros in front, or are a part of the cell's text, whose rest was not used. `sheets_skipped`: other visible sheets of the workbook have content, and were not read. `message` names them.
              * @enum {string}
              */
-            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "rows_skipped" | "number_rounded" | "like_date" | "like_tracking_number" | "leading_zeros" | "unlikely_number";
+            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "rows_skipped" | "number_rounded" | "like_date" | "like_tracking_number" | "leading_zeros" | "unlikely_number" | "sheets_skipped";
             /** @description Text for people. */
             message: string;
             /** @description The rows that it is about, at most the first 100. */
@@ -5785,7 +5808,7 @@ export interface components {
         CustomerUpload: {
             /**
              * Format: binary
-             * @description The CSV file, at most 10 MiB and 100,000 rows below the header.
+             * @description The CSV file or workbook (.xlsx), at most 10 MiB and 100,000 rows below the header.
              */
             file: string;
             /** @description UUID of the courier whose customers these are. Required for `admin` and `manager`. Ignored for a courier, who always uploads its own customers. */

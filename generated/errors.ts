@@ -1341,7 +1341,31 @@ export const fieldCatalogue = {
   },
   "not_csv": {
     "code": "format",
-    "message": "{field} must be a CSV file, not a workbook, an archive, an image or JSON."
+    "message": "{field} must be a CSV file or a workbook (.xlsx), not another archive, an image or JSON."
+  },
+  "workbook_missing": {
+    "code": "format",
+    "message": "{field} is an archive without a workbook that can be read, such as .ods, .numbers or .xlsb. Save it as .xlsx (Excel workbook) or as CSV UTF-8."
+  },
+  "workbook_locked": {
+    "code": "format",
+    "message": "{field} is a workbook of the old kind (.xls) or has a password. Save it as .xlsx (Excel workbook) without a password, or as CSV UTF-8."
+  },
+  "workbook_damaged": {
+    "code": "format",
+    "message": "{field} is a workbook that is damaged or incomplete. Open it in a spreadsheet program, save it as .xlsx again or as CSV UTF-8, and send that file."
+  },
+  "workbook_empty": {
+    "code": "format",
+    "message": "{field} is a workbook without a visible sheet that has content. Show or fill the sheet."
+  },
+  "workbook_large": {
+    "code": "maxLength",
+    "message": "{field} is a workbook with more than {limit}. Save the sheet alone as CSV UTF-8, or split it."
+  },
+  "workbook_complex": {
+    "code": "maxLength",
+    "message": "{field} is a workbook that takes too much time or memory to read. Save the sheet alone as CSV UTF-8."
   },
   "utf16_unmarked": {
     "code": "encoding",
@@ -1671,6 +1695,11 @@ export type FieldProblem =
     | 'quotes'
     | 'row_too_long'
     | 'not_csv'
+    | 'workbook_missing'
+    | 'workbook_locked'
+    | 'workbook_damaged'
+    | 'workbook_empty'
+    | 'workbook_complex'
     | 'utf16_unmarked'
     | 'csv_encoding'
     | 'logo_kind'
@@ -1745,6 +1774,7 @@ export type FieldProblem =
   | [problem: 'nothing_read', args: { cells: number; separator: string; header: string; columns: string }]
   | [problem: 'other_customer', args: { row: number; other: string }]
   | [problem: 'column_twice', args: { column: string }]
+  | [problem: 'workbook_large', args: { limit: string }]
   | [problem: 'logo_damaged', args: { kind: string }]
   | [problem: 'logo_too_many_pixels', args: { width: number; height: number; side: number; total: number }]
   | [problem: 'logo_svg_elements', args: { limit: number }]

@@ -86,9 +86,9 @@ export type Handlers = {
   reprintLabelJob: Handler<'reprintLabelJob'>;
   /** Clear a pre-alert's flag */
   reviewPrealert: Handler<'reviewPrealert'>;
-  /** Create pre-alerts from a CSV file */
+  /** Create pre-alerts from a CSV file or a workbook */
   uploadPrealerts: Handler<'uploadPrealerts'>;
-  /** Create and update customers from a CSV file */
+  /** Create and update customers from a CSV file or a workbook */
   uploadCustomers: Handler<'uploadCustomers'>;
   /** List customer synchronisations */
   listCustomerSyncs: Handler<'listCustomerSyncs'>;

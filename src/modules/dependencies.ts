@@ -5,6 +5,7 @@ import type { Tokens } from '../platform/access/tokens.js';
 import type { ContractFiles } from '../platform/contract/bundle.js';
 import type { BulkLimits } from '../platform/limits/bulk-limits.js';
 import type { SharedLimits } from '../platform/limits/shared/shared-limits.js';
+import type { WorkbookReader } from '../platform/files/workbook/read-workbook.js';
 import type { StaticDocument } from '../platform/contract/types.js';
 import type { Passwords } from './auth/public.js';
 import type { LogoDrawer } from './couriers/logo/logo-drawer.js';
@@ -20,6 +21,7 @@ export type Deps = {
   loginLimiter: LoginLimiter;
   passwords: Passwords;
   drawLogo: LogoDrawer;
+  readWorkbook: WorkbookReader;
   /** The rules that decide which courier URLs the service may call. */
   outbound: OutboundRules;
   securityLog: SecurityLog;

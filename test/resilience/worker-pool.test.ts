@@ -40,6 +40,16 @@ describe('a task that fails reports the reason, and another task continues', () 
   });
 });
 
+test('a task that nobody needs any more ends its thread, and another task continues', async () => {
+  const pool = makePool({ maxThreads: 1, timeoutMs: 60_000 });
+  const ending = new AbortController();
+  const spinning = pool.run({ act: 'spin' }, ending.signal);
+  setTimeout(() => ending.abort(new Error('left')), 200);
+  await expect(spinning).rejects.toThrow('left');
+  await expect(pool.run({ act: 'spin' }, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+  expect((await pool.run({ act: 'answer', value: 'next' })).value).toBe('next');
+});
+
 test('the time limit does not include the time that a thread takes to load', async () => {
   const pool = makePool({ timeoutMs: 300 }, '../../test/support/workers/slow-worker.mjs');
   expect((await pool.run({ act: 'answer', value: 1 })).value).toBe(1);

@@ -1,5 +1,9 @@
 import type { SourceMutant } from '../mutant.js';
 
+const WORKBOOKS = 'src/platform/files/workbook';
+const REFUSED_WORKBOOKS = 'test/modules/customers/workbooks/refused-workbooks.test.ts';
+const WORKBOOK_SHAPES = 'test/modules/customers/workbooks/workbook-shapes.test.ts';
+
 /** Guards of texts, parameters and files that callers send, and of files that they download. */
 export const INPUTS: readonly SourceMutant[] = [
   {
@@ -102,6 +106,74 @@ export const INPUTS: readonly SourceMutant[] = [
       {
         file: 'test/modules/packages/csv-injection.test.ts',
         titles: ['a name with a semicolon and a formula is text under every list separator'],
+      },
+    ],
+  },
+  {
+    name: 'workbooks: a checksum that is wrong',
+    file: `${WORKBOOKS}/archive.ts`,
+    find: 'if (sum !== entry.crc32) throw damaged();',
+    replace: '',
+    tests: [{ file: REFUSED_WORKBOOKS, titles: ['a checksum that is wrong'] }],
+  },
+  {
+    name: 'workbooks: a part twice',
+    file: `${WORKBOOKS}/archive.ts`,
+    find: 'if (parts.has(name)) throw damaged();',
+    replace: '',
+    tests: [{ file: REFUSED_WORKBOOKS, titles: ['a part twice'] }],
+  },
+  {
+    name: 'workbooks: the budget of expanded bytes',
+    file: `${WORKBOOKS}/archive.ts`,
+    find: 'budget.bytes -= bytes.length;',
+    replace: '',
+    tests: [{ file: REFUSED_WORKBOOKS, titles: ['more than 100 MiB in several parts'] }],
+  },
+  {
+    name: 'workbooks: cells of a sheet',
+    file: `${WORKBOOKS}/workbook-csv.ts`,
+    find: "if (size.cells > MAX_CELLS) throw tooLarge('cells');",
+    replace: '',
+    tests: [{ file: REFUSED_WORKBOOKS, titles: ['more than 1,000,000 cells'] }],
+  },
+  {
+    name: 'workbooks: text of a sheet',
+    file: `${WORKBOOKS}/workbook-csv.ts`,
+    find: "if (size.bytes > MAX_TEXT_BYTES) throw tooLarge('text');",
+    replace: '',
+    tests: [
+      { file: REFUSED_WORKBOOKS, titles: ['more than 10 MiB of text, although the text is stored once'] },
+    ],
+  },
+  {
+    name: 'workbooks: digits that a spreadsheet has lost',
+    file: `${WORKBOOKS}/cell-text.ts`,
+    find: 'if (Math.abs(value) >= LOST_DIGITS)',
+    replace: 'if (Math.abs(value) >= 1e30)',
+    tests: [
+      {
+        file: WORKBOOK_SHAPES,
+        titles: ['in the column of a code, with the row'],
+      },
+    ],
+  },
+  {
+    name: 'workbooks: dates as codes',
+    file: 'src/platform/files/uploads/sheet-cells.ts',
+    find: 'if (dates.length === 0) return [];',
+    replace: 'if (dates.length >= 0) return [];',
+    tests: [{ file: WORKBOOK_SHAPES, titles: ['in the column of a code, with the row'] }],
+  },
+  {
+    name: 'workbooks: blank cells at the end of a row',
+    file: 'src/platform/files/uploads/sheet-cells.ts',
+    find: 'return missing > 0 && !row.problem',
+    replace: 'return missing > 1_000',
+    tests: [
+      {
+        file: WORKBOOK_SHAPES,
+        titles: ['counts rows as the spreadsheet does, also behind rows that are left out'],
       },
     ],
   },

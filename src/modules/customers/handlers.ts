@@ -18,12 +18,13 @@ import {
 import type { CustomerRow } from './crud/queries.js';
 import type { MatchRow } from './search/queries.js';
 import { searchCustomers } from './search/search.js';
+import { sheetOf } from '../../platform/files/upload-report.js';
 import { describeLikeCode, type LikeCode } from './shared/leading-zeros.js';
 import type { RunRow } from './sync/run-queries.js';
 import { listSyncs, requestSync } from './sync/sync-run.js';
 import { uploadCustomers } from './upload/upload.js';
 
-export function customerHandlers({ customerChangesPerDay, bulk }: Deps) {
+export function customerHandlers({ customerChangesPerDay, bulk, readWorkbook }: Deps) {
   const quota = quotaOf('customer_changes', customerChangesPerDay);
   return {
     async listCustomers({ ctx, query }) {
@@ -68,7 +69,7 @@ export function customerHandlers({ customerChangesPerDay, bulk }: Deps) {
     },
 
     async uploadCustomers({ ctx, body }) {
-      const data = await uploadCustomers(ctx, { bulk, quota }, body);
+      const data = await uploadCustomers(ctx, { bulk, readWorkbook, quota }, body);
       return reply(describeUpload(data), data);
     },
 
@@ -110,9 +111,9 @@ const viewMatch = ({ id, ...row }: MatchRow): DataOf<'searchCustomers'>[number] 
 });
 
 function describeUpload(data: DataOf<'uploadCustomers'>): string {
-  const { processed, created, updated, unchanged, dry_run } = data;
+  const { processed, created, updated, unchanged, dry_run, file } = data;
   const counts = `Customers created: ${created}, updated: ${updated}, unchanged: ${unchanged}.`;
-  return `${dry_run ? 'Nothing was stored. ' : ''}Rows processed: ${processed}. ${counts}`;
+  return `${dry_run ? 'Nothing was stored. ' : ''}${sheetOf(file)}Rows processed: ${processed}. ${counts}`;
 }
 
 const viewSync = ({ id, ...row }: RunRow): DataOf<'syncCustomers'> => ({

@@ -32,10 +32,11 @@ export type WorkerPool<Message, Result> = {
   /**
    * Runs one task in a thread.
    *
-   * @throws WorkerTaskError if the task ended its thread: by an error, the heap limit or the time limit; ApiError overloaded if
-   *   no thread was free or started in time; Error if a thread failed while it loaded
+   * @param ended ends the thread, or the wait for one, when nobody needs the result any more
+   * @throws the reason of `ended`; WorkerTaskError if the task ended its thread: by an error, the heap limit or the time limit;
+   *   ApiError overloaded if no thread was free or started in time; Error if a thread failed while it loaded
    */
-  run(message: Message): Promise<Result>;
+  run(message: Message, ended?: AbortSignal): Promise<Result>;
 };
 
 /** A task that a thread did not finish. */
@@ -87,16 +88,20 @@ export function makeWorkerPool<Message, Result>(
   });
 
   return {
-    async run(message) {
+    async run(message, ended) {
       const id = (lastId += 1);
       const limit = makeTimeLimit({ startingMs, timeoutMs }, () => unstarted.delete(id));
       unstarted.set(id, limit);
+      const onEnded = () => limit.fail(ended?.reason);
+      if (ended?.aborted) onEnded();
+      ended?.addEventListener('abort', onEnded, { once: true });
       try {
         return await pool.run({ id, message, isBackground }, { signal: limit.signal });
       } catch (error) {
         if (limit.signal.aborted) throw limit.signal.reason;
         throw toTaskError(error);
       } finally {
+        ended?.removeEventListener('abort', onEnded);
         limit.end();
       }
     },
@@ -119,7 +124,7 @@ function makeTimeLimit(
   onStart: () => void,
 ) {
   const aborting = new AbortController();
-  const fail = (reason: Error) => aborting.abort(reason);
+  const fail = (reason: unknown) => aborting.abort(reason);
   let timer = setTimeout(() => {
     fail(new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
   }, startingMs);

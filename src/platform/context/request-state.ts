@@ -3,9 +3,14 @@ import type { Tx } from '../db/scope.js';
 import type { NotedRateLimit } from '../limits/headers/rate-limits.js';
 
 /**
- * What a request has written, if its size does not say: the share of its items between 0 and 1, and the bytes of what it did not list.
+ * What a request has written, if its size does not say: the share of its items between 0 and 1, the bytes of what it did not list, and what
+ * it carries, if its body does not show it, because it is compressed.
  */
-export type NotedWrites = { share?: number; furtherBytes?: number };
+export type NotedWrites = {
+  share?: number;
+  furtherBytes?: number;
+  carried?: { bytes: number; items: number } | undefined;
+};
 
 /**
  * What a request has done in the database so far. Its rules: one writing transaction, no read outside of it once it has

@@ -25,6 +25,8 @@ export type UploadedFile = {
   /** The name that the client sent. It says nothing reliable about the content. */
   name: string;
   sizeBytes: number;
+  /** Aborted when the connection closes, or after the response: nobody needs what is read from the file any more. */
+  closed: AbortSignal;
 };
 
 export const NDJSON = 'application/x-ndjson';

@@ -6,7 +6,7 @@ import { looksLikeWindows1252 } from './windows-1252.js';
 export type Encoding = 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'Windows-1252';
 
 /** Rows of one piece are validated without a pause: 64 KiB of the shortest rows block the event loop for 50 ms. */
-const PIECE_BYTES = 16 * 1024;
+export const PIECE_BYTES = 16 * 1024;
 
 /**
  * Finds out the encoding of a text file: that of its byte order mark, else UTF-8 if the whole file is UTF-8, else Windows-1252 if
@@ -31,7 +31,7 @@ const MARKS: [mark: Buffer, encoding: Encoding][] = [
   [Buffer.from([0xfe, 0xff]), 'UTF-16BE'],
 ];
 
-async function startOf(path: string): Promise<Buffer> {
+export async function startOf(path: string): Promise<Buffer> {
   for await (const bytes of createReadStream(path, { end: PIECE_BYTES - 1, highWaterMark: PIECE_BYTES }))
     // A stream without an encoding yields Buffers.
     return bytes as Buffer;
@@ -48,7 +48,7 @@ function isUnmarkedUtf16(start: Buffer): boolean {
   return Math.min(bigEndian, littleEndian) === 0 && Math.max(bigEndian, littleEndian) > sample.length / 4;
 }
 
-/** Detects workbooks, archives and images by the control characters of their first line. */
+/** Detects archives and images by the control characters of their first line. */
 function assertNotBinary(start: Buffer): void {
   const [line = ''] = start.toString('latin1').split(/[\n\r]/, 1);
   const isImage = /^(?:\x89PNG|GIF8|\xff\xd8\xff|%PDF-)/.test(line);
@@ -85,16 +85,15 @@ async function isValid(
 const MAX_BLANKS = 256;
 
 /**
- * Yields the file's text in pieces. Every line ends with LF, because some files mix CR LF and LF. Longer runs of blanks are
+ * Yields the text of a file's bytes in pieces. Every line ends with LF, because some files mix CR LF and LF. Longer runs of blanks are
  * shortened to 256.
  */
-export async function* decodeCsv(path: string, encoding: Encoding): AsyncGenerator<string> {
+export async function* decodeCsv(pieces: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   const shortenBlanks = makeBlankShortener();
   let pendingText = '';
-  for await (const bytes of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
-    // A stream without an encoding yields Buffers.
-    const text = pendingText + decodePart(decoder, bytes as Buffer);
+  for await (const bytes of pieces) {
+    const text = pendingText + decodePart(decoder, bytes);
     // The LF of a CR LF may be in the next piece.
     pendingText = text.endsWith('\r') ? '\r' : '';
     const lines = text.slice(0, text.length - pendingText.length).replace(/\r\n?/g, '\n');

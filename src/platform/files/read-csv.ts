@@ -17,7 +17,8 @@ const MAX_ROW_CHARS = 64 * 1024;
 const MAX_CELLS = 16_384;
 
 type CsvFile = {
-  path: string;
+  /** Pieces of at most 16 KiB, because the rows of one are read without a pause. */
+  pieces: AsyncIterable<Buffer>;
   encoding: Encoding;
   /** The maximum number of empty rows. They cost as much time as others. */
   maxEmptyRows: number;
@@ -31,11 +32,11 @@ type CsvFile = {
  * @throws ApiError invalid_encoding; validation_failed for too many empty rows; and any error of `take`
  */
 export async function readCsv(
-  { path, encoding, maxEmptyRows, separatorOf }: CsvFile,
+  { pieces, encoding, maxEmptyRows, separatorOf }: CsvFile,
   take: (row: CsvRow) => void,
 ): Promise<void> {
   const progress = { readChars: 0, row: 0, empty: 0 };
-  const text = Readable.from(countChars(decodeCsv(path, encoding), progress));
+  const text = Readable.from(countChars(decodeCsv(pieces, encoding), progress));
   try {
     await new Promise<void>((resolve, reject) => {
       Papa.parse<string[]>(text, {

@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/contract.js';
+import { shown } from './columns.js';
 import type { Encoding } from './decode-csv.js';
 
 /** How a file was read, as the responses of uploads state it. */
@@ -6,14 +7,20 @@ export type FileReport = Pick<components['schemas']['CustomerImport'], 'file' | 
 
 export type Warning = FileReport['warnings'][number];
 
-const SEPARATOR_NAMES: Record<string, FileReport['file']['separator']> = {
+/** Begins a message about a workbook with the sheet that was read. */
+export const sheetOf = ({ sheet }: FileReport['file']): string =>
+  sheet === undefined ? '' : `Sheet "${sheet}" was read. `;
+
+type SeparatorName = NonNullable<FileReport['file']['separator']>;
+
+const SEPARATOR_NAMES: Record<string, SeparatorName> = {
   ',': 'comma',
   ';': 'semicolon',
   '\t': 'tab',
   '|': 'pipe',
 };
 
-export const separatorName = (separator: string) => SEPARATOR_NAMES[separator] ?? 'comma';
+export const separatorName = (separator: string): SeparatorName => SEPARATOR_NAMES[separator] ?? 'comma';
 
 /** A cell with a letter outside ASCII, which shows whether the encoding was guessed right. */
 export type LetterExample = { row: number; text: string };
@@ -51,6 +58,16 @@ export function dateWarning(found: { row: number; text: string }[]): Warning[] {
     [...new Set(found.map(({ row }) => row))],
     `Codes look like dates, for example "${first?.text}" in row ${first?.row}. Spreadsheets change codes such as JAN-3 and 1-3 to dates. Compare them with the originals. Format the column as text before you enter them.`,
   );
+}
+
+/** Sheets have names of at most 31 characters; other programs write longer ones. */
+const MAX_NAMED_SHEETS = 10;
+
+export function sheetsWarning(read: { sheet: string; otherSheets: string[] } | undefined): Warning[] {
+  if (!read || read.otherSheets.length === 0) return [];
+  const names = shown(read.otherSheets.slice(0, MAX_NAMED_SHEETS));
+  const message = `Only the sheet "${shown([read.sheet])}" was read. Other sheets have rows, too: ${names}. Save each in a file of its own.`;
+  return [{ code: 'sheets_skipped', message, rows: [] }];
 }
 
 /** @param unknown the columns that were read by their position, whose names in the header are unknown */

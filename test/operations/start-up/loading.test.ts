@@ -40,9 +40,10 @@ describe('the bundle of the service', () => {
       expect(packagesOf('src/main.js')).not.toContain(name);
   });
 
-  test('serves requests before it loads the worker', () => {
+  test('serves requests before it loads the worker and the readers of workbooks', () => {
     expect(packagesOf(serve)).toContain('fastify');
-    for (const name of ['undici', 'nodemailer']) expect(packagesOf(serve)).not.toContain(name);
+    for (const name of ['undici', 'nodemailer', 'yauzl', 'saxes', 'numfmt'])
+      expect(packagesOf(serve)).not.toContain(name);
     expect(packagesOf(loadedBy(serve, 'background'))).toContain('undici');
   });
 });

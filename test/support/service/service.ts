@@ -78,6 +78,7 @@ export type ServiceOptions = {
   env?: Record<string, string>;
   timeouts?: AppOptions['timeouts'];
   drawing?: AppOptions['drawing'];
+  workbookMs?: number;
   poolSize?: number;
   /** Returns the URL of a proxy in front of the database, for the service's own connections. */
   through?: (url: string) => string;
@@ -144,6 +145,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     cells: options.cells,
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
     drawing: options.drawing,
+    workbookMs: options.workbookMs,
     metrics,
     tracer,
     observe: (server) =>

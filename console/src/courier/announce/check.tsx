@@ -1,5 +1,5 @@
 import type { PrealertImport } from '../../../../sdk/typescript/src/index.js';
-import { ErrorCells, useCheckedFile, Warnings } from '../../office/pages/import-parts.js';
+import { ErrorCells, sheetFacts, useCheckedFile, Warnings } from '../../office/pages/import-parts.js';
 import { FactList } from '../../office/ui/panel.js';
 import { toast } from '../../office/ui/toasts.js';
 import { api } from '../../session/session.js';
@@ -42,6 +42,7 @@ function Counts({ of, offset }: { of: PrealertImport; offset: number }) {
       <p>{t('myAnnounce.checked')}</p>
       <FactList
         facts={[
+          ...sheetFacts(of.file),
           [t('import.created'), number(of.created)],
           [t('myAnnounce.duplicate'), number(of.duplicate)],
           [t('import.repeated'), number(of.repeated)],

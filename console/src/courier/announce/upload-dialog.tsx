@@ -6,7 +6,7 @@ import { CheckButtons, CheckResult, useCheck } from './check.js';
 
 type Props = { onClose: () => void; onDone: () => void };
 
-/** Announces the parcels of a CSV file. */
+/** Announces the parcels of a CSV file or a workbook. */
 export function UploadDialog({ onClose, onDone }: Props) {
   const [file, setFile] = useState<File>();
   const check = useCheck(() => {

@@ -111,7 +111,7 @@ export const en = {
     'Number, user code, vendor, contents, as copied from a spreadsheet or with commas. Only the number is needed if all are for one customer.',
   'myAnnounce.linesCustomer': 'Customer of lines without a code (optional)',
   'myAnnounce.fileHint':
-    'A CSV file with the columns tracking_number and user_code, and optionally vendor, description and reference. Excel writes one with “Save as: CSV UTF-8”. It is checked first, and nothing is stored before you confirm.',
+    'A workbook (.xlsx) or a CSV file with the columns tracking_number and user_code, and optionally vendor, description and reference. Of a workbook, the first sheet with content is read. It is checked first, and nothing is stored before you confirm.',
   'myAnnounce.check': 'Check',
   'myAnnounce.checked': 'Everything can be announced. Nothing is stored yet.',
   'myAnnounce.duplicate': 'Announced before',

@@ -114,7 +114,7 @@ export const es: Record<CourierKey, string> = {
     'Número, código de cliente, tienda, contenido, como se copian de una hoja de cálculo o con comas. Basta el número si todos son de un cliente.',
   'myAnnounce.linesCustomer': 'Cliente de las líneas sin código (opcional)',
   'myAnnounce.fileHint':
-    'Un archivo CSV con las columnas tracking_number y user_code, y opcionalmente vendor, description y reference. Excel lo escribe con «Guardar como: CSV UTF-8». Primero se comprueba, y nada se guarda antes de que usted confirme.',
+    'Un libro de Excel (.xlsx) o un archivo CSV con las columnas tracking_number y user_code, y opcionalmente vendor, description y reference. De un libro se lee la primera hoja con contenido. Primero se comprueba, y nada se guarda antes de que usted confirme.',
   'myAnnounce.check': 'Comprobar',
   'myAnnounce.checked': 'Todo se puede anunciar. Aún no se guardó nada.',
   'myAnnounce.duplicate': 'Ya anunciados',

@@ -1,5 +1,10 @@
 import { useId, useRef, useState } from 'preact/hooks';
-import { ApiError, type FieldError, type UploadWarning } from '../../../../sdk/typescript/src/index.js';
+import {
+  ApiError,
+  type FieldError,
+  type PrealertImport,
+  type UploadWarning,
+} from '../../../../sdk/typescript/src/index.js';
 import { t, textOf } from '../../texts/texts.js';
 import { useAction } from '../../ui/load.js';
 import { csvFile, saveFile } from '../list/export.js';
@@ -60,12 +65,16 @@ export function FileField({ onFile }: { onFile: (file: File | undefined) => void
       <input
         id={id}
         type="file"
-        accept=".csv,.txt,text/csv"
+        accept=".xlsx,.csv,.txt,text/csv,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
         onChange={({ currentTarget }) => onFile(currentTarget.files?.[0])}
       />
     </div>
   );
 }
+
+/** The sheet that was read, if the file is a workbook. */
+export const sheetFacts = ({ sheet }: PrealertImport['file']): [string, string][] =>
+  sheet === undefined ? [] : [[t('import.sheet'), sheet]];
 
 type WarningsProps = { of: UploadWarning[]; offset?: number };
 

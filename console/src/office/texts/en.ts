@@ -334,8 +334,9 @@ export const en = {
   'customers.deleteAction': 'Delete the customer',
   'customers.deleted': 'Customer {code} is deleted.',
   'import.hint':
-    'A CSV file with the columns user_code, first_name, last_name, and optionally branch and email. Excel writes one with “Save as: CSV UTF-8”. The file is checked first, and nothing is stored before you confirm.',
+    'A workbook (.xlsx) or a CSV file with the columns user_code, first_name, last_name, and optionally branch and email. Of a workbook, the first sheet with content is read. The file is checked first, and nothing is stored before you confirm.',
   'import.file': 'File',
+  'import.sheet': 'Sheet',
   'import.chooseFile': 'Choose a file first.',
   'import.check': 'Check the file',
   'import.checked': 'The file can be imported. Nothing is stored yet.',
@@ -362,6 +363,7 @@ export const en = {
   'importWarning.like_tracking_number': 'Some user codes look like tracking numbers.',
   'importWarning.leading_zeros': 'Some new codes equal existing ones but for zeros in front.',
   'importWarning.unlikely_number': 'Some numbers are unlikely.',
+  'importWarning.sheets_skipped': 'Other sheets of the workbook have rows, and were not read.',
   'sync.hint': 'Customers are fetched from the address that the courier has set:',
   'sync.start': 'Synchronise now',
   'sync.queued': 'The synchronisation is queued. Refresh to see its result.',
@@ -489,7 +491,7 @@ export const en = {
   'announcements.takenBack': '{number} is taken back.',
   'announcements.unlikely': '{number} is announced, but it does not look like a tracking number. Check it.',
   'announcements.uploadHint':
-    'A CSV file with the columns tracking_number and user_code, and optionally vendor, description and reference. Excel writes one with “Save as: CSV UTF-8”. The file is checked first, and nothing is stored before you confirm.',
+    'A workbook (.xlsx) or a CSV file with the columns tracking_number and user_code, and optionally vendor, description and reference. Of a workbook, the first sheet with content is read. The file is checked first, and nothing is stored before you confirm.',
   'announcements.store': 'Announce now ({count})',
   'announcements.uploaded': 'Announced: {created}. Known before: {duplicate}.',
   'announcements.nothingNew': 'The file is valid, but has nothing new.',

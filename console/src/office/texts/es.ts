@@ -336,8 +336,9 @@ export const es: Record<OfficeKey, string> = {
   'customers.deleteAction': 'Borrar el cliente',
   'customers.deleted': 'El cliente {code} está borrado.',
   'import.hint':
-    'Un archivo CSV con las columnas user_code, first_name, last_name y, si quiere, branch y email. Excel lo escribe con «Guardar como: CSV UTF-8». Primero se comprueba el archivo, y no se guarda nada antes de que usted confirme.',
+    'Un libro de Excel (.xlsx) o un archivo CSV con las columnas user_code, first_name, last_name y, si quiere, branch y email. De un libro se lee la primera hoja con contenido. Primero se comprueba el archivo, y no se guarda nada antes de que usted confirme.',
   'import.file': 'Archivo',
+  'import.sheet': 'Hoja',
   'import.chooseFile': 'Elija primero un archivo.',
   'import.check': 'Comprobar el archivo',
   'import.checked': 'El archivo se puede importar. Aún no se guardó nada.',
@@ -366,6 +367,7 @@ export const es: Record<OfficeKey, string> = {
   'importWarning.like_tracking_number': 'Algunos códigos de cliente parecen números de seguimiento.',
   'importWarning.leading_zeros': 'Algunos códigos nuevos son iguales a otros salvo los ceros iniciales.',
   'importWarning.unlikely_number': 'Algunos números son improbables.',
+  'importWarning.sheets_skipped': 'Otras hojas del libro tienen filas y no se leyeron.',
   'sync.hint': 'Los clientes se traen de la dirección que configuró el courier:',
   'sync.start': 'Sincronizar ahora',
   'sync.queued': 'La sincronización está en espera. Actualice para ver el resultado.',
@@ -494,7 +496,7 @@ export const es: Record<OfficeKey, string> = {
   'announcements.takenBack': '{number} está retirado.',
   'announcements.unlikely': '{number} está anunciado, pero no parece un número de guía. Revíselo.',
   'announcements.uploadHint':
-    'Un archivo CSV con las columnas tracking_number y user_code, y opcionalmente vendor, description y reference. Excel lo escribe con «Guardar como: CSV UTF-8». Primero se revisa el archivo, y no se guarda nada hasta que confirme.',
+    'Un libro de Excel (.xlsx) o un archivo CSV con las columnas tracking_number y user_code, y opcionalmente vendor, description y reference. De un libro se lee la primera hoja con contenido. Primero se revisa el archivo, y no se guarda nada hasta que confirme.',
   'announcements.store': 'Anunciar ahora ({count})',
   'announcements.uploaded': 'Anunciados: {created}. Ya conocidos: {duplicate}.',
   'announcements.nothingNew': 'El archivo es válido, pero no tiene nada nuevo.',

@@ -1,4 +1,8 @@
-import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
+import {
+  readUploadedFile,
+  type ReadFile,
+  type TableSource,
+} from '../../../platform/files/uploads/read-uploaded-file.js';
 import type { InvalidCell } from '../../../platform/files/invalid-cells.js';
 import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { readField } from '../../../platform/values/validate-text.js';
@@ -79,11 +83,11 @@ const REQUIRED_CELLS = 3;
  * Reads and validates a whole file of customers.
  * @throws ApiError validation_failed with every invalid cell, or the file, in `errors`; invalid_encoding
  */
-export async function readUpload(path: string): Promise<Upload> {
+export async function readUpload(source: TableSource): Promise<Upload> {
   const customers = new Map<string, UploadedCustomer>();
   const codes: SentCode[] = [];
   let processed = 0;
-  const file = await readUploadedFile(path, {
+  const file = await readUploadedFile(source, {
     columns: COLUMNS,
     maxRows: MAX_ROWS,
     minCells: REQUIRED_CELLS,

@@ -20,6 +20,7 @@ import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import { assertCodesFree } from '../../prealerts/public.js';
 import { applyUpload, compareUpload, likeNewCodes, withoutNestedLoops, type Applied } from './queries.js';
 import { leadingZerosWarning, type Warning } from '../../../platform/files/upload-report.js';
+import type { WorkbookReader } from '../../../platform/files/workbook/read-workbook.js';
 import { countParts } from '../shared/bulk-audit.js';
 import { joinPacks, packRows } from '../shared/packing.js';
 import { describeLikeCode, isNumericCode, type LikeCode } from '../shared/leading-zeros.js';
@@ -30,12 +31,13 @@ const TIMEOUT_MS = 60_000;
 
 export type UploadDeps = {
   bulk: BulkLimits;
+  readWorkbook: WorkbookReader;
   /** The daily quota of changed customers per courier. */
   quota: Quota;
 };
 
 /**
- * Creates and updates a courier's customers from a CSV file, all or none.
+ * Creates and updates a courier's customers from a CSV file or a workbook, all or none.
  * @throws ApiError validation_failed, invalid_encoding, courier_not_found, overloaded, quota_exceeded, rename_unfinished
  */
 export async function uploadCustomers(
@@ -45,7 +47,10 @@ export async function uploadCustomers(
 ): Promise<DataOf<'uploadCustomers'>> {
   const courierId = courierOfUpload(ctx.caller, form.target_courier_id);
   return deps.bulk.limitUpload(ctx.caller, courierId, async () => {
-    const { customers, processed, skipped, file, warnings } = await readUpload(form.file.path);
+    const { customers, processed, skipped, file, warnings, carried } = await readUpload({
+      path: form.file.path,
+      readWorkbook: () => deps.readWorkbook({ tenantId: ctx.tenantId, courierId }, form.file),
+    });
     const total = customers.size;
     // Packed before the transaction, because the transaction holds locks.
     const pieces = await pack([...customers.values()]);
@@ -57,7 +62,7 @@ export async function uploadCustomers(
           customers,
           sha256: await sha256Of(form.file.path),
         });
-    if (!form.dry_run) ctx.noteWrites({ share: (created + updated) / Math.max(1, processed) });
+    if (!form.dry_run) ctx.noteWrites({ share: (created + updated) / Math.max(1, processed), carried });
     const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
     const all = [...warnings, ...warningOf(likeCodes)];
     return { processed, ...counts, skipped, dry_run: form.dry_run, file, warnings: all };

@@ -1,5 +1,9 @@
 import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
-import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
+import {
+  readUploadedFile,
+  type ReadFile,
+  type TableSource,
+} from '../../../platform/files/uploads/read-uploaded-file.js';
 import { makeInvalidCells, type InvalidCell } from '../../../platform/files/invalid-cells.js';
 import { unlikelyNumberWarning, type Warning } from '../../../platform/files/upload-report.js';
 import { newIds } from '../../../platform/values/ids.js';
@@ -25,9 +29,9 @@ type SentRow = Omit<NumberedPrealert, 'id' | 'trackingKey' | 'keys' | 'trackingN
  * Reads and validates a whole file of pre-alerts.
  * @throws ApiError validation_failed with every invalid cell, or the file, in `errors`; invalid_encoding
  */
-export async function readUpload(path: string): Promise<Upload> {
+export async function readUpload(source: TableSource): Promise<Upload> {
   const sent: SentRow[] = [];
-  const file = await readUploadedFile(path, {
+  const file = await readUploadedFile(source, {
     columns: COLUMNS,
     maxRows: MAX_ROWS,
     minCells: 1,

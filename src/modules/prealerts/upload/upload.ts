@@ -3,6 +3,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { makeInvalidCells } from '../../../platform/files/invalid-cells.js';
+import type { WorkbookReader } from '../../../platform/files/workbook/read-workbook.js';
 import { courierExists, courierOfUpload } from '../../couriers/public.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import { ownerById, type OwnerSelection } from '../duplicates/existing.js';
@@ -21,26 +22,31 @@ const TIMEOUT_MS = 60_000;
 
 const MAX_LISTED_ROWS = 1_000;
 
+export type UploadDeps = { bulk: BulkLimits; readWorkbook: WorkbookReader };
+
 /**
- * Creates a courier's pre-alerts from a CSV file, all or none. Tracking numbers that the courier has already announced are
+ * Creates a courier's pre-alerts from a CSV file or a workbook, all or none. Tracking numbers that the courier has already announced are
  * skipped.
  * @throws ApiError validation_failed, invalid_encoding, courier_not_found, overloaded
  */
 export async function uploadPrealerts(
   ctx: UserContext,
-  bulk: BulkLimits,
+  { bulk, readWorkbook }: UploadDeps,
   form: BodyOf<'uploadPrealerts'>,
 ): Promise<DataOf<'uploadPrealerts'>> {
   const courierId = courierOfUpload(ctx.caller, form.target_courier_id);
   return bulk.limitUpload(ctx.caller, courierId, async () => {
-    const upload = await readUpload(form.file.path);
+    const upload = await readUpload({
+      path: form.file.path,
+      readWorkbook: () => readWorkbook({ tenantId: ctx.tenantId, courierId }, form.file),
+    });
     const prealerts = [...upload.prealerts.values()];
     const batch = await prepareBatch(ownerById(ctx, courierId), prealerts);
     const compared = await compare(ctx, courierId, prealerts, batch);
     assertKnownCustomers(prealerts, compared.rows);
     const outcome = form.dry_run ? compared : await store(ctx, prealerts, batch);
     const counts = countRows(upload, outcome, form.dry_run);
-    ctx.noteWrites({ share: counts.created / Math.max(1, counts.processed) });
+    ctx.noteWrites({ share: counts.created / Math.max(1, counts.processed), carried: upload.carried });
     return counts;
   });
 }

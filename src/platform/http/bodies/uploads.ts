@@ -27,6 +27,7 @@ export type Uploads = {
   current?: Readable | undefined;
   isInUse: boolean;
   isAbandoned: boolean;
+  closing: AbortController;
 };
 
 const uploadsOf = new WeakMap<FastifyRequest, Uploads>();
@@ -39,10 +40,12 @@ export function trackUploads(request: FastifyRequest, reply: FastifyReply, disk:
     paths: [],
     isInUse: false,
     isAbandoned: false,
+    closing: new AbortController(),
   };
   uploadsOf.set(request, uploads);
   whenClosed(reply, () => {
     uploads.isAbandoned = true;
+    uploads.closing.abort();
     if (!uploads.isInUse) void deleteFiles(uploads);
   });
   return uploads;
@@ -125,5 +128,5 @@ export async function spool(
     if (uploads.isAbandoned) await deleteFiles(uploads);
   }
   if (file.truncated) throw fileTooLarge(operation);
-  return { path, name: filename, sizeBytes: target.bytesWritten };
+  return { path, name: filename, sizeBytes: target.bytesWritten, closed: uploads.closing.signal };
 }

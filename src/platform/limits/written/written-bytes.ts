@@ -15,8 +15,12 @@ const COPIES = 3;
 export type Size = { bytes: number; items: number };
 
 /** Returns an estimate of the bytes that a request makes the service write: before the work, for everything that it carries. */
-export function bytesOf({ bytes, items }: Size, { share = 1, furtherBytes = 0 }: NotedWrites = {}): number {
+export function bytesOf(
+  size: Size,
+  { share = 1, furtherBytes = 0, carried = size }: NotedWrites = {},
+): number {
   if (share === 0) return furtherBytes;
+  const { bytes, items } = carried;
   return REQUEST_BYTES + share * (COPIES * bytes + ITEM_BYTES * items) + furtherBytes;
 }
 
@@ -51,7 +55,7 @@ async function sizeOfForm(form: object): Promise<Size> {
   return size;
 }
 
-/** Counts the ends of lines. A compressed workbook has one such byte among 128 on average, which is about one for each of its rows. */
+/** Counts the ends of lines. A compressed workbook has one such byte among 128 on average, about one for each row; what it carries is counted after it is read. */
 async function countRows({ path }: UploadedFile): Promise<number> {
   let rows = 0;
   // A stream of a file without an encoding has buffers.

@@ -7,11 +7,11 @@ import { courierChoices } from '../../list/courier-options.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { FactList } from '../../ui/panel.js';
 import { toast } from '../../ui/toasts.js';
-import { ErrorCells, FileField, useCheckedFile, Warnings } from '../import-parts.js';
+import { ErrorCells, FileField, sheetFacts, useCheckedFile, Warnings } from '../import-parts.js';
 
 type Props = { couriers: CourierRecord[]; onClose: () => void; onDone: () => void };
 
-/** Announces the parcels of a CSV file. The service checks the file first and stores nothing; then a person confirms the counts. */
+/** Announces the parcels of a CSV file or a workbook. The service checks the file first and stores nothing; then a person confirms the counts. */
 export function UploadDialog({ couriers, onClose, onDone }: Props) {
   const [courierId, setCourierId] = useState('');
   const [file, setFile] = useState<File>();
@@ -79,6 +79,7 @@ function Result({ of }: { of: PrealertImport }) {
       <p>{t(of.created > 0 ? 'import.checked' : 'announcements.nothingNew')}</p>
       <FactList
         facts={[
+          ...sheetFacts(of.file),
           [t('import.created'), number(of.created)],
           [t('announcements.duplicate'), number(of.duplicate)],
           [t('import.repeated'), number(of.repeated)],

@@ -7,7 +7,7 @@ import { courierChoices } from '../../list/courier-options.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { FactList } from '../../ui/panel.js';
 import { toast } from '../../ui/toasts.js';
-import { ErrorCells, FileField, useCheckedFile, Warnings } from '../import-parts.js';
+import { ErrorCells, FileField, sheetFacts, useCheckedFile, Warnings } from '../import-parts.js';
 
 type Props = {
   /** Of whom the person chooses one. Without them, `courierId` is known. */
@@ -17,7 +17,7 @@ type Props = {
   onDone: () => void;
 };
 
-/** Imports customers from a CSV file. The service checks the file first and stores nothing; then a person confirms the counts. */
+/** Imports customers from a CSV file or a workbook. The service checks the file first and stores nothing; then a person confirms the counts. */
 export function ImportDialog({ couriers, courierId: known = '', onClose, onDone }: Props) {
   const [courierId, setCourierId] = useState(known);
   const [file, setFile] = useState<File>();
@@ -77,6 +77,7 @@ const Result = ({ of }: { of: CustomerImport }) => (
     <p>{t('import.checked')}</p>
     <FactList
       facts={[
+        ...sheetFacts(of.file),
         [t('import.created'), number(of.created)],
         [t('import.updated'), number(of.updated)],
         [t('import.unchanged'), number(of.unchanged)],

@@ -1,21 +1,24 @@
-import { invalidFieldError } from '../errors/errors.js';
-import { columnsOf, countNames, shown, unnamedColumns } from './columns.js';
-import { encodingOf, type Encoding } from './decode-csv.js';
-import { findHeader, type Header, type HeaderFormat } from './header.js';
-import { brokenRow, makeInvalidCells, type InvalidCell } from './invalid-cells.js';
-import { isBlankRow, readCells, type Cells } from './read-cells.js';
-import { readCsv, type CsvRow } from './read-csv.js';
-import { HEADER_ROWS, separatorOf } from './separator.js';
-import { makeSuspects } from './suspect-codes.js';
+import { invalidFieldError } from '../../errors/errors.js';
+import { columnsOf, countNames, shown, unnamedColumns } from '../columns.js';
+import { findHeader, type Header, type HeaderFormat } from '../header.js';
+import { brokenRow, makeInvalidCells, type InvalidCell } from '../invalid-cells.js';
+import { isBlankRow, readCells, type Cells } from '../read-cells.js';
+import { readCsv, type CsvRow } from '../read-csv.js';
+import { HEADER_ROWS, separatorOf } from '../separator.js';
+import { makeSuspects } from '../suspect-codes.js';
 import {
   encodingWarning,
   orderWarning,
   separatorName,
+  sheetsWarning,
   shortRowWarning,
   titleWarning,
   type FileReport,
   type LetterExample,
-} from './upload-report.js';
+} from '../upload-report.js';
+import { makeSheetCells, type SheetCells } from './sheet-cells.js';
+import { openTable, type Table } from './table.js';
+import type { SheetCsv } from '../workbook/workbook-csv.js';
 
 /** What an upload takes, and what receives its rows. */
 export type UploadFormat<Column extends string> = HeaderFormat<Column> & {
@@ -25,34 +28,43 @@ export type UploadFormat<Column extends string> = HeaderFormat<Column> & {
   takeRow(number: number, cells: Cells<Column>): InvalidCell[];
 };
 
+/** An uploaded file, and what reads it if it is a workbook. */
+export type TableSource = { path: string; readWorkbook(): Promise<SheetCsv> };
+
 /** How the file was read, and the number of rows below the header that were skipped. */
-export type ReadFile = FileReport & { skipped: number };
+export type ReadFile = FileReport & {
+  skipped: number;
+  /** What a workbook has in its sheet: its compressed bytes do not say. */
+  carried: { bytes: number; items: number } | undefined;
+};
 
 /**
- * Reads and validates a whole uploaded CSV file.
- * @throws ApiError validation_failed with every invalid cell, or the file, in `errors`; invalid_encoding
+ * Reads and validates a whole uploaded CSV file or workbook.
+ * @throws ApiError validation_failed with every invalid cell, or the file, in `errors`; invalid_encoding; overloaded
  */
 export async function readUploadedFile<Column extends string>(
-  path: string,
+  { path, readWorkbook }: TableSource,
   format: UploadFormat<Column>,
 ): Promise<ReadFile> {
-  const encoding = await encodingOf(path);
+  const opened = await openTable(path, readWorkbook);
   const found = { separator: '' };
   const firstRows: CsvRow[] = [];
   let table: ReturnType<typeof makeTable<Column>> | undefined;
-  const start = () => makeTable(format, encoding, firstRows);
+  const sheetCells = makeSheetCells(opened.sheet);
+  const start = () => makeTable(format, { ...opened, sheetCells }, firstRows);
   const guess = {
     countNames: (cells: string[]) => countNames(format.columns, cells),
     minCells: format.minCells,
   };
   const file = {
-    path,
-    encoding,
+    pieces: opened.pieces,
+    encoding: opened.encoding,
     // Some programs write an empty row below each row.
     maxEmptyRows: format.maxRows + HEADER_ROWS,
-    separatorOf: (text: string) => (found.separator = separatorOf(text, guess)),
+    separatorOf: (text: string) => (found.separator = opened.sheet ? ',' : separatorOf(text, guess)),
   };
-  await readCsv(file, (row) => {
+  await readCsv(file, (sent) => {
+    const row = sheetCells.pad(sent);
     if (table) table.take(row);
     else if (firstRows.push(row) === HEADER_ROWS) table = start();
   });
@@ -63,7 +75,7 @@ export async function readUploadedFile<Column extends string>(
 /** Reads the rows below the header, which is among the first rows. */
 function makeTable<Column extends string>(
   format: UploadFormat<Column>,
-  encoding: Encoding,
+  { encoding, sheet, sheetCells }: Table & { sheetCells: SheetCells },
   firstRows: CsvRow[],
 ) {
   const header = findHeader(format, firstRows);
@@ -73,7 +85,8 @@ function makeTable<Column extends string>(
   const suspects = makeSuspects(format.columns);
   let letters: LetterExample | undefined;
 
-  function take({ number, cells, problem }: CsvRow): void {
+  function take(row: CsvRow): void {
+    const { number, cells, problem } = row;
     if (problem) {
       invalid.add(number, [brokenRow(problem)]);
       return;
@@ -88,8 +101,9 @@ function makeTable<Column extends string>(
       return;
     }
     const read = readCells(format.columns, header.positions, cells);
-    if (read.invalid.length > 0) {
-      invalid.add(number, read.invalid);
+    const problemsOfCells = [...sheetCells.datesOf(row, format.columns, header.positions), ...read.invalid];
+    if (problemsOfCells.length > 0) {
+      invalid.add(number, firstOfEach(problemsOfCells));
       return;
     }
     if (encoding === 'Windows-1252') letters ??= lettersIn(number, cells);
@@ -102,11 +116,12 @@ function makeTable<Column extends string>(
   for (const row of firstRows) if (row.number > header.row.number) take(row);
   return {
     take,
-    end(separator: FileReport['file']['separator']): ReadFile {
+    end(separator: ReturnType<typeof separatorName>): ReadFile {
       invalid.assertNone();
       if (counts.rows === counts.skipped) assertEmptyList(format, header, counts.rows, separator);
       const warnings = [
         ...encodingWarning(encoding, letters),
+        ...sheetsWarning(sheet),
         ...titleWarning(above.map(({ number }) => number)),
         ...orderWarning(
           header.row.number,
@@ -116,11 +131,22 @@ function makeTable<Column extends string>(
         ...shortRowWarning(short, header.minCells),
         ...suspects.warnings(),
       ];
-      const file = { encoding, separator, header_row: header.row.number, columns: describe(header) };
-      return { skipped: counts.skipped, file, warnings };
+      const file = {
+        ...(sheet
+          ? { format: 'xlsx' as const, sheet: shown([sheet.sheet]) }
+          : { format: 'csv' as const, encoding, separator }),
+        header_row: header.row.number,
+        columns: describe(header),
+      };
+      const carried = sheet && { bytes: sheet.csv.length, items: counts.rows };
+      return { skipped: counts.skipped, file, warnings, carried };
     },
   };
 }
+
+/** A cell is refused for one reason. */
+const firstOfEach = (cells: InvalidCell[]): InvalidCell[] =>
+  cells.filter(({ column }, index) => cells.findIndex((each) => each.column === column) === index);
 
 /** A header alone is a list without rows. Otherwise a file of which no row is read is a mistake. */
 function assertEmptyList<Column extends string>(

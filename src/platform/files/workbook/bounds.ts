@@ -1,0 +1,22 @@
+const MIB = 1024 * 1024;
+
+/** The parts that are read, uncompressed. Ten times the largest upload; a sheet of 100,000 rows has 25 MiB. */
+export const MAX_EXPANDED_BYTES = 100 * MIB;
+/** The texts of the sheet as CSV, which is the largest CSV file of an upload. */
+export const MAX_TEXT_BYTES = 10 * MIB;
+/** Cells with content, and shared texts. */
+export const MAX_CELLS = 1_000_000;
+/** Files in the archive: an ordinary workbook has ten, with many pictures some hundred. */
+export const MAX_PARTS = 2_000;
+
+/** How a message words each limit. */
+export const messageLimits = {
+  expanded: '100 MiB of contents',
+  text: '10 MiB of text',
+  cells: '1,000,000 cells',
+  parts: '2,000 files inside',
+} as const;
+
+// Source: the limits of spreadsheet programs.
+export const MAX_ROW = 1_048_576;
+export const MAX_COLUMNS = 16_384;

@@ -1,0 +1,78 @@
+import { posix } from 'node:path';
+import type { Archive } from './archive.js';
+import { damaged, WorkbookError } from './problem.js';
+import { readXml } from './xml.js';
+
+export type Sheet = { name: string; path: string };
+
+export type WorkbookParts = {
+  /** In the order of their tabs, without hidden ones and charts. */
+  sheets: Sheet[];
+  sharedTexts: string | undefined;
+  styles: string | undefined;
+  /** Whether day 0 is 1904-01-01. */
+  is1904: boolean;
+};
+
+type Relation = { type: string; path: string };
+
+/** Finds the parts of a workbook by their relations, because programs name them differently. @throws WorkbookError */
+export async function findParts(archive: Archive): Promise<WorkbookParts> {
+  const root = '_rels/.rels';
+  if (!archive.has(root)) throw new WorkbookError('workbook_missing');
+  const workbook = firstOf(await readRelations(archive, root, ''), 'officeDocument');
+  // A binary workbook (.xlsb), and documents of other programs.
+  if (!workbook?.endsWith('.xml') || !archive.has(workbook)) throw new WorkbookError('workbook_missing');
+  const { listed, is1904 } = await readWorkbook(archive, workbook);
+  const folder = posix.dirname(workbook);
+  const relations = await readRelations(
+    archive,
+    posix.join(folder, '_rels', `${posix.basename(workbook)}.rels`),
+    folder,
+  );
+  const sheets = listed.flatMap(({ name, id }): Sheet[] => {
+    const relation = relations.get(id);
+    if (!relation) throw damaged();
+    return isOfType(relation, 'worksheet') ? [{ name, path: relation.path }] : [];
+  });
+  const pathOf = (type: string) => firstOf(relations, type);
+  return { sheets, sharedTexts: pathOf('sharedStrings'), styles: pathOf('styles'), is1904 };
+}
+
+/** Types are URIs, which differ between the transitional and the strict form before the last word. */
+const isOfType = ({ type }: Relation, name: string): boolean => type.endsWith(`/${name}`);
+
+const firstOf = (relations: Map<string, Relation>, type: string): string | undefined =>
+  [...relations.values()].find((relation) => isOfType(relation, type))?.path;
+
+/** Returns the relations to other parts by their identifier. `folder` is the one of the part that has them. */
+async function readRelations(archive: Archive, path: string, folder: string): Promise<Map<string, Relation>> {
+  const relations = new Map<string, Relation>();
+  await readXml(archive, path, {
+    open({ name, value }) {
+      if (name !== 'Relationship' || value('TargetMode') === 'External') return;
+      const target = value('Target') ?? '';
+      // A path from the root of the archive, or from the part.
+      const resolved = target.startsWith('/') ? target.slice(1) : posix.join(folder, target);
+      relations.set(value('Id') ?? '', { type: value('Type') ?? '', path: resolved });
+    },
+  });
+  return relations;
+}
+
+type Listed = { name: string; id: string };
+
+async function readWorkbook(archive: Archive, path: string): Promise<{ listed: Listed[]; is1904: boolean }> {
+  const listed: Listed[] = [];
+  const found = { isWorkbook: false, is1904: false };
+  await readXml(archive, path, {
+    open({ name, value, relation }) {
+      if (name === 'workbook') found.isWorkbook = true;
+      if (name === 'workbookPr') found.is1904 = ['1', 'true'].includes(value('date1904') ?? '');
+      const isHidden = ['hidden', 'veryHidden'].includes(value('state') ?? '');
+      if (name === 'sheet' && !isHidden) listed.push({ name: value('name') ?? '', id: relation() ?? '' });
+    },
+  });
+  if (!found.isWorkbook) throw new WorkbookError('workbook_missing');
+  return { listed, is1904: found.is1904 };
+}

@@ -1,0 +1,121 @@
+import type { Archive } from './archive.js';
+import { MAX_COLUMNS, MAX_ROW } from './bounds.js';
+import { isoCell, type CellText, type NumberWriter } from './cell-text.js';
+import { damaged } from './problem.js';
+import { makeRichText, unescapeText } from './texts.js';
+import { readXml, type Element } from './xml.js';
+
+/** A cell that is not blank. `column` is 0 for A. */
+export type SheetCell = CellText & { column: number };
+
+/** Rows are passed in order. @returns false to end the reading */
+export type TakeRow = (row: number, cells: SheetCell[]) => boolean;
+
+export type CellTexts = { shared: string[]; writeNumber: NumberWriter };
+
+type Cell = { column: number; type: string; style: number };
+
+/** Passes the rows of a sheet that have cells with content. @throws WorkbookError */
+export async function readSheet(
+  archive: Archive,
+  path: string,
+  texts: CellTexts,
+  take: TakeRow,
+): Promise<void> {
+  const at = { row: 0, column: -1, isInData: false, isDone: false };
+  let cells: SheetCell[] = [];
+  let cell: Cell | undefined;
+  let value: string | undefined;
+  const inline = makeRichText();
+  let isInline = false;
+
+  function openCell(element: Element): void {
+    at.column = nextOf(columnOf(element.value('r')), at.column, MAX_COLUMNS - 1);
+    const type = element.value('t') ?? 'n';
+    cell = { column: at.column, type, style: Number(element.value('s') ?? 0) };
+    value = undefined;
+    inline.start();
+  }
+  function closeCell({ column, type, style }: Cell): void {
+    const raw = type === 'inlineStr' ? inline.end() : value;
+    if (raw === undefined || raw === '') return;
+    const written = writeCell(texts, type, style, raw);
+    if (written.text !== '') cells.push({ ...written, column });
+  }
+  let isValue = false;
+  await readXml(archive, path, {
+    open(element) {
+      const { name } = element;
+      if (name === 'sheetData') at.isInData = true;
+      if (!at.isInData) return;
+      if (name === 'row') {
+        at.row = nextOf(rowOf(element.value('r')), at.row, MAX_ROW);
+        at.column = -1;
+        cells = [];
+      } else if (name === 'c') openCell(element);
+      else if (name === 'v') {
+        isValue = true;
+        value = '';
+      } else if (name === 'is') isInline = true;
+      if (isInline) inline.open(name);
+    },
+    text(part) {
+      if (isValue) value += part;
+      else if (isInline) inline.text(part);
+    },
+    close(name) {
+      if (name === 'sheetData') at.isInData = false;
+      if (isInline) inline.close(name);
+      if (name === 'v') isValue = false;
+      else if (name === 'is') isInline = false;
+      else if (name === 'c' && cell) {
+        closeCell(cell);
+        cell = undefined;
+      } else if (name === 'row' && cells.length > 0) {
+        at.isDone ||= !take(at.row, cells);
+        cells = [];
+      }
+    },
+    isDone: () => at.isDone,
+  });
+}
+
+/** Rows and cells are in order. Some programs leave their references out: then each follows the one before. */
+function nextOf(sent: number | undefined, last: number, max: number): number {
+  const next = sent ?? last + 1;
+  if (!(next > last && next <= max)) throw damaged();
+  return next;
+}
+
+const rowOf = (reference: string | undefined): number | undefined =>
+  reference === undefined ? undefined : Number(/^\d{1,7}$/.exec(reference)?.[0]);
+
+/** Returns 27 for AB12. */
+function columnOf(reference: string | undefined): number | undefined {
+  if (reference === undefined) return undefined;
+  const letters = /^([A-Z]{1,3})\d{1,7}$/.exec(reference)?.[1] ?? '';
+  let column = 0;
+  for (const letter of letters) column = column * 26 + letter.charCodeAt(0) - 64;
+  return letters === '' ? Number.NaN : column - 1;
+}
+
+function writeCell({ shared, writeNumber }: CellTexts, type: string, style: number, raw: string): CellText {
+  switch (type) {
+    case 's': {
+      const text = shared[Number(raw)];
+      if (text === undefined) throw damaged();
+      return { text };
+    }
+    case 'b':
+      return { text: raw.trim() === '1' ? 'TRUE' : 'FALSE' };
+    case 'd':
+      return isoCell(raw);
+    case 'n':
+      return writeNumber(raw.trim(), style);
+    case 'str':
+      return { text: unescapeText(raw) };
+    // Inline texts and error values such as #N/A.
+    default:
+      return { text: raw };
+  }
+}
