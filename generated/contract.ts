@@ -1280,7 +1280,8 @@ export interface paths {
          *     same number, or two customers of one courier. Check the parcel, then clear the flag and give the reason. The
          *     pre-alert becomes `received` if the parcel was received and belongs to the courier, otherwise `pending`.
          *
-         *     With `assign`, a received parcel of unknown owner is assigned to this pre-alert, as intake would have done.
+         *     With `assign`, a received parcel of unknown owner is assigned to this pre-alert, as intake would have done. The audit
+         *     entry then has the `after_receipt` and `announcements` that `UnknownParcels.php` shows.
          *     The package then belongs to the courier and its customer. Its empty vendor and description are filled from the
          *     pre-alert. The courier is notified: with `package.created` if the package is new to the courier, or with
          *     `package.updated` if the courier already had it without a customer. Other pre-alerts of the number stay
@@ -3244,8 +3245,9 @@ export interface paths {
          * List parcels without an owner, and who claims them
          * @description For staff. Returns the packages whose customer is unknown, newest first, each with its open claims and its pending
          *     and flagged pre-alerts: also those that were announced after the parcel was received. They are found by the same
-         *     rule as by a scan. One claimant is a suggestion, several are a dispute. Decide with `ReviewParcelClaim.php`. For the
-         *     next page, send `meta.next_before` as `before`.
+         *     rule as by a scan. One claimant is a suggestion, several are a dispute. `after_receipt` and `announcements` help to
+         *     recognise a courier that announces guessed numbers. Decide with `ReviewParcelClaim.php`. For the next page, send
+         *     `meta.next_before` as `before`.
          *
          *     ```php
          *     $unknown = $get('/api/UnknownParcels.php?limit=100');
@@ -3283,7 +3285,8 @@ export interface paths {
          *     `approve` and `resolve` assign the package as *ReviewPrealert* does with `assign`: only a package without a
          *     customer, and only if it has no courier or the claimant's. Pre-alerts of the new owner become `received`. All
          *     other open claims of the parcel are refused without a reason. Its other pre-alerts become `pending` and are closed: later
-         *     scans of the parcel do not flag them again. The new owner is notified with `package.created` if the package is new
+         *     scans of the parcel do not flag them again. The audit entry of `resolve` has the `after_receipt` and `announcements`
+         *     of the chosen pre-alert that `UnknownParcels.php` shows at that time. The new owner is notified with `package.created` if the package is new
          *     to the courier, or with `package.updated`. The others learn nothing about the new owner.
          *
          *     If none of the packages has the number itself and several fit it, the response is 400 with `ambiguous` on `package_id`.
@@ -9355,6 +9358,13 @@ export interface components {
             /** @description When the warehouse decided, in UTC; null before. */
             decided_at: string | null;
         };
+        /** @description How many of the numbers that the courier announces arrive. Null for a claim, because a courier has only 5 of them per hour. Pre-alerts have no such limit, so a courier can announce guessed numbers: then few or none of them arrive. The newest 10,000 pre-alerts of the last 30 days count. */
+        CourierAnnouncements: {
+            /** @description The courier's pre-alerts of the last 30 days, without deleted ones. 10,000 if there are more. */
+            submitted: number;
+            /** @description How many of exactly these have the status `received`. A number that was announced lately may still arrive. */
+            arrived: number;
+        } | null;
         /** @description A claim or a pre-alert of the parcel. Exactly one of `claim_id` and `prealert_id` is set. */
         ParcelClaimant: {
             /**
@@ -9373,6 +9383,9 @@ export interface components {
             user_code: string;
             /** @description When the claim or the pre-alert was made, in UTC. */
             since: components["schemas"]["UtcDateTime"];
+            /** @description Whether the claim or the pre-alert was made after the parcel was received. Then it may be a guess: ask for a document. */
+            after_receipt: boolean;
+            announcements: components["schemas"]["CourierAnnouncements"];
         };
         UnknownParcel: {
             /** @description Identifier of the package. */
@@ -21511,7 +21524,21 @@ export interface operations {
                      *               "prealert_id": null,
                      *               "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
                      *               "user_code": "IEX-1001",
-                     *               "since": "2026-11-21 08:30:00"
+                     *               "since": "2026-11-21 08:30:00",
+                     *               "after_receipt": true,
+                     *               "announcements": null
+                     *             },
+                     *             {
+                     *               "claim_id": null,
+                     *               "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0acd",
+                     *               "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c02",
+                     *               "user_code": "HRB-2001",
+                     *               "since": "2026-11-21 08:45:00",
+                     *               "after_receipt": true,
+                     *               "announcements": {
+                     *                 "submitted": 10000,
+                     *                 "arrived": 3
+                     *               }
                      *             }
                      *           ]
                      *         }

@@ -5,6 +5,7 @@ const LIMITS = 'test/modules/claims/claim-limits.test.ts';
 const BLIND = 'test/modules/claims/blind-claims.test.ts';
 const REVIEW = 'test/modules/claims/review-claim.test.ts';
 const RACES = 'test/modules/claims/claim-races.test.ts';
+const ANNOUNCED = 'test/modules/claims/announced-numbers.test.ts';
 const UNKNOWN = 'test/modules/claims/unknown-parcels.test.ts';
 
 /** Guards of claims, manifests, rates, bills and logos. */
@@ -442,6 +443,20 @@ export const RECORDS: readonly SourceMutant[] = [
     find: "const conditions = allOf(ownRows(ctx, 'p'),",
     replace: 'const conditions = allOf(sql`true`,',
     tests: [{ file: UNKNOWN, titles: ['show a courier only its own'] }],
+  },
+  {
+    name: 'claims: the arrivals of a courier are its own',
+    file: 'src/modules/prealerts/status/arrivals.ts',
+    find: 'and a.courier_id = announcing.id`',
+    replace: 'and announcing.id is not null`',
+    tests: [{ file: ANNOUNCED, titles: ['without the numbers of other couriers'] }],
+  },
+  {
+    name: 'claims: the arrivals of a courier are those of 30 days',
+    file: 'src/modules/prealerts/status/arrivals.ts',
+    find: "union all select now() - interval '30 days',",
+    replace: "union all select '-infinity'::timestamptz,",
+    tests: [{ file: ANNOUNCED, titles: ['are those of the last 30 days'] }],
   },
   {
     name: 'claims: staff decide only about claims of their tenant',

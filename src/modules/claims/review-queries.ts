@@ -9,20 +9,28 @@ import { keyIn } from '../tracking-numbers/public.js';
 /** A claim or a pre-alert about which staff decide. */
 export type ClaimantRow = Pick<
   ParcelClaim,
-  'id' | 'courierId' | 'trackingNumber' | 'trackingKey' | 'status'
+  'id' | 'courierId' | 'trackingNumber' | 'trackingKey' | 'status' | 'createdAt'
 > &
   Pick<Prealert, 'vendor' | 'description'> & {
     /** The present code of the customer; null if the claimed customer is no longer active. */
     userCode: string | null;
   };
 
-const CLAIM = columns('ParcelClaim', 'c', ['id', 'courierId', 'trackingNumber', 'trackingKey', 'status']);
+const CLAIM = columns('ParcelClaim', 'c', [
+  'id',
+  'courierId',
+  'trackingNumber',
+  'trackingKey',
+  'status',
+  'createdAt',
+]);
 const PREALERT = columns('Prealert', 'a', [
   'id',
   'courierId',
   'trackingNumber',
   'trackingKey',
   'status',
+  'createdAt',
   'vendor',
   'description',
 ]);
@@ -48,7 +56,7 @@ export const lockedPrealert = (ctx: UserScope, id: string): Sql<ClaimantRow> =>
 const selectPrealert = (ctx: UserScope, id: string): Sql<ClaimantRow> =>
   once`select ${PREALERT}, ${presentCodeColumn('a')} from prealerts a where ${ownRows(ctx, 'a')} and a.id = ${id}::uuid`;
 
-const PACKAGE = columns('Package', 'p', ['id', 'trackingKey', 'trackingNumber']);
+const PACKAGE = columns('Package', 'p', ['id', 'trackingKey', 'trackingNumber', 'receivedAt']);
 export type PackageNumber = RowOf<typeof PACKAGE>;
 
 /** Selects the packages that have one of these keys: several can have a short number. */

@@ -4,6 +4,7 @@ import { keepUserCode } from '../../platform/db/locks.js';
 import type { UserTx } from '../../platform/db/scope.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { claimPackage, lockLooked, notifyCourierOfClaim, unknownUserCode } from '../packages/public.js';
+import { arrivalsOf, evidenceOf } from '../prealerts/public.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
 import {
   closePrealerts,
@@ -52,12 +53,16 @@ export async function giveParcel(
 ): Promise<Decided> {
   return ctx.write(async (tx) => {
     const { row, userCode, packages, keys } = await lockClaimant(tx, claimant);
-    const announced = await tx.query(openPrealerts(tx, keys));
+    const isAnnounced = claimant.kind === 'prealert';
+    const [announced, [arrivals]] = await tx.query([
+      openPrealerts(tx, keys),
+      arrivalsOf(tx, isAnnounced ? [row.courierId] : []),
+    ]);
     const isOwners = (prealert: RivalRow) =>
       prealert.courierId === row.courierId && prealert.userCode === userCode;
     const ownKeys = keysOfStored(row);
     const own = announced.find((prealert) => isOwners(prealert) && ownKeys.includes(prealert.trackingKey));
-    const prealertId = claimant.kind === 'prealert' ? claimant.id : (own?.id ?? null);
+    const prealertId = isAnnounced ? claimant.id : (own?.id ?? null);
     const { courierId, vendor, description } = row;
     const claim = await claimPackage(
       tx,
@@ -72,7 +77,8 @@ export async function giveParcel(
     const received = ofParcel.filter(isOwners);
     const closed = ofParcel.filter((prealert) => !isOwners(prealert));
     settle(tx, { claimant, given, parcelKeys, refused, received, closed });
-    const facts = factsOf({ claimant, given, reason, refused, received, closed });
+    const evidence = arrivals ? evidenceOf(row, given, arrivals) : {};
+    const facts = factsOf({ claimant, given, reason, evidence, refused, received, closed });
     tx.later(audit(tx, ...facts, ...claim.facts));
     await notifyCourierOfClaim(tx, claim);
     return { packageId: given.id, refusedClaims: refused.length, closedPrealerts: closed.length };
@@ -154,10 +160,11 @@ function factsOf({
   claimant,
   given,
   reason,
+  evidence,
   refused,
   received,
   closed,
-}: Settled & { reason: string }): AuditFact[] {
+}: Settled & { reason: string; evidence: object }): AuditFact[] {
   const after = { package_id: given.id };
   const approved: AuditFact[] =
     claimant.kind === 'claim'
@@ -178,7 +185,9 @@ function factsOf({
   return [
     ...approved,
     ...refused.map(({ id }) => factOf('parcel_claim.refused', id, { ...opened('refused'), remarks: reason })),
-    ...received.map((prealert) => reviewed(prealert, 'received', after)),
+    ...received.map((prealert) =>
+      reviewed(prealert, 'received', prealert.id === claimant.id ? { ...after, ...evidence } : after),
+    ),
     ...closed.map((prealert) => reviewed(prealert, 'pending', { closed: true })),
   ];
 }

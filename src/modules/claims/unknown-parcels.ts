@@ -2,11 +2,17 @@ import type { components } from '../../../generated/contract.js';
 import { pageBefore, type PageBefore } from '../../platform/context/read-page.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
+import type { ReadTx } from '../../platform/db/scope.js';
+import type { UserCaller } from '../../platform/identity/callers.js';
 import { formatDateTime } from '../../platform/values/time.js';
+import { arrivalsOf, isAfterReceipt, type Arrivals } from '../prealerts/public.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
 import { claimantsOfKeys, pageOfUnknown, type ClaimantRow, type UnknownRow } from './unknown-queries.js';
 
-export type UnknownParcel = UnknownRow & { claimants: ClaimantRow[] };
+/** The courier's figures of a pre-alert; null for a claim. */
+type Claimant = ClaimantRow & { announcements: Arrivals | null };
+
+export type UnknownParcel = UnknownRow & { claimants: Claimant[] };
 
 const MAX_CLAIMANTS = 50;
 
@@ -22,7 +28,8 @@ export async function listUnknownParcels(
     const { rows, meta } = pageBefore(await tx.query(pageOfUnknown(tx, query)), query.limit);
     const parcels = rows.map((row) => ({ row, keys: new Set(keysOfStored(row)) }));
     const keys = [...new Set(parcels.flatMap((parcel) => [...parcel.keys]))];
-    const claimants = keys.length === 0 ? [] : await tx.query(claimantsOfKeys(tx, keys));
+    const claimants =
+      keys.length === 0 ? [] : await withArrivals(tx, await tx.query(claimantsOfKeys(tx, keys)));
     return {
       rows: parcels.map(({ row, keys: own }) => ({
         ...row,
@@ -31,6 +38,18 @@ export async function listUnknownParcels(
       meta,
     };
   });
+}
+
+/** Adds the figures of the couriers that have announced a parcel, each read once. */
+async function withArrivals(tx: ReadTx<UserCaller>, claimants: ClaimantRow[]): Promise<Claimant[]> {
+  const announced = claimants.filter(({ prealertId }) => prealertId !== null);
+  const courierIds = [...new Set(announced.map(({ courierId }) => courierId))];
+  const arrivals = courierIds.length === 0 ? [] : await tx.query(arrivalsOf(tx, courierIds));
+  const byCourier = new Map(arrivals.map(({ courierId, ...counted }) => [courierId, counted]));
+  return claimants.map((claimant) => ({
+    ...claimant,
+    announcements: claimant.prealertId === null ? null : (byCourier.get(claimant.courierId) ?? null),
+  }));
 }
 
 export const viewUnknown = (row: UnknownParcel): components['schemas']['UnknownParcel'] => ({
@@ -46,5 +65,7 @@ export const viewUnknown = (row: UnknownParcel): components['schemas']['UnknownP
     courier_id: claimant.courierId,
     user_code: claimant.userCode,
     since: formatDateTime(claimant.since),
+    after_receipt: isAfterReceipt(claimant.since, row),
+    announcements: claimant.announcements,
   })),
 });

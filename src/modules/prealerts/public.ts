@@ -1,3 +1,4 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { assertCodesFree, countRenamed, renameOnPrealerts } from './rename/rename-customer.js';
+export { arrivalsOf, evidenceOf, isAfterReceipt, type Arrivals } from './status/arrivals.js';
 export { finishRenames } from './rename/finish-renames.js';

@@ -13,6 +13,7 @@ const PREALERT = columns('Prealert', 'p', [
   'vendor',
   'description',
   'status',
+  'createdAt',
 ]);
 
 export type ReviewedRow = RowOf<typeof PREALERT> & { userCode: string; status: PrealertStatus };

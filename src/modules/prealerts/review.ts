@@ -7,6 +7,7 @@ import { claimPackage, lockLooked, notifyCourierOfClaim, type Claim } from '../p
 import { keysOfStored } from '../tracking-numbers/public.js';
 import { findKeys } from './lock-prealert.js';
 import { clearFlag, lockedForReview, type ReviewedRow } from './review-queries.js';
+import { arrivalsOf, evidenceOf } from './status/arrivals.js';
 import { deleteFlags } from './status/initial-status-queries.js';
 
 export type Review = { status: 'pending' | 'received'; packageId: string | null; isAssigned: boolean };
@@ -24,10 +25,11 @@ export async function reviewPrealert(
     const prealert = await lockFlaggedPrealert(tx, prealert_id);
     const claim = await claimPackage(tx, prealert, decision);
     const status = claim.packageId ? 'received' : 'pending';
+    const evidence = decision.assign ? await findEvidence(tx, prealert, claim) : {};
     const cleared = await tx.count(clearFlag(ctx, prealert.id, status, claim.trackingKey));
     if (cleared !== 1) throw new Error(`${cleared} pre-alerts were cleared under one lock.`);
     tx.later(deleteFlags(ctx, prealert.courierId, prealert.keys));
-    tx.later(audit(tx, reviewedFact(prealert, status, claim, reason), ...claim.facts));
+    tx.later(audit(tx, reviewedFact(prealert, { status, claim, evidence, reason }), ...claim.facts));
     await notifyCourierOfClaim(tx, claim);
     return { status, packageId: claim.packageId, isAssigned: claim.change !== 'none' };
   });
@@ -53,12 +55,18 @@ async function selectFlagged(tx: UserTx, id: string): Promise<ReviewedRow & { ke
   return { ...row, keys: keysOfStored(row) };
 }
 
+/** Reads how many of the courier's numbers arrive, before this one does. */
+async function findEvidence(tx: UserTx, prealert: ReviewedRow, { receivedAt }: Claim): Promise<object> {
+  const [arrivals] = await tx.query(arrivalsOf(tx, [prealert.courierId]));
+  return arrivals && receivedAt ? evidenceOf(prealert, { receivedAt }, arrivals) : {};
+}
+
+type Reviewed = { status: string; claim: Claim; evidence: object; reason: string };
+
 function reviewedFact(
   { id, status: previous }: ReviewedRow,
-  status: string,
-  { packageId }: Claim,
-  remarks: string,
+  { status, claim: { packageId }, evidence, reason }: Reviewed,
 ): AuditFact {
-  const after = packageId ? { status, package_id: packageId } : { status };
-  return factOf('prealert.reviewed', id, { before: { status: previous }, after, remarks });
+  const after = { status, ...(packageId ? { package_id: packageId } : {}), ...evidence };
+  return factOf('prealert.reviewed', id, { before: { status: previous }, after, remarks: reason });
 }

@@ -1,9 +1,11 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { DEMO } from '../../../fixtures/demo/seed.js';
+import { plantPrealerts } from '../../support/builders/parcels.js';
+import { findingsOf, logIn } from '../../support/console/browser.js';
 import { consoleSuite } from '../../support/console/suite.js';
 
-const { it, service } = consoleSuite();
+const { it, open: openWindow, runs, service } = consoleSuite();
 
 type Row = { house: string; number: string; code: string | null };
 
@@ -132,3 +134,59 @@ it('a warehouse user comes from Flagged, decides, and has no other page of the o
   await page.goto(`${service().url}/console/parcels`);
   await page.getByRole('heading', { level: 1, name: 'Receive' }).waitFor();
 });
+
+runs(
+  'staff are warned of a courier that announces numbers of which few arrive, also in the dialog',
+  async () => {
+    const number = 'GUESSED0000000001';
+    const { body } = await service().call('receivePackage', {
+      as: 'warehouse',
+      body: { tracking_number: number, weight: 2 },
+    });
+    const { house } = await parcel(String(body['data'].package_id));
+    await plantPrealerts(service().owner, { courierId: DEMO.couriers.HRB, count: 2_000 });
+    await plantPrealerts(service().owner, { courierId: DEMO.couriers.HRB, count: 3, status: 'received' });
+    for (const [courier, UserCode] of [
+      ['HRB', 'HRB-2001'],
+      ['IEX', 'IEX-1001'],
+    ] as const)
+      await service().call('submitPrealert', {
+        key: DEMO.apiKeys[courier],
+        body: { UserCode, TrackingNumber: number },
+      });
+    for (const [width, colorScheme, locale, late, warning] of [
+      [
+        1280,
+        'light',
+        'en-US',
+        'Announced after the parcel was received',
+        /^Only \d+ of the newest 2,\d+ numbers/,
+      ],
+      [390, 'dark', 'es-ES', 'Anunciado después de recibirse el paquete', /^De los últimos 2\D?\d+ números/],
+    ] as const) {
+      const { page } = await openWindow({ width, colorScheme, locale, isQuiet: false });
+      await logIn(page, 'manager', DEMO.password);
+      await page.locator('.workplace').waitFor();
+      const panel = await open(page, house);
+      await panel.getByText('HRB-2001').first().waitFor();
+      const claimant = (code: string) => panel.getByRole('listitem').filter({ hasText: code });
+      expect(await claimant('HRB-2001').getByText(late).count()).toBe(1);
+      expect(await claimant('HRB-2001').getByTestId('guessing').textContent()).toMatch(warning);
+      expect(await claimant('IEX-1001').getByText(late).count()).toBe(1);
+      expect(await claimant('IEX-1001').getByTestId('guessing').count()).toBe(0);
+      const check = async () => {
+        expect(await findingsOf(page)).toEqual([]);
+        expect(await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+      };
+      await check();
+      await claimant('HRB-2001').getByRole('button').click();
+      const dialog = page.getByRole('dialog');
+      expect(await dialog.getByTestId('guessing').textContent()).toMatch(warning);
+      await check();
+      await page.keyboard.press('Escape');
+      await claimant('IEX-1001').getByRole('button').click();
+      await dialog.getByText('IEX-1001').first().waitFor();
+      expect(await dialog.getByTestId('guessing').count()).toBe(0);
+    }
+  },
+);

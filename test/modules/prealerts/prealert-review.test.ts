@@ -182,7 +182,15 @@ describe('assigning the package', () => {
     expect(await rowOf('prealerts', hrb)).toMatchObject({ status: 'flagged' });
     const nothing = Object.fromEntries(Object.keys(assigned).map((key) => [key, null]));
     expect(await auditOf([iex, packageId])).toMatchObject([
-      { action: 'prealert.reviewed', after: { status: 'received', package_id: packageId } },
+      {
+        action: 'prealert.reviewed',
+        after: {
+          status: 'received',
+          package_id: packageId,
+          after_receipt: false,
+          announcements: { submitted: expect.any(Number), arrived: expect.any(Number) },
+        },
+      },
       { action: 'package.assigned', entity_id: packageId, before: nothing, after: assigned },
     ]);
     const webhookEvents = await eventsOf(service().owner, [packageId]);

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import type { Api } from '../fixture/api.js';
 import type { Reply, Service } from '../service/service.js';
+import { insertWithoutTriggers } from './many-rows.js';
 
 export const CUSTOMERS = { IEX: 'IEX-1001', HRB: 'HRB-2001' } as const;
 export type CourierCode = keyof typeof CUSTOMERS;
@@ -94,4 +95,27 @@ export async function insertClaim(
   const [row] = rows;
   if (!row) throw new Error(`The courier ${courierId} has no active customer.`);
   return row.id;
+}
+
+export type PlantedPrealerts = {
+  courierId: string;
+  count: number;
+  status?: 'pending' | 'received';
+  daysAgo?: number;
+  /** The tenant of the rows. */
+  tenantId?: string;
+};
+
+/** Plants pre-alerts of numbers that nothing else has, without the tallies of the list. */
+export async function plantPrealerts(
+  owner: pg.Pool,
+  { courierId, count, status = 'pending', daysAgo = 0, tenantId = DEMO.tenants.demo }: PlantedPrealerts,
+): Promise<void> {
+  await insertWithoutTriggers(
+    owner,
+    `insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, announced_key, status, created_at)
+     select $1, new_id(), $2, 'PLANTED', $3 || n, $3 || n, $3 || n, $4, now() - make_interval(days => $5)
+     from generate_series(1, $6::int) n`,
+    [tenantId, courierId, `${newNumber()}X`, status, daysAgo, count],
+  );
 }

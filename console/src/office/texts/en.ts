@@ -281,6 +281,11 @@ export const en = {
   'unknown.claim': 'Claim',
   'unknown.announcement': 'Announcement',
   'unknown.since': 'Since',
+  'unknown.afterReceipt': 'Announced after the parcel was received',
+  'unknown.fewArrived':
+    'Only {arrived} of the newest {submitted} numbers that this courier announced in 30 days arrived. It may be guessing: ask for a document.',
+  'unknown.noneArrived':
+    'None of the newest {submitted} numbers that this courier announced in 30 days arrived. It may be guessing: ask for a document.',
   'unknown.ofOther': 'The parcel is in the account of another courier, so it cannot be given to this one.',
   'unknown.give': 'Give it to this customer',
   'unknown.refuse': 'Refuse the claim',

@@ -283,6 +283,11 @@ export const es: Record<OfficeKey, string> = {
   'unknown.claim': 'Reclamo',
   'unknown.announcement': 'Anuncio',
   'unknown.since': 'Desde',
+  'unknown.afterReceipt': 'Anunciado después de recibirse el paquete',
+  'unknown.fewArrived':
+    'De los últimos {submitted} números que este courier anunció en 30 días solo llegaron {arrived}. Puede estar adivinando: pida un documento.',
+  'unknown.noneArrived':
+    'De los últimos {submitted} números que este courier anunció en 30 días no llegó ninguno. Puede estar adivinando: pida un documento.',
   'unknown.ofOther': 'El paquete está en la cuenta de otro courier, así que no se puede dar a este.',
   'unknown.give': 'Darlo a este cliente',
   'unknown.refuse': 'Rechazar el reclamo',

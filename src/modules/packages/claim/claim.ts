@@ -34,6 +34,8 @@ export type Claim = {
   packageId: string | null;
   /** The key of that package, or null. */
   trackingKey: string | null;
+  /** When it was received, or null. */
+  receivedAt: Date | null;
   /** The package's change of owner: a new courier, only a new customer, or none. */
   change: 'courier' | 'customer' | 'none';
   /** The change for the audit trail. */
@@ -57,15 +59,15 @@ export async function claimPackage(
   if (isAssigning) assertAssignable(row, prealert);
   const isCouriers = row?.courier_id === prealert.courierId;
   if (!row || (!isCouriers && !isAssigning))
-    return { packageId: null, trackingKey: null, change: 'none', facts: [] };
+    return { packageId: null, trackingKey: null, receivedAt: null, change: 'none', facts: [] };
   const isOwnerless = row.user_code === null && isAssigning;
   const owner = isOwnerless ? await ownerColumns(tx, row, prealert) : {};
-  const { id, trackingKey, isCustomers, ...before } = row;
+  const { id, trackingKey, receivedAt, isCustomers, ...before } = row;
   const isMatch = isOwnerless || isCustomers === true;
   const after = { ...before, ...owner, ...(isMatch ? { prealert_id: row.prealert_id ?? prealert.id } : {}) };
   const facts = listFacts(id, before, after);
   if (facts.length > 0) tx.later(changeOwner(tx, id, after));
-  return { packageId: id, trackingKey, change: changeOf(before, after), facts };
+  return { packageId: id, trackingKey, receivedAt, change: changeOf(before, after), facts };
 }
 
 /**

@@ -6,7 +6,7 @@ import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn } from '../../tracking-numbers/public.js';
 import { columns } from '../../../platform/db/columns.js';
 
-const PACKAGE = columns('Package', 'p', ['id', 'shipper', 'description', 'trackingKey']);
+const PACKAGE = columns('Package', 'p', ['id', 'shipper', 'description', 'trackingKey', 'receivedAt']);
 
 /** The columns that a claim may change. */
 export type ClaimedColumns = ColumnsOf<
@@ -17,7 +17,7 @@ export type ClaimedColumns = ColumnsOf<
 >;
 
 export type ClaimedRow = ClaimedColumns &
-  Pick<Package, 'id' | 'trackingKey'> & {
+  Pick<Package, 'id' | 'trackingKey' | 'receivedAt'> & {
     /** The package's user code is that of the pre-alert's customer, or one that the customer had. Null without a code. */
     isCustomers: boolean | null;
   };

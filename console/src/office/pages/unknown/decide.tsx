@@ -3,6 +3,7 @@ import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
+import { GuessWarning } from './guess-warning.js';
 import { textOfClaimant, type Named } from './names.js';
 
 type Shared = {
@@ -28,6 +29,7 @@ export function AssignDialog({ parcel, winner, others, onClose, onDone }: Assign
         <p>
           {t('unknown.gets')} <strong>{textOfClaimant(winner)}</strong>
         </p>
+        <GuessWarning claimant={winner} />
         {others.length > 0 && (
           <>
             <p>{t('unknown.others')}</p>

@@ -10,6 +10,7 @@ import { officePagesOf } from '../../pages.js';
 import { FactList, Panel } from '../../ui/panel.js';
 import { toast } from '../../ui/toasts.js';
 import { AssignDialog, RefuseDialog } from './decide.js';
+import { GuessWarning } from './guess-warning.js';
 import { textOfClaimant, useNames, type Named } from './names.js';
 
 type Props = { parcel: UnknownParcel; closeLink: string; onChanged: () => void };
@@ -106,7 +107,7 @@ export function UnknownPanel({ parcel, closeLink, onChanged }: Props) {
 type ClaimantProps = { claimant: Named; isOfOther: boolean; onOpen: (task: 'assign' | 'refuse') => void };
 
 function Claimant({ claimant, isOfOther, onOpen }: ClaimantProps) {
-  const { claim_id, user_code, name, courier, since } = claimant;
+  const { claim_id, user_code, name, courier, since, after_receipt } = claimant;
   return (
     <li>
       <span class="strong">{[user_code, name].filter(Boolean).join(' ')}</span>
@@ -114,6 +115,8 @@ function Claimant({ claimant, isOfOther, onOpen }: ClaimantProps) {
       <span class="muted">
         <Tag>{t(claim_id ? 'unknown.claim' : 'unknown.announcement')}</Tag> {dateTime(since)}
       </span>
+      {!claim_id && after_receipt && <span>{t('unknown.afterReceipt')}</span>}
+      <GuessWarning claimant={claimant} />
       {isOfOther ? (
         <span class="muted">{t('unknown.ofOther')}</span>
       ) : (
