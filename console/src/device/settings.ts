@@ -17,6 +17,8 @@ export type DeviceSettings = {
   suffix: string;
   /** The largest weight that nobody is asked about, as the service said last. */
   weightQuestionLb: number;
+  /** The station is locked when nobody has used the device for so long. 0: never. */
+  lockMinutes: number;
   /** Whether a person has named the station. */
   isNamed: boolean;
   /** Versions before 2 stored `pdf` for everybody who had chosen nothing. */
@@ -34,6 +36,7 @@ const DEFAULTS: DeviceSettings = {
   prefix: '',
   suffix: '',
   weightQuestionLb: 150,
+  lockMinutes: 10,
   isNamed: false,
   version: 2,
 };

@@ -6,6 +6,7 @@ import { scanToFind } from '../find/query.js';
 import { OFFICE_GUIDE } from '../guide/sections.js';
 import { startSender } from '../queue/sender.js';
 import { listenForKeys } from '../scanner/listen.js';
+import { watchInput } from '../session/idle.js';
 import { ExpiredDialog } from '../session/login.js';
 import { isExpired, type Session } from '../session/session.js';
 import { leave, LeaveDialog } from '../station/leave.js';
@@ -48,6 +49,8 @@ export function Office({ session: current }: { session: Session }) {
   // Scans that were made here before wait to be sent.
   useEffect(() => startSender(current), []);
   useEffect(keepFocus, []);
+  // A station in another tab of this device stays open meanwhile.
+  useEffect(() => watchInput(), []);
   useLayoutEffect(
     () =>
       listen({

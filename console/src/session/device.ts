@@ -79,7 +79,7 @@ const isRefused = (error: unknown) => error instanceof ApiError && error.status 
 /** What a tab tells the others. */
 export type News =
   | { kind: 'entered'; user: LoggedInUser }
-  | { kind: 'expired'; userId: string }
+  | { kind: 'expired'; userId: string; isLocked?: boolean }
   | { kind: 'left' };
 
 const channel = new BroadcastChannel('crossdock-session');

@@ -9,7 +9,8 @@ import { GuideLink } from '../guide/guide-link.js';
 import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
 import { loadParts, part } from '../ui/part.js';
-import { acceptGrant, loginClient, messageOf, session } from './session.js';
+import { lockedScans } from './locked-scans.js';
+import { acceptGrant, isLocked, loginClient, messageOf, session } from './session.js';
 
 const ForgottenDialog = part(async () => (await import('./forgotten.js')).ForgottenDialog);
 
@@ -56,8 +57,13 @@ export const LanguageChoice = () => (
 /** Over the page of an expired session, which stays as it is. */
 export function ExpiredDialog({ onLeave }: { onLeave: () => void }) {
   return (
-    <Dialog title={t('login.expired')}>
-      <p>{t('login.expiredHint')}</p>
+    <Dialog title={t(isLocked.value ? 'lock.title' : 'login.expired')}>
+      <p>{t(isLocked.value ? 'lock.hint' : 'login.expiredHint')}</p>
+      {isLocked.value && lockedScans.value.length > 0 && (
+        <p class="notice" role="status">
+          {t('lock.kept', { count: lockedScans.value.length })}
+        </p>
+      )}
       <LoginForm username={session.value?.user.username ?? ''} />
       <button type="button" class="quiet" onClick={onLeave}>
         {t('login.somebodyElse')}

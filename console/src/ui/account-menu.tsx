@@ -8,6 +8,7 @@ import { leave } from '../station/leave.js';
 import { t } from '../texts/texts.js';
 import { FactorOffForm } from '../session/factor-off.js';
 import { PasswordForm, SecondFactorForm } from '../session/first-login.js';
+import { lock } from '../session/session.js';
 import { SessionList } from '../session/sessions.js';
 import { Choice, Dialog, Field } from './parts.js';
 
@@ -51,6 +52,11 @@ export function AccountMenu({ user, onHelp }: Props) {
               <button type="button" onClick={goTo(onHelp)}>
                 {t('help.title')} <kbd>F1</kbd>
               </button>
+              {user.role !== 'courier' && (
+                <button type="button" onClick={goTo(lock)}>
+                  {t('lock.now')}
+                </button>
+              )}
               <button type="button" onClick={goTo(leave)}>
                 {t('menu.logout')}
               </button>
@@ -85,8 +91,11 @@ const AccountDialog = ({ part, onClose }: { part: Part; onClose: () => void }) =
   </Dialog>
 );
 
+/** After how long a station is locked. 0: never. */
+const LOCK_MINUTES = [2, 5, 10, 15, 30, 60, 0];
+
 function StationSettings() {
-  const { station, hasSound, labels, prefix, suffix } = settings.value;
+  const { station, hasSound, labels, prefix, suffix, lockMinutes } = settings.value;
   return (
     <>
       <Field
@@ -132,6 +141,15 @@ function StationSettings() {
         />
       </div>
       <p class="field-hint">{t('settings.affixHint')}</p>
+      <Choice
+        label={t('lock.after')}
+        value={String(lockMinutes)}
+        onValue={(value) => change({ lockMinutes: Number(value) })}
+        options={LOCK_MINUTES.map((minutes) => [
+          String(minutes),
+          minutes === 0 ? t('lock.never') : t('lock.minutes', { count: minutes }),
+        ])}
+      />
     </>
   );
 }
