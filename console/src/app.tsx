@@ -7,6 +7,8 @@ import { part } from './ui/part.js';
 import { officeAddress, openAddress } from './ui/router.js';
 
 const WHOLE_PAGE = { isWholePage: true };
+/** Few logins need them. */
+const ONCE = { isWholePage: true, isOnUse: true };
 
 const Workplace = part(async () => (await import('./workplace.js')).Workplace, WHOLE_PAGE);
 // Loads on use only: a station needs none of it.
@@ -18,11 +20,8 @@ const Office = part(
   },
   { isWholePage: true, isOnUse: true },
 );
-const PasswordPage = part(async () => (await import('./session/first-login.js')).PasswordPage, WHOLE_PAGE);
-const SecondFactorPage = part(
-  async () => (await import('./session/first-login.js')).SecondFactorPage,
-  WHOLE_PAGE,
-);
+const PasswordPage = part(async () => (await import('./session/first-login.js')).PasswordPage, ONCE);
+const SecondFactorPage = part(async () => (await import('./session/first-login.js')).SecondFactorPage, ONCE);
 
 export function App() {
   document.documentElement.lang = settings.value.language;

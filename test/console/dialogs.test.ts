@@ -66,9 +66,9 @@ const newToken: Opening = async (page) => {
 const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'iex', open: Opening][] = [
   ['the account', 'ui/account-menu.tsx', 'warehouse', account()],
   ['the account of a courier', 'ui/account-menu.tsx', 'iex', account()],
-  ['the password', 'ui/account-menu.tsx', 'warehouse', account('Change the password')],
-  ['the sessions', 'ui/account-menu.tsx', 'warehouse', account('Where you are logged in')],
-  ['the second factor', 'ui/account-menu.tsx', 'warehouse', account('Set up the second factor')],
+  ['the password', 'session/account-dialog.tsx', 'warehouse', account('Change the password')],
+  ['the sessions', 'session/account-dialog.tsx', 'warehouse', account('Where you are logged in')],
+  ['the second factor', 'session/account-dialog.tsx', 'warehouse', account('Set up the second factor')],
   ['the keys', 'ui/help.tsx', 'warehouse', press('F1')],
   [
     'the queue',

@@ -6,20 +6,22 @@ import { corrections, queue } from '../queue/store.js';
 import { LanguageChoice } from '../session/login.js';
 import { leave } from '../station/leave.js';
 import { t } from '../texts/texts.js';
-import { FactorOffForm } from '../session/factor-off.js';
-import { PasswordForm, SecondFactorForm } from '../session/first-login.js';
 import { lock } from '../session/session.js';
-import { SessionList } from '../session/sessions.js';
+import { ACCOUNT_TITLES, type AccountPart } from '../session/account-parts.js';
+import { part } from './part.js';
 import { Choice, Dialog, Field } from './parts.js';
 
 type Props = { user: LoggedInUser; onHelp: () => void };
 
-type Part = 'password' | 'factor' | 'factorOff' | 'sessions';
+/** What needs the service, and so a connection. */
+const AccountDialog = part(async () => (await import('../session/account-dialog.js')).AccountDialog, {
+  isOnUse: true,
+});
 
 /** The user, the settings of this device, help and logging out. */
 export function AccountMenu({ user, onHelp }: Props) {
   const [isOpen, setIsOpen] = useState(false);
-  const [part, setPart] = useState<Part>();
+  const [opened, setOpened] = useState<AccountPart>();
   /** Leaves the menu for something else. */
   const goTo = (open: () => void) => () => {
     setIsOpen(false);
@@ -43,8 +45,8 @@ export function AccountMenu({ user, onHelp }: Props) {
             {waiting > 0 && <p class="notice">{t('queue.logoutHint', { count: waiting })}</p>}
             <div class="actions">
               {partsOf(user).map((each) => (
-                <button key={each} type="button" onClick={goTo(() => setPart(each))}>
-                  {TITLES[each]()}
+                <button key={each} type="button" onClick={goTo(() => setOpened(each))}>
+                  {t(ACCOUNT_TITLES[each])}
                 </button>
               ))}
             </div>
@@ -64,32 +66,16 @@ export function AccountMenu({ user, onHelp }: Props) {
           </div>
         </Dialog>
       )}
-      {part && <AccountDialog part={part} onClose={() => setPart(undefined)} />}
+      {opened && <AccountDialog part={opened} onClose={() => setOpened(undefined)} />}
     </>
   );
 }
 
-const partsOf = ({ two_factor_enabled: hasFactor }: LoggedInUser): Part[] => [
+const partsOf = ({ two_factor_enabled: hasFactor }: LoggedInUser): AccountPart[] => [
   'password',
   hasFactor ? 'factorOff' : 'factor',
   'sessions',
 ];
-
-const TITLES: Record<Part, () => string> = {
-  password: () => t('menu.password'),
-  factor: () => t('factor.title'),
-  factorOff: () => t('factor.off'),
-  sessions: () => t('sessions.title'),
-};
-
-const AccountDialog = ({ part, onClose }: { part: Part; onClose: () => void }) => (
-  <Dialog title={TITLES[part]()} onClose={onClose}>
-    {part === 'password' && <PasswordForm onDone={onClose} />}
-    {part === 'factor' && <SecondFactorForm onDone={onClose} />}
-    {part === 'factorOff' && <FactorOffForm onDone={onClose} />}
-    {part === 'sessions' && <SessionList />}
-  </Dialog>
-);
 
 /** After how long a station is locked. 0: never. */
 const LOCK_MINUTES = [2, 5, 10, 15, 30, 60, 0];
