@@ -570,6 +570,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "manageCourierRates": {
     "application/json": "rates"
   },
+  "previewRates": {
+    "application/json": "read"
+  },
   "getCourierSettings": {
     "query": "read"
   },
@@ -639,6 +642,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "query": "read"
   },
   "getPackageStatistics": {
+    "query": "read"
+  },
+  "getWorkStatistics": {
     "query": "read"
   },
   "listPackageChanges": {

@@ -2181,6 +2181,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/PreviewRates.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview the effect of rates on a month
+         * @description For administrators and managers. Computes what the packages of a month cost by tiers that you propose, and by the tiers that apply now.
+         *     Nothing is stored or charged, so you can call it as often as you like.
+         *
+         *     `courier_id` and `rates` are those of `save_rates` of `GetCourierRates.php`. With a courier, the packages that it received in the month are
+         *     priced, also those on a bill. Without one, or with `null`, the tiers are default tiers, and the packages are those of all couriers without
+         *     tiers of their own. An empty list stands for what saving it leads to: a courier is billed by the default tiers then.
+         *
+         *     Fees are computed as for a bill. If two tiers share a bound, the lower tier applies there. Tiers that overlap otherwise are refused as
+         *     `save_rates` refuses them. A weight that no tier covers has no fee: `gaps` lists these weights and how many packages have them.
+         *     Air freight and tax are not included, because tiers do not change the rate of air freight and the percentage of the tax.
+         *
+         *     Days are in UTC. The operation is a report: when many reports are requested at once, they wait in a queue. If the wait gets too long, the
+         *     response is 503 `overloaded`.
+         *
+         *     ```php
+         *     $preview = $post('/api/PreviewRates.php', [
+         *         'courier_id' => $courierId,
+         *         'month' => date('Y-m', strtotime('first day of last month')),
+         *         'rates' => [
+         *             ['startweight' => 0, 'endweight' => 1, 'fee' => 4.75],
+         *             ['startweight' => 1, 'endweight' => 20, 'fee' => 14.50],
+         *         ],
+         *     ]);
+         *     ```
+         *
+         *     A user needs `billing:manage` or `courier:manage`. Only administrators and managers have these permissions,
+         *     and they have both.
+         */
+        post: operations["previewRates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/CourierSettingsAPI.php": {
         parameters: {
             query?: never;
@@ -2264,8 +2310,9 @@ export interface paths {
          *     most 256 KiB without a DOCTYPE, with at most 5,000 elements. Shapes, text, gradients, clips, masks and small
          *     pictures are kept. Everything else is removed: scripts, event handlers, embedded pages, references to other
          *     files, filters, patterns, markers, animations and `use`. We render the logo once at upload, as it will appear
-         *     on your bills. A logo that takes seconds to render, or that shows nothing, is rejected. The new logo replaces
-         *     the old one. The old logo's URL then returns 404.
+         *     on your bills. A logo that takes seconds or much memory to render, or that shows nothing, is rejected. Rendering
+         *     the logos of a courier may take 300 seconds per hour, those of refused ones included. Above that the response is
+         *     429 `quota_exceeded`. The new logo replaces the old one. The old logo's URL then returns 404.
          *
          *     ```php
          *     // no Content-Type: curl makes it, with the boundary
@@ -2453,7 +2500,9 @@ export interface paths {
          * @description For couriers, who upload their own logo, and for administrators and managers, who name the courier with
          *     `courier_id`. The file follows the same rules as in `CourierSettingsAPI.php`: JPG, PNG or SVG, at most 2 MiB, an
          *     SVG at most 256 KiB. We detect the type from the content, remove metadata and everything from an SVG that could
-         *     run or load something, and render the logo once. The new logo replaces the old one, whose URL then returns 404.
+         *     run or load something, and render the logo once. The new logo replaces the old one, whose URL then returns 404. Rendering
+         *     the logos of a courier may take 300 seconds per hour, those of refused ones included; an ordinary one takes less
+         *     than one. Above that the response is 429 `quota_exceeded`.
          *
          *     ```php
          *     // no Content-Type: curl makes it, with the boundary
@@ -2980,6 +3029,41 @@ export interface paths {
          *     ```
          */
         get: operations["getPackageStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/WorkStatistics.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read figures of work
+         * @description For administrators and managers, for all packages or those of one courier. Returns what was done on the days from `from` to `to`, at most
+         *     31: packages shipped, pre-alerts announced, and packages received that have no customer now, in total, per day and per courier. `people`
+         *     has what each user did in the warehouse.
+         *
+         *     | Figure | What is counted | When |
+         *     |---|---|---|
+         *     | `shipped` | packages that left with a manifest, also those that were on hold or in transit already | the manifest was shipped |
+         *     | `announced` | pre-alerts | created |
+         *     | `unknown` | packages without a customer now | received |
+         *     | `received` of a user | packages | the receipt was stored |
+         *     | `weighed` of a user | weights entered: with a receipt, or as a change of the package | stored |
+         *     | `loaded` of a user | parcels that were scanned onto a manifest; scans are kept for 180 days | the scan was stored |
+         *     | `shipped` of a user | packages on the manifests that the user shipped | the manifest was shipped |
+         *
+         *     Packages belong to their present courier. Days are in UTC. An instance has no time zone of its own. The operation is a report: when many
+         *     reports are requested at once, they wait in a queue. If the wait gets too long, the response is 503 `overloaded`.
+         */
+        get: operations["getWorkStatistics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3774,7 +3858,7 @@ export interface components {
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01
          */
         Uuid: string;
-        NewPrealert: {
+        SubmittedPrealert: {
             prealert_id: components["schemas"]["Uuid"];
             warnings?: components["schemas"]["PrealertWarnings"];
         };
@@ -7496,6 +7580,113 @@ export interface components {
              */
             air_freight_rate?: number;
         };
+        RatePreviewRequest: {
+            /**
+             * Format: uuid
+             * @description The courier whose tiers are proposed. If omitted or `null`, the default tiers.
+             */
+            courier_id?: string | null;
+            month: components["schemas"]["BillingMonth"];
+            /** @description The complete proposed table, as for `save_rates`. An `id` must not be repeated, and has no other meaning here. */
+            rates: components["schemas"]["RateTierInput"][];
+        };
+        /** @description A tier, and the packages whose weight it applies to. */
+        PreviewedTier: {
+            /**
+             * Format: double
+             * @description Lower bound in lb, inclusive.
+             */
+            startweight: number;
+            /**
+             * Format: double
+             * @description Upper bound in lb, inclusive.
+             */
+            endweight: number;
+            /**
+             * Format: double
+             * @description Flat fee for a package in the range, in USD.
+             */
+            fee: number;
+            /** @description Packages of the month that the tier applies to. */
+            packages: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+            /**
+             * Format: double
+             * @description Their fees by the tiers that apply now.
+             */
+            current_amount: number;
+            /**
+             * Format: double
+             * @description Their fees by the proposed tiers.
+             */
+            proposed_amount: number;
+        };
+        /** @description Weights without a fee. */
+        PreviewedGap: {
+            /**
+             * Format: double
+             * @description Weights above this one, in lb; null if there is no tier.
+             */
+            above: number | null;
+            /**
+             * Format: double
+             * @description Weights below this one, in lb; null above the last tier.
+             */
+            below: number | null;
+            /** @description Packages of the month with such a weight. */
+            packages: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+            /**
+             * Format: double
+             * @description Their fees by the tiers that apply now.
+             */
+            current_amount: number;
+        };
+        /** @description What a month costs by the present and by the proposed tiers. Amounts are in USD, without air freight and tax. */
+        RatePreview: {
+            /**
+             * Format: uuid
+             * @description The courier; `null` for the default tiers.
+             */
+            courier_id: string | null;
+            month: components["schemas"]["BillingMonth"];
+            /** @description Packages received in the month. */
+            packages: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            weight: number;
+            /**
+             * Format: double
+             * @description Their fees by the tiers that apply now.
+             */
+            current_amount: number;
+            /**
+             * Format: double
+             * @description Their fees by the proposed tiers.
+             */
+            proposed_amount: number;
+            /**
+             * Format: double
+             * @description `proposed_amount` less `current_amount`. Negative if the proposed tiers are cheaper.
+             */
+            difference: number;
+            /** @description The proposed tiers, sorted by weight, also those without packages. */
+            proposed: components["schemas"]["PreviewedTier"][];
+            /** @description The tiers that apply now, sorted by weight, also those without packages. */
+            current: components["schemas"]["PreviewedTier"][];
+            /** @description The weights that no proposed tier covers, sorted by weight. Those above the last tier are listed only if a package has such a weight, or if there is no tier. */
+            gaps: components["schemas"]["PreviewedGap"][];
+        };
         /**
          * @description What a webhook URL receives. `event`: our events, see *packageCreated*. `flat`: one flat object per package with 38 fields, see *flatPackageCreated*, for systems that already accept this format from other warehouses. `flat_array`: the same object in an array, `[{…}]`, for systems that accept only arrays.
          * @enum {string}
@@ -8890,6 +9081,69 @@ export interface components {
             statuses: components["schemas"]["PackagesOfStatus"][];
             in_warehouse: components["schemas"]["PackagesInWarehouse"];
         };
+        /** @description What was done. Weights are in lb. */
+        WorkAmount: {
+            /** @description Packages that left with a manifest. */
+            shipped: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            shipped_weight: number;
+            /** @description Pre-alerts created. */
+            announced: number;
+            /** @description Packages received that have no customer now. */
+            unknown: number;
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
+            unknown_weight: number;
+        };
+        WorkOfDay: {
+            /** @description The day, in UTC. */
+            date: components["schemas"]["CalendarDate"];
+        } & components["schemas"]["WorkAmount"];
+        WorkOfCourier: {
+            /**
+             * Format: uuid
+             * @description The courier; null for packages without one.
+             */
+            courier_id: string | null;
+            /** @description The courier's code. */
+            courier_code: string | null;
+            /** @description The courier's name. */
+            courier_name: string | null;
+        } & components["schemas"]["WorkAmount"];
+        WorkOfPerson: {
+            user_id: components["schemas"]["Uuid"];
+            /** @description The name for the login. */
+            username: string;
+            /** @description Display name. */
+            full_name: string;
+            role: components["schemas"]["UserRole"];
+            /** @description Packages that the user received. */
+            received: number;
+            /** @description Weights that the user entered, with a receipt or as a change of the package. */
+            weighed: number;
+            /** @description Parcels that the user scanned onto a manifest. */
+            loaded: number;
+            /** @description Packages on the manifests that the user shipped. */
+            shipped: number;
+        };
+        WorkStatistics: {
+            /** @description First day, in UTC. */
+            from: components["schemas"]["CalendarDate"];
+            /** @description Last day, in UTC. */
+            to: components["schemas"]["CalendarDate"];
+            total: components["schemas"]["WorkAmount"];
+            /** @description All days of the period, in order. */
+            days: components["schemas"]["WorkOfDay"][];
+            /** @description The couriers with any of these figures, by code. Packages without a courier come last. */
+            couriers: components["schemas"]["WorkOfCourier"][];
+            /** @description The users who did any of this work, most work first, at most 500. With `courier_id`, their work on packages of that courier. */
+            people: components["schemas"]["WorkOfPerson"][];
+        };
         /** @description One change of a package. */
         PackageChange: {
             change_id: components["schemas"]["Uuid"];
@@ -9296,10 +9550,10 @@ export interface components {
             };
         };
         SubmitPrealertResult: components["schemas"]["Success"] & {
-            data: components["schemas"]["NewPrealert"];
+            data: components["schemas"]["SubmittedPrealert"];
         };
         SubmitPrealertWithoutSuffixResult: components["schemas"]["Success"] & {
-            data: components["schemas"]["NewPrealert"];
+            data: components["schemas"]["SubmittedPrealert"];
         };
         ListPrealertsResult: components["schemas"]["Success"] & {
             /** @description The records of this page. */
@@ -9307,7 +9561,7 @@ export interface components {
             meta: components["schemas"]["PrealertListMeta"];
         };
         CreatePrealertResult: components["schemas"]["Success"] & {
-            data: components["schemas"]["NewPrealert"];
+            data: components["schemas"]["SubmittedPrealert"];
         };
         ReplacePrealertResult: components["schemas"]["Success"] & {
             data: components["schemas"]["Prealert"];
@@ -9461,6 +9715,9 @@ export interface components {
         ManageCourierRatesResult: components["schemas"]["Success"] & {
             data: components["schemas"]["RateOperationResult"];
         };
+        PreviewRatesResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["RatePreview"];
+        };
         GetCourierSettingsResult: components["schemas"]["Success"] & {
             data: components["schemas"]["CourierSettings"];
         };
@@ -9545,6 +9802,9 @@ export interface components {
         };
         GetPackageStatisticsResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageStatistics"];
+        };
+        GetWorkStatisticsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["WorkStatistics"];
         };
         ListPackageChangesResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageChange"][];
@@ -10619,6 +10879,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "GetWebhookDelivery.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetWorkStatistics.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11915,6 +12191,24 @@ export interface components {
             };
         };
         /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "PreviewRates.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
          * @description - `print_id_reused`: The `print_id` was already used for other labels.
          *     - `label_queue_full`: Too many labels wait for the printer of the station.
          *     - `label_job_open`: The label job has not ended yet.
@@ -12028,6 +12322,23 @@ export interface components {
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.dispatched_packages.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.logo_drawing.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -13047,7 +13358,7 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
-        "TooManyAttempts.QuotaExceeded.target_changes.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
+        "TooManyAttempts.QuotaExceeded.target_changes.QuotaExceeded.logo_drawing.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -18597,6 +18908,119 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    previewRates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RatePreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description What the month costs by both tables. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Preview of 6 packages.",
+                     *       "data": {
+                     *         "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *         "month": "2026-11",
+                     *         "packages": 6,
+                     *         "weight": 41.5,
+                     *         "current_amount": 58.5,
+                     *         "proposed_amount": 48.5,
+                     *         "difference": -10,
+                     *         "proposed": [
+                     *           {
+                     *             "startweight": 0,
+                     *             "endweight": 1,
+                     *             "fee": 4.75,
+                     *             "packages": 2,
+                     *             "weight": 1.5,
+                     *             "current_amount": 9,
+                     *             "proposed_amount": 9.5
+                     *           },
+                     *           {
+                     *             "startweight": 1,
+                     *             "endweight": 10,
+                     *             "fee": 13,
+                     *             "packages": 3,
+                     *             "weight": 15,
+                     *             "current_amount": 36,
+                     *             "proposed_amount": 39
+                     *           }
+                     *         ],
+                     *         "current": [
+                     *           {
+                     *             "startweight": 0,
+                     *             "endweight": 1,
+                     *             "fee": 4.5,
+                     *             "packages": 2,
+                     *             "weight": 1.5,
+                     *             "current_amount": 9,
+                     *             "proposed_amount": 9.5
+                     *           },
+                     *           {
+                     *             "startweight": 1,
+                     *             "endweight": 10,
+                     *             "fee": 12,
+                     *             "packages": 3,
+                     *             "weight": 15,
+                     *             "current_amount": 36,
+                     *             "proposed_amount": 39
+                     *           },
+                     *           {
+                     *             "startweight": 10,
+                     *             "endweight": 100,
+                     *             "fee": 13.5,
+                     *             "packages": 1,
+                     *             "weight": 25,
+                     *             "current_amount": 13.5,
+                     *             "proposed_amount": 0
+                     *           }
+                     *         ],
+                     *         "gaps": [
+                     *           {
+                     *             "above": 10,
+                     *             "below": null,
+                     *             "packages": 1,
+                     *             "weight": 25,
+                     *             "current_amount": 13.5
+                     *           }
+                     *         ]
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreviewRatesResult"];
+                };
+            };
+            400: components["responses"]["PreviewRates.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.billing.manage"];
+            404: components["responses"]["CourierNotFound"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge.256.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getCourierSettings: {
         parameters: {
             query?: {
@@ -18736,7 +19160,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.256.KiB.BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.www.form.urlencoded.or.multipart.form.data"];
-            429: components["responses"]["TooManyAttempts.QuotaExceeded.target_changes.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.target_changes.QuotaExceeded.logo_drawing.QuotaExceeded.replaced_secrets.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -19135,7 +19559,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            429: components["responses"]["QuotaExceeded.logo_drawing.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -20531,6 +20955,124 @@ export interface operations {
             400: components["responses"]["GetPackageStatistics.400"];
             401: components["responses"]["ScopedTokenRejected"];
             403: components["responses"]["ScopeMissing.packages.read"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWorkStatistics: {
+        parameters: {
+            query: {
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description The first day, in UTC.
+                 * @example 2026-11-20
+                 */
+                from: string;
+                /**
+                 * @description The last day, in UTC, at most 30 days after `from`.
+                 * @example 2026-11-21
+                 */
+                to: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Work of 2 days.",
+                     *       "data": {
+                     *         "from": "2026-11-20",
+                     *         "to": "2026-11-21",
+                     *         "total": {
+                     *           "shipped": 3,
+                     *           "shipped_weight": 20.5,
+                     *           "announced": 4,
+                     *           "unknown": 1,
+                     *           "unknown_weight": 2.25
+                     *         },
+                     *         "days": [
+                     *           {
+                     *             "date": "2026-11-20",
+                     *             "shipped": 0,
+                     *             "shipped_weight": 0,
+                     *             "announced": 4,
+                     *             "unknown": 1,
+                     *             "unknown_weight": 2.25
+                     *           },
+                     *           {
+                     *             "date": "2026-11-21",
+                     *             "shipped": 3,
+                     *             "shipped_weight": 20.5,
+                     *             "announced": 0,
+                     *             "unknown": 0,
+                     *             "unknown_weight": 0
+                     *           }
+                     *         ],
+                     *         "couriers": [
+                     *           {
+                     *             "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *             "courier_code": "IEX",
+                     *             "courier_name": "Island Express",
+                     *             "shipped": 3,
+                     *             "shipped_weight": 20.5,
+                     *             "announced": 4,
+                     *             "unknown": 0,
+                     *             "unknown_weight": 0
+                     *           },
+                     *           {
+                     *             "courier_id": null,
+                     *             "courier_code": null,
+                     *             "courier_name": null,
+                     *             "shipped": 0,
+                     *             "shipped_weight": 0,
+                     *             "announced": 0,
+                     *             "unknown": 1,
+                     *             "unknown_weight": 2.25
+                     *           }
+                     *         ],
+                     *         "people": [
+                     *           {
+                     *             "user_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a03",
+                     *             "username": "warehouse",
+                     *             "full_name": "Wanda Ware",
+                     *             "role": "warehouse",
+                     *             "received": 5,
+                     *             "weighed": 6,
+                     *             "loaded": 3,
+                     *             "shipped": 3
+                     *           }
+                     *         ]
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetWorkStatisticsResult"];
+                };
+            };
+            400: components["responses"]["GetWorkStatistics.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.warehouse.manage"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];

@@ -727,6 +727,7 @@ export const errorCatalogue = {
       "webhook_sends": "Nothing was sent. The limit for a courier is {limit} tests and redeliveries per hour. Wait as many seconds as Retry-After says.",
       "recovered_webhooks": "Nothing was sent. The limit for a courier is {limit} recovered webhooks per day. Wait as many seconds as Retry-After says, or read the missed events from the event feed.",
       "dispatched_packages": "Nothing was queued. The limit is {limit} dispatched packages per day. Select fewer packages, or wait as many seconds as Retry-After says.",
+      "logo_drawing": "The logo was not stored. Drawing the logos of a courier may take {limit} seconds per hour. Send a simpler picture, and wait as many seconds as Retry-After says.",
       "claim_attempts": "The claim was not stored. The limit for a courier is {limit} claims per hour. Wait as many seconds as Retry-After says.",
       "claim_changes": "The claim was not changed. The limit for a courier is {limit} further claims per day of numbers that it claims already. Wait as many seconds as Retry-After says.",
       "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
@@ -1408,7 +1409,7 @@ export const fieldCatalogue = {
   },
   "logo_too_complex": {
     "code": "content",
-    "message": "The logo takes too long to draw. Simplify it."
+    "message": "The logo takes too long or too much memory to draw. Simplify it."
   }
 } as const;
 
@@ -1583,7 +1584,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'logo_drawing' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_responding' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 

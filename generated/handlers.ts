@@ -136,6 +136,8 @@ export type Handlers = {
   getCourierRates: Handler<'getCourierRates'>;
   /** Change rates */
   manageCourierRates: Handler<'manageCourierRates'>;
+  /** Preview the effect of rates on a month */
+  previewRates: Handler<'previewRates'>;
   /** Read a courier's settings */
   getCourierSettings: Handler<'getCourierSettings'>;
   /** Change settings, the API key, the webhook secret or the logo */
@@ -188,6 +190,8 @@ export type Handlers = {
   getAttention: Handler<'getAttention'>;
   /** Read figures of packages */
   getPackageStatistics: Handler<'getPackageStatistics'>;
+  /** Read figures of work */
+  getWorkStatistics: Handler<'getWorkStatistics'>;
   /** See who has changed a package */
   listPackageChanges: Handler<'listPackageChanges'>;
   /** Read the audit log */

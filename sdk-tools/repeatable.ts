@@ -10,6 +10,7 @@ export type Repeat = 'safe' | 'key' | 'never';
 /** POST operations without an Idempotency-Key that change nothing. */
 export const READS = new Set([
   'previewCourierInvoice',
+  'previewRates',
   'verifyAuditLog',
   'resolveScan',
   'createDeviceSession',

@@ -12,7 +12,7 @@ import { makeBulkLimits } from './platform/limits/bulk-limits.js';
 import { watchLoop } from './platform/limits/overload/loop-guard.js';
 import { makeOwnLimits, type SharedLimits } from './platform/limits/shared/shared-limits.js';
 import { watchPressure } from './platform/limits/pressure.js';
-import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
+import { makeLogoDrawer, type DrawingTimes } from './modules/couriers/logo/logo-drawer.js';
 import type { Cell } from './platform/db/cells.js';
 import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
@@ -54,8 +54,8 @@ export type AppOptions = {
   cells?: Cell[] | undefined;
   /** Shorter timeouts, for tests. */
   timeouts?: Timeouts;
-  /** A shorter time limit for drawing a logo, for tests. */
-  drawingMs?: number | undefined;
+  /** Shorter time limits for drawing logos, for tests. */
+  drawing?: DrawingTimes | undefined;
   /** The limits that hold for all processes of the server, if there are several. */
   limits?: SharedLimits | undefined;
   /** What all processes of the server know of the load balancer. */
@@ -74,7 +74,7 @@ export async function createApp({
   db,
   cells,
   timeouts,
-  drawingMs,
+  drawing,
   limits = makeOwnLimits(),
   readiness,
   metrics,
@@ -141,7 +141,7 @@ export async function createApp({
         config.passwordHashCost,
         config.appEnv === 'development' ? [] : [PUBLISHED.password],
       ),
-      drawLogo: makeLogoDrawer(drawingMs, limits),
+      drawLogo: makeLogoDrawer(drawing, limits),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
       bulk,

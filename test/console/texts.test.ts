@@ -14,6 +14,8 @@ import { es as officeEs } from '../../console/src/office/texts/es.js';
 import { officeFailuresEs } from '../../console/src/office/texts/failures-es.js';
 import { hooksEn } from '../../console/src/texts/on-use/hooks-en.js';
 import { hooksEs } from '../../console/src/texts/on-use/hooks-es.js';
+import { ratesEn } from '../../console/src/texts/on-use/rates/rates-en.js';
+import { ratesEs } from '../../console/src/texts/on-use/rates/rates-es.js';
 import { reportsEn } from '../../console/src/texts/on-use/reports-en.js';
 import { reportsEs } from '../../console/src/texts/on-use/reports-es.js';
 import { runEn } from '../../console/src/texts/on-use/run-en.js';
@@ -35,6 +37,7 @@ const en: Record<string, string> = {
   ...officeEn,
   ...courierEn,
   ...hooksEn,
+  ...ratesEn,
   ...reportsEn,
   ...runEn,
   ...teamEn,
@@ -44,6 +47,7 @@ const es: Record<string, string> = {
   ...officeEs,
   ...courierEs,
   ...hooksEs,
+  ...ratesEs,
   ...reportsEs,
   ...runEs,
   ...teamEs,

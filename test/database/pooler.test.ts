@@ -50,6 +50,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     await owner.query(`create role ${LOGIN} login password '${password}' in role crossdock_app`);
     // A time zone other than UTC reveals settings that the service does not set itself.
     await owner.query(`alter role ${LOGIN} set timezone = 'America/Jamaica'`);
+    await owner.query(`alter role ${LOGIN} set jit = on`);
     direct = Object.assign(new URL(database.ownerUrl), { username: LOGIN, password }).href;
     pooler = await startPooler([direct, database.ownerUrl]);
     pooled = pooler.through(direct);
@@ -240,16 +241,20 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       expect(foreign).toBeGreaterThan(0);
     });
 
-    test('sets UTC and a statement timeout, which a pooled session does not keep', async () => {
-      const settings = sql`select current_setting('timezone') as zone, current_setting('statement_timeout') as limit`;
+    test('sets UTC, a statement timeout and no JIT, which a pooled session does not keep', async () => {
+      const settings = sql`select current_setting('timezone') as zone, current_setting('statement_timeout') as limit,
+        current_setting('jit') as jit`;
       const [caller] = callers;
       if (!caller) throw new Error('There is no tenant.');
       for (const [method, read] of Object.entries(ACCESS_METHODS)) {
         const limit = /^(write with a timeout|read in steps)$/.test(method) ? '9s' : '15s';
-        expect([method, await read(contextOf(caller), settings)]).toEqual([method, [{ zone: 'UTC', limit }]]);
+        expect([method, await read(contextOf(caller), settings)]).toEqual([
+          method,
+          [{ zone: 'UTC', limit, jit: 'off' }],
+        ]);
       }
       const { rows } = await db.pool.query(settings.text);
-      expect(rows).toEqual([{ zone: 'America/Jamaica', limit: '0' }]);
+      expect(rows).toEqual([{ zone: 'America/Jamaica', limit: '0', jit: 'on' }]);
     });
 
     test('prepares no statement in a pooled session', async () => {

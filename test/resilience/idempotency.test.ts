@@ -72,7 +72,7 @@ describe('the contract', () => {
     expect(new Set(posts.filter(reasonOf))).toEqual(
       new Set([
         ...['login', 'changePassword', 'manageTwoFactor', 'manageSessions', 'resetPassword'],
-        ...['previewCourierInvoice', 'verifyAuditLog', 'resolveScan', 'createDeviceSession'],
+        ...['previewCourierInvoice', 'previewRates', 'verifyAuditLog', 'resolveScan', 'createDeviceSession'],
       ]),
     );
   });

@@ -45,6 +45,11 @@ test('the time limit does not include the time that a thread takes to load', asy
   expect((await pool.run({ act: 'answer', value: 1 })).value).toBe(1);
 });
 
+test('a task that gets no thread in time is overload', async () => {
+  const pool = makePool({ startingMs: 1 });
+  await expect(pool.run({ act: 'answer' })).rejects.toMatchObject({ code: 'overloaded' });
+});
+
 const inLinux = process.platform === 'linux' ? test : test.skip;
 
 inLinux('only background threads have a lower priority than the thread that serves requests', async () => {

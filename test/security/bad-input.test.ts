@@ -1302,6 +1302,7 @@ describe('mass assignment', () => {
     updatePaymentTerms: 'has no column beside the declared fields: payment-terms.test.ts',
     updateSecuritySettings: 'would lock the other callers out: security-settings.test.ts',
     previewCourierInvoice: 'reads',
+    previewRates: 'reads',
     regenerateApiKey: 'stores nothing of the request: plain-operations.test.ts',
     endPreviousWebhookSecret: 'stores nothing of the request: end-webhook-secret.test.ts',
     rotateWebhookSecret: 'stores nothing of the request: plain-operations.test.ts',

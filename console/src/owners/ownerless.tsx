@@ -6,10 +6,10 @@ import { useLoad } from '../ui/load.js';
 import { Content, Empty, Table } from '../ui/parts.js';
 import { StatusTag } from '../ui/status.js';
 import { OwnerDialog, type Ownerless } from './owner-dialog.js';
+import { DAY_MS, utcDay } from '../ui/data/utc-days.js';
 
 /** The service has no filter for packages without an owner, so those of the last days are read, only when somebody asks. */
 const DAYS = 30;
-const DAY_MS = 86_400_000;
 const LARGEST_PAGE = 10_000;
 /** Statuses in which the parcel lies in the warehouse. */
 const HERE = new Set(['received', 'on_hold', 'customs_hold', 'released']);
@@ -33,7 +33,7 @@ export function OwnerlessParcels() {
 }
 
 async function readOwnerless(signal: AbortSignal) {
-  const entryDateFloor = new Date(Date.now() - DAYS * DAY_MS).toISOString().slice(0, 10);
+  const entryDateFloor = utcDay(Date.now() - DAYS * DAY_MS);
   const { data, meta } = await api().packages.list({ entryDateFloor, limit: LARGEST_PAGE }, { signal });
   const rows = data.filter(({ user_code, status }) => !user_code && HERE.has(status));
   return { rows, isCut: meta.total_count > data.length };

@@ -12,7 +12,8 @@ import { loadParts, part } from '../ui/part.js';
 import { lockedScans } from './locked-scans.js';
 import { acceptGrant, isLocked, loginClient, messageOf, session } from './session.js';
 
-const ForgottenDialog = part(async () => (await import('./forgotten.js')).ForgottenDialog);
+// It needs a connection anyway.
+const ForgottenDialog = part(async () => (await import('./forgotten.js')).ForgottenDialog, { isOnUse: true });
 
 export function LoginPage() {
   const [isForgotten, setIsForgotten] = useState(false);

@@ -4,12 +4,13 @@ import type { CourierKey } from '../courier/texts/en.js';
 import type { OfficeKey } from '../office/texts/en.js';
 import { en, type TextKey } from './en.js';
 import type { HooksKey } from './on-use/hooks-en.js';
+import type { RatesKey } from './on-use/rates/rates-en.js';
 import type { ReportsKey } from './on-use/reports-en.js';
 import type { RunKey } from './on-use/run-en.js';
 import type { TeamKey } from './on-use/team-en.js';
 import { es } from './es.js';
 
-export type AnyKey = TextKey | OfficeKey | CourierKey | HooksKey | ReportsKey | RunKey | TeamKey;
+export type AnyKey = TextKey | OfficeKey | CourierKey | HooksKey | RatesKey | ReportsKey | RunKey | TeamKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 

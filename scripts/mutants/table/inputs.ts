@@ -105,4 +105,40 @@ export const INPUTS: readonly SourceMutant[] = [
       },
     ],
   },
+  {
+    name: 'logos: the memory of a drawing has a limit',
+    file: 'src/modules/couriers/logo/renderer.ts',
+    find: 'limitMemory(readFileSync(wasm), maxMemoryMib)',
+    replace: 'readFileSync(wasm)',
+    tests: [
+      {
+        file: 'test/modules/couriers/logos/logo-limits.test.ts',
+        titles: ['an SVG of many embedded pictures or masks takes little memory, and is refused'],
+      },
+    ],
+  },
+  {
+    name: 'logos: the time of refused drawings counts',
+    file: 'src/modules/couriers/logo/logo-drawer.ts',
+    find: 'if (isUploaded) await assertTimeLeft',
+    replace: 'if (!isUploaded) await assertTimeLeft',
+    tests: [
+      {
+        file: 'test/modules/couriers/logos/logo-limits.test.ts',
+        titles: ['drawing the logos of a courier has a limit of time, and those that are refused count'],
+      },
+    ],
+  },
+  {
+    name: 'bills: long codes are cut',
+    file: 'src/modules/bills/documents/pdf/printable.ts',
+    find: 'if (lines.length <= maxLines) return lines;',
+    replace: 'return lines;',
+    tests: [
+      {
+        file: 'test/modules/bills/documents/bill-pdf-drawing.test.ts',
+        titles: ['codes and numbers that the font does not have take a few lines each'],
+      },
+    ],
+  },
 ];

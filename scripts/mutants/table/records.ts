@@ -479,4 +479,40 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: '(',
     tests: [{ file: REVIEW, titles: ['a later scan does not flag its pre-alert again'] }],
   },
+  {
+    name: 'rates: default tiers are not previewed with the packages of couriers that have their own',
+    file: 'src/modules/invoices/preview-rates-queries.ts',
+    find: "own where ${tenantRows(ctx, 'own')} and own.courier_id is not null",
+    replace: "own where ${tenantRows(ctx, 'own')} and own.courier_id is not null and own.id < 0",
+    tests: [
+      {
+        file: 'test/modules/rates/preview-rates.test.ts',
+        titles: ['default tiers are priced for the couriers without tiers of their own'],
+      },
+    ],
+  },
+  {
+    name: 'rates: the preview of an unknown courier is refused',
+    file: 'src/modules/invoices/preview-rates.ts',
+    find: 'if (courierId !== null && !courier)',
+    replace: 'if (courierId !== null && row && !row)',
+    tests: [
+      {
+        file: 'test/modules/rates/preview-rates.test.ts',
+        titles: ['refuses what save_rates refuses, an invalid month, an unknown courier'],
+      },
+    ],
+  },
+  {
+    name: 'work: only the shipment of a manifest counts',
+    file: 'src/modules/packages/statistics/work-queries.ts',
+    find: " and g.after ->> 'status' = 'shipped'",
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/packages/statistics/work-statistics.test.ts',
+        titles: ['sums what was shipped, announced and received without a customer'],
+      },
+    ],
+  },
 ];

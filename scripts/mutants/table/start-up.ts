@@ -63,6 +63,18 @@ export const START_UP: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'sessions: no statement is compiled',
+    file: 'src/platform/db/connections/pool.ts',
+    find: ' -c jit=off',
+    replace: '',
+    tests: [
+      {
+        file: 'test/database/transactions/compiled-statements.test.ts',
+        titles: ['the service does not let PostgreSQL compile its statements'],
+      },
+    ],
+  },
+  {
     name: 'pooler: a session that stays read-only is ended',
     file: 'src/platform/db/connections/stale-sessions.ts',
     find: 'then pg_terminate_backend(pg_backend_pid()) end',

@@ -7,12 +7,18 @@ import { countOf } from '../../platform/values/count-of.js';
 import type { Deps } from '../dependencies.js';
 import { gapWarning } from '../rates/public.js';
 import { previewInvoice, type Preview } from './invoices.js';
+import { previewRates } from './preview-rates.js';
 
 export function invoiceHandlers({ bulk }: Deps) {
   return {
     async previewCourierInvoice({ ctx, body }) {
       const data = viewPreview(await bulk.limitReport(ctx.caller, () => previewInvoice(ctx, body)));
       return reply(`Preview of ${countOf(data.summary.total_packages, 'package')}.`, data);
+    },
+
+    async previewRates({ ctx, body }) {
+      const data = await bulk.limitReport(ctx.caller, () => previewRates(ctx, body));
+      return reply(`Preview of ${countOf(data.packages, 'package')}.`, data);
     },
   } satisfies Partial<Handlers>;
 }

@@ -28,8 +28,11 @@ export function receivedInPeriod(ctx: Scope, { courierId, startDate, endDate }: 
 
 /** `tiers`: the numbered tiers that apply to the courier. `bands`: the bounds of their weight bands. */
 export const courierTiers = (ctx: Scope, { courierId }: Period): Sql =>
-  sql`tiers as materialized (${numberedTiers(applicableTiers(ctx, courierId))}),
-    bands as materialized (${bandBounds(sql`tiers`)})`;
+  numberedBands(applicableTiers(ctx, courierId), { tiers: sql`tiers`, bands: sql`bands` });
+
+/** Two parts of a with-list: the numbered tiers, and the bounds of their weight bands. */
+export const numberedBands = (of: Sql, { tiers, bands }: { tiers: Sql; bands: Sql }): Sql =>
+  sql`${tiers} as materialized (${numberedTiers(of)}), ${bands} as materialized (${bandBounds(tiers)})`;
 
 /** The number of the weight's band in `bands`. */
 export const weightBand = (weightLb: Sql): Sql => bandOf(weightLb, sql`(select bounds from bands)`);

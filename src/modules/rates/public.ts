@@ -3,9 +3,11 @@ export {
   applicableTiers,
   bandBounds,
   bandOf,
+  defaultTiers,
   elementOfTier,
   gapsBetween,
   gapWarning,
   numberedTiers,
   type Gap,
 } from './weight-bands.js';
+export { readTable, type Tier } from './tier.js';

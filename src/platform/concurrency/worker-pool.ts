@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import { Piscina } from 'piscina';
 import { projectRoot } from '../../config/project-root.js';
+import { ApiError } from '../errors/errors.js';
 import type { WorkerTask } from './worker-task.js';
 
 /** Starting a thread takes about half as long as a task, but an idle thread keeps its memory. */
 const IDLE_MS = 10_000;
 /** Starting a thread takes half a second, and ten times that on an overloaded machine. */
 const STARTING_MS = 30_000;
+const RETRY_AFTER_SECONDS = 5;
 
 export type WorkerPoolOptions = {
   /** At least the number of concurrent tasks that the caller's limiter allows. */
@@ -17,6 +19,8 @@ export type WorkerPoolOptions = {
   timeoutMs: number;
   /** How long a thread waits for another task before it ends. */
   idleMs?: number;
+  /** How long a task waits for a thread. */
+  startingMs?: number;
   /**
    * Runs the threads at a low priority, so that they do not delay the thread that serves requests. Only for a generous
    * `timeoutMs`: on a busy machine the tasks take several times as long.
@@ -28,8 +32,8 @@ export type WorkerPool<Message, Result> = {
   /**
    * Runs one task in a thread.
    *
-   * @throws WorkerTaskError if the task ended its thread: by an error, the heap limit or the time limit; Error if no thread
-   *   could be started
+   * @throws WorkerTaskError if the task ended its thread: by an error, the heap limit or the time limit; ApiError overloaded if
+   *   no thread was free or started in time; Error if a thread failed while it loaded
    */
   run(message: Message): Promise<Result>;
 };
@@ -53,7 +57,14 @@ export class WorkerTaskError extends Error {
  */
 export function makeWorkerPool<Message, Result>(
   file: string,
-  { maxThreads, maxHeapMb, timeoutMs, idleMs = IDLE_MS, isBackground = false }: WorkerPoolOptions,
+  {
+    maxThreads,
+    maxHeapMb,
+    timeoutMs,
+    idleMs = IDLE_MS,
+    startingMs = STARTING_MS,
+    isBackground = false,
+  }: WorkerPoolOptions,
 ): WorkerPool<Message, Result> {
   const pool = new Piscina<WorkerTask<Message>, Result>({
     filename: join(projectRoot, 'dist', 'src', file),
@@ -78,7 +89,7 @@ export function makeWorkerPool<Message, Result>(
   return {
     async run(message) {
       const id = (lastId += 1);
-      const limit = makeTimeLimit(timeoutMs, notStarted(file), () => unstarted.delete(id));
+      const limit = makeTimeLimit({ startingMs, timeoutMs }, () => unstarted.delete(id));
       unstarted.set(id, limit);
       try {
         return await pool.run({ id, message, isBackground }, { signal: limit.signal });
@@ -92,7 +103,7 @@ export function makeWorkerPool<Message, Result>(
   };
 }
 
-const notStarted = (file: string, cause?: unknown) =>
+const notStarted = (file: string, cause: unknown) =>
   new Error(`The thread ${file} did not start.`, { cause });
 
 function toTaskError(cause: unknown): WorkerTaskError {
@@ -103,10 +114,15 @@ function toTaskError(cause: unknown): WorkerTaskError {
 }
 
 /** Limits the time until a task starts, and then the time of the task itself. */
-function makeTimeLimit(timeoutMs: number, tooLateError: Error, onStart: () => void) {
+function makeTimeLimit(
+  { startingMs, timeoutMs }: { startingMs: number; timeoutMs: number },
+  onStart: () => void,
+) {
   const aborting = new AbortController();
   const fail = (reason: Error) => aborting.abort(reason);
-  let timer = setTimeout(fail, STARTING_MS, tooLateError);
+  let timer = setTimeout(() => {
+    fail(new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
+  }, startingMs);
   const end = () => {
     clearTimeout(timer);
     onStart();

@@ -134,11 +134,35 @@ it(
     const { total, total_before } = (await service().call('getPackageStatistics', { as: 'iex', query })).body[
       'data'
     ];
-    await figure(page, 'Received today').getByText(`Same day last week: ${total_before.count}`).waitFor();
+    await figure(page, 'Received today')
+      .getByText(`The whole day last week: ${total_before.count}`)
+      .waitFor();
     await figure(page, 'Received today')
       .getByRole('link', { name: String(total.count) })
       .click();
     await page.getByTestId('list-total').getByText(`Records: ${total.count}`).waitFor();
+  },
+  'iex',
+);
+
+it(
+  'the names of the pages do not run into each other on a phone, in either language',
+  async (page) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    const gaps = () =>
+      page.evaluate<number[]>(
+        `[...document.querySelectorAll('.menu span')].map((name) => name.getBoundingClientRect())
+          .map(({ left }, index, all) => (index === 0 ? 99 : left - all[index - 1].right))`,
+      );
+    for (const language of ['en', 'es']) {
+      await page.evaluate(
+        `localStorage.setItem('crossdock-device', JSON.stringify({ ...JSON.parse(localStorage.getItem('crossdock-device') ?? '{}'), language: '${language}' }))`,
+      );
+      await page.reload();
+      await heading(page, language === 'en' ? 'Home' : 'Inicio');
+      expect((await gaps()).length).toBeGreaterThan(8);
+      expect(Math.min(...(await gaps()))).toBeGreaterThan(4);
+    }
   },
   'iex',
 );

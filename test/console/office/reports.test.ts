@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
-import { faultOf, lastDays, receivedPer } from '../../../console/src/office/pages/reports/periods.js';
+import { faultOf, receivedPer } from '../../../console/src/office/pages/reports/periods.js';
+import { lastDays } from '../../../console/src/ui/data/utc-days.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { findingsOf, logIn } from '../../support/console/browser.js';
 import { consoleSuite } from '../../support/console/suite.js';
@@ -57,6 +58,56 @@ task(suite, {
     expect(lines[0]).toBe('Courier,Received,A week before,"Weight, lb"');
     expect(lines).toHaveLength(1 + body['data'].couriers.length);
   },
+});
+
+task(suite, {
+  title: 'finds who shipped how much in the last 31 days, and saves it as a file',
+  user: 'manager',
+  most: 6,
+  prepare: async () => {
+    const body = { tracking_number: `REPORT${Date.now()}`, weight: 2 };
+    await service().call('receivePackage', { as: 'warehouse', body });
+  },
+  work: async (page) => {
+    await choose(page, 'Reports');
+    await page.getByLabel('Last', { exact: true }).selectOption('31');
+    await page.getByLabel('Report', { exact: true }).selectOption('people');
+    const { from, to } = lastDays(31);
+    await page.waitForURL(`**/console/reports?from=${from}&to=${to}&report=people`);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export CSV All work per person' }).click();
+    const file = await saved;
+    expect(file.suggestedFilename()).toBe(`work-per-person-${from}-${to}.csv`);
+    const lines = (await readFile(await file.path(), 'utf8')).replace('\uFEFF', '').trim().split(/\r?\n/);
+    const { body } = await service().call('getWorkStatistics', { as: 'manager', query: { from, to } });
+    expect(lines[0]).toBe('User,Name,Role,Received,Weighed,Loaded,Shipped');
+    expect(lines).toHaveLength(1 + body['data'].people.length);
+    expect(body['data'].people.map(({ username }: { username: string }) => username)).toContain('warehouse');
+  },
+});
+
+runs('Each report has a chart and the same figures as a table, without a finding of axe', async () => {
+  const { from, to } = lastDays(31);
+  const { body } = await service().call('getWorkStatistics', { as: 'admin', query: { from, to } });
+  const { total } = body['data'];
+  for (const [width, colorScheme] of [
+    [1280, 'light'],
+    [390, 'dark'],
+  ] as const) {
+    const { page } = await open({ width, colorScheme, isQuiet: false });
+    await logIn(page, 'admin', DEMO.password);
+    await page.locator('.workplace').waitFor();
+    for (const report of ['shipped', 'announced', 'unknown', 'people']) {
+      await page.goto(`${service().url}/console/reports?from=${from}&to=${to}&by=week&report=${report}`);
+      await page.getByTestId('reports').waitFor();
+      if (report !== 'people') {
+        await page.locator('.figures dd').first().getByText(String(total[report]), { exact: true }).waitFor();
+        expect(await page.locator('[data-testid=reports] .chart').count()).toBe(total[report] > 0 ? 2 : 1);
+      }
+      expect(await findingsOf(page)).toEqual([]);
+      expect(await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+    }
+  }
 });
 
 runs('Reports say that a period is too long, have no finding of axe, and fit on a phone', async () => {

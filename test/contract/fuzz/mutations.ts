@@ -177,14 +177,15 @@ function mutatePlan(plan: Plan, mutation: Mutation): void {
       // Assigning would set the prototype; __proto__ must become a key.
       if (isRecord(plan.body))
         Object.defineProperty(plan.body, mutation.key, {
-          value: mutation.value,
+          value: structuredClone(mutation.value),
           enumerable: true,
           writable: true,
           configurable: true,
         });
       return;
     case 'body':
-      if (plan.mediaType) plan.body = mutation.value;
+      // A copy: further mutations change the body, and the value belongs to all requests.
+      if (plan.mediaType) plan.body = structuredClone(mutation.value);
       return;
     case 'mediaType':
       if (plan.mediaType) plan.mediaType = mutation.value;

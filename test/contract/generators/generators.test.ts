@@ -89,6 +89,12 @@ describe.each([
     expect(lower.filter((name, n) => lower.indexOf(name) !== n)).toEqual([]);
   });
 
+  test('names no schema like the function with which Go makes another', () => {
+    const names = Object.keys(schemas);
+    const constructors = names.map((name) => `New${name}`);
+    expect(names.filter((name) => constructors.includes(name))).toEqual([]);
+  });
+
   test('has no schema that is only a reference or only null', () => {
     expect(Object.keys(schemas).filter((name) => schemas[name]?.['$ref'])).toEqual([]);
     expect(schemasIn(document).filter(({ type }) => type === 'null')).toEqual([]);

@@ -6,6 +6,8 @@ import { en as stationEn } from '../../../console/src/texts/en.js';
 import { es as stationEs } from '../../../console/src/texts/es.js';
 import { hooksEn } from '../../../console/src/texts/on-use/hooks-en.js';
 import { hooksEs } from '../../../console/src/texts/on-use/hooks-es.js';
+import { ratesEn } from '../../../console/src/texts/on-use/rates/rates-en.js';
+import { ratesEs } from '../../../console/src/texts/on-use/rates/rates-es.js';
 import { reportsEn } from '../../../console/src/texts/on-use/reports-en.js';
 import { reportsEs } from '../../../console/src/texts/on-use/reports-es.js';
 import { runEn } from '../../../console/src/texts/on-use/run-en.js';
@@ -18,8 +20,8 @@ export type Language = (typeof LANGUAGES)[number];
 
 /** Every text of the console, by its key. */
 const TEXTS: Record<Language, Record<string, string>> = {
-  en: { ...stationEn, ...officeEn, ...courierEn, ...hooksEn, ...reportsEn, ...runEn, ...teamEn },
-  es: { ...stationEs, ...officeEs, ...courierEs, ...hooksEs, ...reportsEs, ...runEs, ...teamEs },
+  en: { ...stationEn, ...officeEn, ...courierEn, ...hooksEn, ...ratesEn, ...reportsEn, ...runEn, ...teamEn },
+  es: { ...stationEs, ...officeEs, ...courierEs, ...hooksEs, ...ratesEs, ...reportsEs, ...runEs, ...teamEs },
 };
 
 /** How the guide quotes a text: `Publish {amount} USD` is **Publish … USD**. */

@@ -9,6 +9,7 @@ import { pixelsOf } from '../../support/readers/pdf.js';
 import { jpeg, png, PNG_SIGNATURE, pngChunk, svg } from '../../support/readers/pictures.js';
 import { type Reply } from '../../support/service/service.js';
 import { matching } from '../../support/assertions/matching.js';
+import { CLIP_BOMB } from './logos/hostile-drawings.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { multipart } from '../../support/fixture/sent.js';
 
@@ -27,16 +28,11 @@ const USE_BOMB = svg(
   `<defs><rect id="u0" width="1" height="1"/>${repeat(10, (n) => `<g id="u${n + 1}">${`<use href="#u${n}"/>`.repeat(10)}</g>`)}</defs><use href="#u10"/>`,
 );
 
-/** Nested clip paths set by style: 8 to the power of 6. */
-const CLIP_BOMB = svg(
-  `<clipPath id="c0"><rect width="9" height="9"/></clipPath>${repeat(6, (n) => `<clipPath id="c${n + 1}">${`<rect style="clip-path:url(#c${n})" width="9" height="9"/>`.repeat(8)}</clipPath>`)}<rect style="clip-path:url(#c6)" width="10" height="10"/>`,
-);
-
 const STROKE_BOMB = svg(
   `<path d="${'M0 0C1e9 1e9 -1e9 1e9 50 50'.repeat(3_000)}" stroke="red" stroke-width="1e8"/>`,
 );
 
-const { api, service } = withService(() => ({ drawingMs: DRAWING_MS }));
+const { api, service } = withService(() => ({ drawing: { taskMs: DRAWING_MS } }));
 beforeAll(async () => {
   const bill = { courierId: HRB, start: '2024-05-01', end: '2024-05-31', amount: '5.00' };
   billOfHrb = (await insertBill(service().owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z' })).id;

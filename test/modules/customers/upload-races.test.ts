@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -11,6 +11,7 @@ import { demoDatabase } from '../../support/service/database.js';
 import { rounds } from '../../support/harness/effort.js';
 import { longestBlockMs } from '../../support/harness/event-loop-block.js';
 import { MULTIPART_TYPE, multipartBody, type FormFields } from '../../support/service/forms.js';
+import { memoryOf } from '../../support/attacks/process-memory.js';
 import { makeDice } from '../../support/attacks/mutations.js';
 import { endProcesses, startReplica, until } from '../../support/service/processes.js';
 import { auditMark, customersAudited } from '../../support/builders/bulk-audit.js';
@@ -276,7 +277,4 @@ describe('memory of uploads', () => {
 
   const spooledBy = (pid: number) =>
     readdirSync(tmpdir()).filter((name) => name.startsWith(`crossdock-${pid}-`));
-
-  const memoryOf = (pid: number, field: 'VmRSS' | 'VmHWM') =>
-    Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 });

@@ -421,6 +421,16 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'getPackageStatistics of a courier': ({ courierId }) => ({
     query: { courier_id: courierId, from: '2026-01-01', to: '2026-01-31' },
   }),
+  'getWorkStatistics of a courier': ({ courierId }) => ({
+    query: { courier_id: courierId, from: '2026-01-01', to: '2026-01-31' },
+  }),
+  previewRates: ({ courierId }) => ({
+    body: {
+      courier_id: courierId,
+      month: '2026-01',
+      rates: [{ startweight: 0, endweight: 1, fee: 2 }],
+    },
+  }),
   getPackage: ({ packageId }) => ({ query: { package: packageId } }),
   listPackageChanges: ({ packageId }) => ({ query: { package_id: packageId } }),
   'listAuditEntries of a package': ({ packageId }) => ({ query: { entity_id: packageId } }),

@@ -326,6 +326,9 @@ export const MATRIX = {
     'delete_rate':                       ['200 200 404 404 400', S403,                  S403],
     'update_air_freight':                ['200 200 404 404 400', S403,                  S403],
   },
+  previewRates: {
+    'previewRates':                      ['200 200 404 404 400', S403,                  S403],
+  },
   getCourierSettings: {
     'getCourierSettings':                ['200 200 404 404 400', S403,                  ALL],
   },
@@ -377,6 +380,9 @@ export const MATRIX = {
   },
   getPackageStatistics: {
     'getPackageStatistics of a courier': [ALL,                   ALL,                   ALL],
+  },
+  getWorkStatistics: {
+    'getWorkStatistics of a courier':    [ALL,                   S403,                  S403],
   },
   getPackage: {
     'getPackage':                        ['200 200 404 404 404', '200 200 404 404 404', '200 404 404 404 404'],

@@ -77,7 +77,7 @@ export type ServiceOptions = {
   rowSecurity?: boolean;
   env?: Record<string, string>;
   timeouts?: AppOptions['timeouts'];
-  drawingMs?: number;
+  drawing?: AppOptions['drawing'];
   poolSize?: number;
   /** Returns the URL of a proxy in front of the database, for the service's own connections. */
   through?: (url: string) => string;
@@ -143,7 +143,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     db,
     cells: options.cells,
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
-    drawingMs: options.drawingMs,
+    drawing: options.drawing,
     metrics,
     tracer,
     observe: (server) =>

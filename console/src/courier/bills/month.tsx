@@ -1,24 +1,19 @@
 import { FactList } from '../../office/ui/panel.js';
-import { api, session } from '../../session/session.js';
+import { session } from '../../session/session.js';
 import { date, money, number, pounds, t } from '../../texts/texts.js';
+import { Figure } from '../../ui/data/figure.js';
 import { useLoad } from '../../ui/load.js';
 import { Content, Empty, Heading, Table } from '../../ui/parts.js';
 import { linkTo } from '../../ui/router.js';
+import { readMonth, thisMonth } from '../home/figures.js';
 import { PageTabs } from '../ui/page-tabs.js';
-
-const today = () => new Date().toISOString().slice(0, 10);
 
 /** What the parcels of this month cost so far. The service computes it and stores nothing. */
 export function MonthPage() {
-  const to = today();
-  const from = `${to.slice(0, 7)}-01`;
   const courierId = session.value?.user.courier_id ?? '';
-  const preview = useLoad(
-    async (signal) =>
-      (await api().billing.preview({ courier_id: courierId, start_date: from, end_date: to }, { signal }))
-        .data,
-    [courierId, to],
-  );
+  const month = thisMonth();
+  const { from, to } = month;
+  const preview = useLoad((signal) => readMonth(courierId, month, signal), [courierId, to]);
   return (
     <>
       <Heading title={t('courierPage.month')}>
@@ -32,18 +27,9 @@ export function MonthPage() {
         {({ summary, breakdown, warnings }) => (
           <>
             <dl class="figures">
-              <div class="figure">
-                <dt>{t('myMonth.total')}</dt>
-                <dd>{money(summary.grand_total)}</dd>
-              </div>
-              <div class="figure">
-                <dt>{t('common.packages')}</dt>
-                <dd>{number(summary.total_packages)}</dd>
-              </div>
-              <div class="figure">
-                <dt>{t('common.weight')}</dt>
-                <dd>{pounds(summary.total_weight)}</dd>
-              </div>
+              <Figure title={t('myMonth.total')}>{money(summary.grand_total)}</Figure>
+              <Figure title={t('common.packages')}>{number(summary.total_packages)}</Figure>
+              <Figure title={t('common.weight')}>{pounds(summary.total_weight)}</Figure>
             </dl>
             {warnings.length > 0 && <p class="notice">{t('myMonth.gaps')}</p>}
             {breakdown.length === 0 ? (

@@ -1,10 +1,8 @@
 import type { CourierSetUpStep, PackageStatistics } from '../../../../sdk/typescript/src/index.js';
 import { api } from '../../session/session.js';
+import { lastDays, utcDay } from '../../ui/data/utc-days.js';
 
-const DAY_MS = 86_400_000;
 const WEEK_DAYS = 7;
-
-const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
 
 /** The steps of the set-up, each with what is missing. */
 export const readSteps = async (signal: AbortSignal): Promise<CourierSetUpStep[]> =>
@@ -30,9 +28,8 @@ export type Received = {
 };
 
 /** Reads what was received in the last 7 days and the 7 days before. */
-export async function readReceived(signal: AbortSignal, now = Date.now()): Promise<Received> {
-  const to = dayOf(now);
-  const from = dayOf(now - (WEEK_DAYS - 1) * DAY_MS);
+export async function readReceived(signal: AbortSignal): Promise<Received> {
+  const { from, to } = lastDays(WEEK_DAYS);
   const { data } = await api().packages.statistics({ from, to }, { signal });
   const last = data.days.find(({ date }) => date === to);
   return {
@@ -45,11 +42,16 @@ export async function readReceived(signal: AbortSignal, now = Date.now()): Promi
   };
 }
 
-/** Reads what the parcels of this month cost so far. The service computes it. */
-export async function readMonth(courierId: string, signal: AbortSignal, now = Date.now()) {
-  const to = dayOf(now);
-  const from = `${to.slice(0, 7)}-01`;
-  const period = { courier_id: courierId, start_date: from, end_date: to };
-  const { summary } = (await api().billing.preview(period, { signal })).data;
-  return { from, to, total: summary.grand_total, packages: summary.total_packages };
+/** The days of this month until today, in UTC. */
+export function thisMonth(): { from: string; to: string } {
+  const to = utcDay();
+  return { from: `${to.slice(0, 7)}-01`, to };
 }
+
+/** Reads what the parcels of a period cost. The service computes it and stores nothing. */
+export const readMonth = async (
+  courierId: string,
+  { from, to }: { from: string; to: string },
+  signal: AbortSignal,
+) =>
+  (await api().billing.preview({ courier_id: courierId, start_date: from, end_date: to }, { signal })).data;

@@ -1,12 +1,11 @@
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AttentionItem } from '../../../../sdk/typescript/src/index.js';
 import { session } from '../../session/session.js';
-import { date, dateTime, money, number, pounds, t, textOf } from '../../texts/texts.js';
+import { date, dateTime, money, number, pounds, t } from '../../texts/texts.js';
+import { Figure, Waiting } from '../../ui/data/figure.js';
 import { useLoad } from '../../ui/load.js';
 import { Content, Heading } from '../../ui/parts.js';
 import { linkTo } from '../../ui/router.js';
-import { readMonth, readReceived, readSteps, readWaiting, type Received } from './figures.js';
+import { readMonth, readReceived, readSteps, readWaiting, thisMonth, type Received } from './figures.js';
 import { hideSteps, isHidden, showSteps } from './hidden.js';
 import { SetUp } from './set-up.js';
 
@@ -16,7 +15,8 @@ export function HomePage() {
   const [hasSteps, setHasSteps] = useState(!isHidden(courierId));
   const waiting = useLoad(readWaiting, []);
   const received = useLoad((signal) => readReceived(signal), []);
-  const month = useLoad((signal) => readMonth(courierId, signal), [courierId]);
+  const days = thisMonth();
+  const month = useLoad((signal) => readMonth(courierId, days, signal), [courierId, days.to]);
   const steps = useLoad(async (signal) => (hasSteps ? readSteps(signal) : []), [hasSteps]);
   const reload = () => [waiting, received, month, steps].forEach((each) => each.reload());
   return (
@@ -52,7 +52,7 @@ export function HomePage() {
       )}
       <section class="stack" aria-label={t('home.attention')}>
         <h2>{t('home.attention')}</h2>
-        <Content of={waiting}>{(items) => <Waiting items={items} />}</Content>
+        <Content of={waiting}>{(items) => <Waiting items={items} links={LINKS} />}</Content>
       </section>
       <section class="stack" aria-label={t('myHome.received')}>
         <h2>{t('myHome.received')}</h2>
@@ -61,13 +61,13 @@ export function HomePage() {
       <section class="stack" aria-label={t('courierPage.month')}>
         <h2>{t('courierPage.month')}</h2>
         <Content of={month}>
-          {({ from, to, total, packages }) => (
+          {({ summary }) => (
             <dl class="figures">
               <Figure title={t('myMonth.total')} note={t('myHome.tax')}>
-                <a href={linkTo('month')}>{money(total)}</a>
+                <a href={linkTo('month')}>{money(summary.grand_total)}</a>
               </Figure>
               <Figure title={t('common.packages')}>
-                <a href={linkTo('parcels', undefined, { from, to })}>{number(packages)}</a>
+                <a href={linkTo('parcels', undefined, days)}>{number(summary.total_packages)}</a>
               </Figure>
             </dl>
           )}
@@ -88,21 +88,6 @@ const LINKS: Record<string, string> = {
   unpaid_bills: linkTo('bills', undefined, { status: 'published' }),
   overdue_bills: linkTo('bills', undefined, { overdue: 'true' }),
 };
-
-/** What waits for the courier. Kinds without records are left out. */
-function Waiting({ items }: { items: AttentionItem[] }) {
-  const waiting = items.filter(({ count }) => count > 0);
-  if (waiting.length === 0) return <p class="muted">{t('home.nothing')}</p>;
-  return (
-    <dl class="figures" data-testid="attention">
-      {waiting.map(({ kind, count }) => (
-        <Figure key={kind} title={textOf('attention', kind)}>
-          {LINKS[kind] ? <a href={LINKS[kind]}>{number(count)}</a> : number(count)}
-        </Figure>
-      ))}
-    </dl>
-  );
-}
 
 function ReceivedFigures({ of: { today, sameDay, from, days, before, inWarehouse } }: { of: Received }) {
   return (
@@ -130,13 +115,3 @@ function ReceivedFigures({ of: { today, sameDay, from, days, before, inWarehouse
     </>
   );
 }
-
-type FigureProps = { title: string; note?: string | undefined; children: ComponentChildren };
-
-const Figure = ({ title, note, children }: FigureProps) => (
-  <div class="figure">
-    <dt>{title}</dt>
-    <dd>{children}</dd>
-    {note && <dd class="figure-note">{note}</dd>}
-  </div>
-);

@@ -1,15 +1,13 @@
 import type { ListPackagesData } from '../../../../sdk/typescript/src/generated/core/types.gen.js';
 import { PACKAGE_STATUSES, SHORTEST_TEXT, type PackageStatus } from '../../office/list/package-search.js';
 import type { ListState } from '../../office/list/state.js';
+import { DAY_MS, utcDay } from '../../ui/data/utc-days.js';
 
 type Search = NonNullable<ListPackagesData['body']>;
 
 export const AGES = ['7', '14', '30', '60'];
 
 const BILLED_DAYS = 31;
-const DAY_MS = 86_400_000;
-
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 export type Filters = Pick<
   Search,
@@ -52,7 +50,7 @@ function periodOf(from: string | undefined, to: string | undefined, now: number)
       ? Math.min(now, Date.parse(from) + (BILLED_DAYS - 1) * DAY_MS)
       : now;
   return {
-    entryDateFloor: from ?? dayOf(last - (BILLED_DAYS - 1) * DAY_MS),
-    entryDateCeiling: dayOf(last),
+    entryDateFloor: from ?? utcDay(last - (BILLED_DAYS - 1) * DAY_MS),
+    entryDateCeiling: utcDay(last),
   };
 }

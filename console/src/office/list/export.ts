@@ -5,8 +5,10 @@ import type { ListColumn } from './table.js';
 export const csvFile = (lines: Cell[][]): string =>
   `\uFEFF${lines.map((cells) => toCsvLine(cells.map((cell) => (typeof cell === 'number' ? cell : harmless(cell))))).join('')}`;
 
+export type FileColumn<Row> = Pick<ListColumn<Row>, 'title' | 'text'>;
+
 /** Returns the rows and columns on the screen as a CSV file. */
-export const csvOf = <Row>(columns: ListColumn<Row>[], rows: Row[]): string =>
+export const csvOf = <Row>(columns: FileColumn<Row>[], rows: Row[]): string =>
   csvFile([columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ text }) => text(row)))]);
 
 /** Gives a file to the person. */

@@ -92,7 +92,7 @@ export const en = {
   'reports.title': 'Reports',
   'home.title': 'Home',
   'home.soFar': 'Same day last week, until this hour: {count}',
-  'home.wholeDay': 'Same day last week: {value}',
+  'home.wholeDay': 'The whole day last week: {value}',
   'home.inWarehouse': 'In the warehouse',
   'home.oldest': 'Oldest: {at}',
   'home.hours': 'Received per hour',

@@ -94,7 +94,7 @@ export const es: Record<OfficeKey, string> = {
   'reports.title': 'Informes',
   'home.title': 'Inicio',
   'home.soFar': 'Mismo día de la semana pasada, hasta esta hora: {count}',
-  'home.wholeDay': 'Mismo día de la semana pasada: {value}',
+  'home.wholeDay': 'El día entero de la semana pasada: {value}',
   'home.inWarehouse': 'En el almacén',
   'home.oldest': 'Más antiguo: {at}',
   'home.hours': 'Recibidos por hora',

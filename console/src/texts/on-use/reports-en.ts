@@ -1,7 +1,31 @@
 /** The texts of Reports, in English. They load with its page. */
 export const reportsEn = {
-  'reports.lead':
+  'reportLead.received':
     'What was received, against the same days a week before, and what is in the warehouse. Days are in UTC.',
+  'reportLead.shipped':
+    'Packages that left with a manifest, on the day when it was shipped. Days are in UTC.',
+  'reportLead.announced': 'Announcements, on the day when they were created. Days are in UTC.',
+  'reportLead.unknown':
+    'Packages that have no customer now, on the day when they were received. Days are in UTC.',
+  'reportLead.people':
+    'Who received, weighed, loaded and shipped how much. A weight counts with each receipt and each change of it, a parcel that was loaded twice counts once. Days are in UTC.',
+  'reports.report': 'Report',
+  'report.received': 'Received',
+  'report.shipped': 'Shipped',
+  'report.announced': 'Announced',
+  'report.unknown': 'Without a customer',
+  'report.people': 'Work per person',
+  'reportWork.received': 'Received',
+  'reportWork.weighed': 'Weighed',
+  'reportWork.loaded': 'Loaded',
+  'reportWork.shipped': 'Shipped',
+  'reports.per': '{what} per {by}',
+  'reports.courier': 'courier',
+  'reports.person': 'person',
+  'reports.people': 'All work per person',
+  'reports.user': 'User',
+  'reports.role': 'Role',
+  'reports.nothing': 'Nothing on these days.',
   'reports.last': 'Last',
   'reports.ownDays': 'days below',
   'reports.by': 'Per',

@@ -2,8 +2,32 @@ import type { ReportsKey } from './reports-en.js';
 
 /** The texts of Reports, in Spanish. */
 export const reportsEs: Record<ReportsKey, string> = {
-  'reports.lead':
+  'reportLead.received':
     'Lo recibido, comparado con los mismos días de la semana anterior, y lo que está en el almacén. Los días son UTC.',
+  'reportLead.shipped':
+    'Los paquetes que salieron con un manifiesto, en el día de su envío. Los días son UTC.',
+  'reportLead.announced': 'Los anuncios, en el día en que se crearon. Los días son UTC.',
+  'reportLead.unknown':
+    'Los paquetes que ahora no tienen cliente, en el día en que se recibieron. Los días son UTC.',
+  'reportLead.people':
+    'Quién recibió, pesó, cargó y envió cuánto. Un peso cuenta con cada recepción y cada cambio; un paquete cargado dos veces cuenta una vez. Los días son UTC.',
+  'reports.report': 'Informe',
+  'report.received': 'Recibidos',
+  'report.shipped': 'Enviados',
+  'report.announced': 'Anunciados',
+  'report.unknown': 'Sin cliente',
+  'report.people': 'Trabajo por persona',
+  'reportWork.received': 'Recibidos',
+  'reportWork.weighed': 'Pesados',
+  'reportWork.loaded': 'Cargados',
+  'reportWork.shipped': 'Enviados',
+  'reports.per': '{what} por {by}',
+  'reports.courier': 'courier',
+  'reports.person': 'persona',
+  'reports.people': 'Todo el trabajo por persona',
+  'reports.user': 'Usuario',
+  'reports.role': 'Rol',
+  'reports.nothing': 'Nada en estos días.',
   'reports.last': 'Últimos',
   'reports.ownDays': 'los días de abajo',
   'reports.by': 'Por',

@@ -11,7 +11,7 @@ export const teamEn = {
     'Give it to the person in a secure way. It works until {at}, for one login, and must then be changed.',
   'team.passwordUntil': 'One-time password until',
   'team.courierRole': 'Role at the courier',
-  'team.prefixHint': 'It begins with {prefix}',
+  'team.prefixHint': 'The code, a dot and a name, for example {prefix}ann',
   'team.ownersOnly': 'An owner of the courier can change the team.',
   'courierRole.owner': 'Owner: manages the users',
   'courierRole.member': 'Member',

@@ -13,7 +13,7 @@ export const teamEs: Record<TeamKey, string> = {
     'Entréguela a la persona de forma segura. Sirve hasta {at}, para una entrada, y después hay que cambiarla.',
   'team.passwordUntil': 'Contraseña de un solo uso hasta',
   'team.courierRole': 'Rol en el courier',
-  'team.prefixHint': 'Empieza por {prefix}',
+  'team.prefixHint': 'El código, un punto y un nombre, por ejemplo {prefix}ana',
   'team.ownersOnly': 'Un propietario del courier puede cambiar el equipo.',
   'courierRole.owner': 'Propietario: gestiona los usuarios',
   'courierRole.member': 'Miembro',

@@ -5,6 +5,8 @@ const HEIGHT = 220;
 const TOP = 24;
 const BOTTOM = 24;
 const GAP = 6;
+/** Half of the width of a date, so that the first and the last one are not cut. */
+const LABEL_HALF = 22;
 /** More labels than this under the bars overlap, and more values over them. */
 const MOST_LABELS = 12;
 const MOST_VALUES = 31;
@@ -50,7 +52,7 @@ export function BarChart({ caption, title, beforeTitle, bars }: Props) {
             const middle = index * step + step / 2;
             const x = beforeTitle ? middle : middle - width / 2;
             return (
-              <g key={label}>
+              <g key={`${index} ${label}`}>
                 {beforeTitle && bar('chart-before', before ?? 0, middle - width)}
                 {bar('chart-bar', value, x)}
                 {value > 0 && index % everyValue === 0 && (
@@ -59,7 +61,11 @@ export function BarChart({ caption, title, beforeTitle, bars }: Props) {
                   </text>
                 )}
                 {index % everyLabel === 0 && (
-                  <text class="chart-hour" x={middle} y={HEIGHT - 6}>
+                  <text
+                    class="chart-hour"
+                    x={Math.min(Math.max(middle, LABEL_HALF), WIDTH - LABEL_HALF)}
+                    y={HEIGHT - 6}
+                  >
                     {label}
                   </text>
                 )}

@@ -1,5 +1,4 @@
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { Courier } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import {
@@ -48,9 +47,4 @@ export function figuresOfPackages(ctx: UserScope, period: Period): Sql<FiguresRo
 /** Counts the packages independently of the figures, to compare both. */
 export function countReceived(ctx: UserScope, period: Period): Sql<{ received: number }> {
   return sql`select count(*)::int as received from (${packagesOfPeriod(ctx, period)}) as p`;
-}
-
-/** No row if the courier does not exist. */
-export function findCourier(ctx: UserScope, { courierId }: Period): Sql<Pick<Courier, 'id'>> {
-  return sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId ?? null}::uuid`;
 }

@@ -2,9 +2,10 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { parseDate } from '../../../platform/values/time.js';
+import { courierExists } from '../../couriers/public.js';
 import { checkBills, type CheckRow } from './check-queries.js';
 import { pageOfExceptions, type ExceptionRow } from './exception-queries.js';
-import { countReceived, figuresOfPackages, findCourier, type FiguresRow } from './figures-queries.js';
+import { countReceived, figuresOfPackages, type FiguresRow } from './figures-queries.js';
 
 export type ReconciliationQuery = QueryOf<'getBillingReconciliation'>;
 
@@ -34,7 +35,7 @@ export async function reconcile(ctx: UserContext, query: ReconciliationQuery): P
   const period = { courierId, from, to };
   const [[courier], figures, [counted], checks, exceptions] = await ctx.read(
     [
-      findCourier(ctx, period),
+      courierExists(ctx, period.courierId ?? null),
       figuresOfPackages(ctx, period),
       countReceived(ctx, period),
       checkBills(ctx, period),

@@ -13,7 +13,7 @@ import {
   withUniqueNumbers,
 } from '../drafts/draft.js';
 import { billsOfCouriers, type CourierRow, type RunBillRow } from './list-queries.js';
-import { periodOfMonth } from './month.js';
+import { periodOfMonth } from '../../../platform/values/time.js';
 import { chosenAfter, COURIER_NOT_FOUND, type RunInput, type RunOutcome, type RunResult } from './results.js';
 import { idsOfCouriers, lockCouriers } from './run-queries.js';
 

@@ -13,7 +13,7 @@ import {
 } from '../../invoices/public.js';
 import { dueDateOfPublished, type BillStatus } from '../shared/bill-row.js';
 import { isSent } from '../shared/mailed.js';
-import type { MonthPeriod } from './month.js';
+import type { MonthPeriod } from '../../../platform/values/time.js';
 
 export type CourierRow = { courierId: string; courierName: string; courierCode: string };
 

@@ -15,7 +15,7 @@ import {
   type SumsRow,
   type UnbilledRow,
 } from './list-queries.js';
-import { periodOfMonth } from './month.js';
+import { periodOfMonth } from '../../../platform/values/time.js';
 
 /** The bills that are shown of each courier. */
 const MAX_BILLS = 20;

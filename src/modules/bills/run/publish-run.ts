@@ -3,7 +3,7 @@ import type { UserTx } from '../../../platform/db/scope.js';
 import { countOf } from '../../../platform/values/count-of.js';
 import { publishLocked } from '../publication/publish.js';
 import type { CourierRow, RunBillRow } from './list-queries.js';
-import { periodOfMonth } from './month.js';
+import { periodOfMonth } from '../../../platform/values/time.js';
 import { chosenAfter, COURIER_NOT_FOUND, type RunInput, type RunOutcome, type RunResult } from './results.js';
 import { lockDraftsOfMonth, couriersById } from './run-queries.js';
 

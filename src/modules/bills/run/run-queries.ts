@@ -2,7 +2,7 @@ import { allOf, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { billsOfMonth, runBillColumns, type CourierRow, type RunBillRow } from './list-queries.js';
-import type { MonthPeriod } from './month.js';
+import type { MonthPeriod } from '../../../platform/values/time.js';
 
 /** The ids of couriers after an id, in their order. */
 export const idsOfCouriers = (

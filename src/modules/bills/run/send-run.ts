@@ -4,7 +4,7 @@ import { countOf } from '../../../platform/values/count-of.js';
 import { effectiveMailsOf, recipientsOf, type NewBillMail, type RecipientRow } from '../mails/queries.js';
 import { hasAddress, mailedOften, newMail, queueBillMails, sentOften } from '../mails/send.js';
 import type { CourierRow, RunBillRow } from './list-queries.js';
-import { periodOfMonth } from './month.js';
+import { periodOfMonth } from '../../../platform/values/time.js';
 import { chosenAfter, COURIER_NOT_FOUND, type RunInput, type RunOutcome, type RunResult } from './results.js';
 import { couriersById, countsOfPublished, lockPublishedOfMonth } from './run-queries.js';
 

@@ -3,10 +3,13 @@ import {
   WorkerTaskError,
   type WorkerPool,
 } from '../../../platform/concurrency/worker-pool.js';
-import { makeOwnLimits } from '../../../platform/limits/shared/shared-limits.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import type { RateLimit } from '../../../platform/limits/headers/rate-limits.js';
+import { usageOf } from '../../../platform/limits/network-budget.js';
+import { makeOwnLimits, type RateLimiter } from '../../../platform/limits/shared/shared-limits.js';
 import { PictureError, type Raster } from './picture-error.js';
 import { readSource, type Picture, type Source } from './picture.js';
-import type { Drawing } from './raster-worker.js';
+import type { Drawing } from './renderer.js';
 
 /** A logo as served, and as printed: a PNG of at most 750 x 270 pixels. */
 export type DrawnLogo = Picture & { raster: Buffer };
@@ -14,9 +17,14 @@ export type DrawnLogo = Picture & { raster: Buffer };
 /**
  * Sanitises and draws a logo once; documents later use the PNG.
  * @param owner limits each courier to one logo at a time. Tenants take turns
- * @throws PictureError, also after the time limit; ApiError overloaded if too many requests wait
+ * @param options isUploaded: the hour of the courier limits it. A stored logo is drawn once, whatever else was drawn
+ * @throws PictureError, also after the time limit; ApiError overloaded if too many requests wait, quota_exceeded
  */
-export type LogoDrawer = (owner: LogoOwner, bytes: Buffer) => Promise<DrawnLogo>;
+export type LogoDrawer = (
+  owner: LogoOwner,
+  bytes: Buffer,
+  options?: { isUploaded?: boolean },
+) => Promise<DrawnLogo>;
 
 export type LogoOwner = { tenantId: string; courierId: string };
 
@@ -26,34 +34,70 @@ const CLEANING_MS = 10_000;
 // An ordinary logo takes 50 ms, a picture of 16 million pixels a second. Both take several times as long on a
 // busy machine.
 const DRAWING_MS = 5_000;
-/** One per courier at a time and two per tenant, so that slow logos of one do not block the others. */
-const QUEUE = { concurrency: 3, perTenant: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
+/**
+ * One per tenant at a time, and two together: each can take 260 MB, in a server that may have 1 GiB (deploy/helm). Couriers take turns, so
+ * that slow logos of one do not block the others for long.
+ */
+const QUEUE = { concurrency: 2, perTenant: 1, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
-export function makeLogoDrawer(drawingMs = DRAWING_MS, limits = makeOwnLimits()): LogoDrawer {
+/** A picture that is refused leaves nothing behind, so what it costs is limited, not how many there are. */
+const DRAWING: RateLimit = {
+  policy: 'logo-drawing',
+  quota: 300_000,
+  windowSeconds: 60 * 60,
+  unit: 'milliseconds',
+};
+
+/** How long a drawing may take, and all of a courier within an hour, in milliseconds. */
+export type DrawingTimes = { taskMs?: number; hourMs?: number };
+
+export function makeLogoDrawer(
+  { taskMs = DRAWING_MS, hourMs = DRAWING.quota }: DrawingTimes = {},
+  limits = makeOwnLimits(),
+): LogoDrawer {
   const threads = { maxThreads: QUEUE.concurrency, maxHeapMb: MAX_HEAP_MB };
   const sanitizers: Sanitizers = makeWorkerPool('modules/couriers/logo/svg-worker.js', {
     ...threads,
     timeoutMs: CLEANING_MS,
   });
-  const renderers: Renderers = makeWorkerPool('modules/couriers/logo/raster-worker.js', {
-    ...threads,
-    timeoutMs: drawingMs,
-  });
+  const drawing = { ...threads, timeoutMs: taskMs };
+  const renderers: Renderers = {
+    raster: makeWorkerPool('modules/couriers/logo/raster-worker.js', drawing),
+    vector: makeWorkerPool('modules/couriers/logo/vector-worker.js', drawing),
+  };
   const limiter = limits.keyedLimiter('logos', QUEUE);
+  const hour = { ...DRAWING, quota: hourMs };
+  const spent = limits.rateLimiter(hour);
 
-  return async ({ tenantId, courierId }, bytes) => {
+  return async ({ tenantId, courierId }, bytes, { isUploaded = false } = {}) => {
     const source = readSource(bytes);
+    const key = `${tenantId} ${courierId}`;
     const drawSource = async () => {
-      const picture = await clean(source, sanitizers);
-      const raster = await draw(picture, source, renderers);
-      return { ...picture, raster };
+      if (isUploaded) await assertTimeLeft(spent, hour, key);
+      const startMs = performance.now();
+      try {
+        const picture = await clean(source, sanitizers);
+        const raster = await draw(picture, source, renderers);
+        return { ...picture, raster };
+      } finally {
+        await spent.penalty(key, Math.ceil(performance.now() - startMs));
+      }
     };
     return limiter.run(courierId, drawSource, { tenant: tenantId });
   };
 }
 
+/** @throws ApiError quota_exceeded */
+async function assertTimeLeft(spent: RateLimiter, limit: RateLimit, key: string): Promise<void> {
+  const counted = await spent.get(key);
+  if (!counted || counted.consumedPoints < limit.quota) return;
+  const args = { limit: limit.quota / 1_000 };
+  const retryAfterSeconds = usageOf(counted).resetSeconds;
+  throw new ApiError('quota_exceeded', { variant: 'logo_drawing', args, retryAfterSeconds, limit });
+}
+
 type Sanitizers = WorkerPool<string, string | undefined>;
-type Renderers = WorkerPool<Drawing, Uint8Array | undefined>;
+type Renderers = Record<'raster' | 'vector', WorkerPool<Drawing, Uint8Array | undefined>>;
 
 async function clean(source: Source, sanitizers: Sanitizers): Promise<Picture> {
   if (source.mediaType !== 'image/svg+xml') return { mediaType: source.mediaType, content: source.content };
@@ -63,8 +107,10 @@ async function clean(source: Source, sanitizers: Sanitizers): Promise<Picture> {
 }
 
 async function draw({ content }: Picture, source: Source, renderers: Renderers): Promise<Buffer> {
-  const drawing = source.mediaType === 'image/svg+xml' ? { svg: content.toString() } : framed(source);
-  const png = await run(renderers, drawing);
+  const png =
+    source.mediaType === 'image/svg+xml'
+      ? await run(renderers.vector, { svg: content.toString() })
+      : await run(renderers.raster, framed(source));
   if (!png) throw new PictureError('logo_blank');
   return Buffer.from(png.buffer, png.byteOffset, png.byteLength);
 }

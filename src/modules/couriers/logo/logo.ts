@@ -35,7 +35,7 @@ export const pathOf = (courierId: string, hash: string, mediaType: MediaType): s
 
 /**
  * Sanitises and draws a picture, stores it as the courier's logo and returns its path.
- * @throws ApiError logo_not_acceptable, courier_not_found, overloaded
+ * @throws ApiError logo_not_acceptable, courier_not_found, overloaded, quota_exceeded
  */
 export async function storeLogo(
   ctx: UserContext,
@@ -124,7 +124,7 @@ function assertExtension<Row extends LogoHeadRow>(
 /** @throws ApiError logo_not_acceptable, overloaded */
 async function drawSent(owner: LogoOwner, bytes: Buffer, drawLogo: LogoDrawer): Promise<DrawnLogo> {
   try {
-    return await drawLogo(owner, bytes);
+    return await drawLogo(owner, bytes, { isUploaded: true });
   } catch (error) {
     if (!(error instanceof PictureError)) throw error;
     throw new ApiError('logo_not_acceptable', { errors: [fieldError('logo', ...error.problem)] });

@@ -1,62 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { initWasm, Resvg } from '@resvg/resvg-wasm';
-import { projectRoot } from '../../../config/project-root.js';
 import { makeWorkerTask } from '../../../platform/concurrency/worker-task.js';
+import { loadRenderer } from './renderer.js';
 
-// The worker thread of logo-drawer.ts that draws logos. The heap limit does not cover WebAssembly's memory;
-// the number of pixels and the time limit bound the work instead.
+// The worker thread of logo-drawer.ts that draws JPGs and PNGs.
 
-/** An SVG, or a raster picture embedded in one. A raster picture is never enlarged. */
-export type Drawing = { svg: string; largest?: { width: number; height: number } };
+/** A progressive JPG of 16 million pixels takes up to 256, a baseline one 140. */
+const MAX_MEMORY_MIB = 256;
 
-/** The maximum size in pixels, sharp at the printed size. */
-const BOX = { width: 750, height: 270 };
-
-const FAMILY = 'DejaVu Sans';
-const readFont = (file: string) =>
-  readFileSync(join(projectRoot, 'node_modules', 'dejavu-fonts-ttf', 'ttf', `${file}.ttf`));
-const FONTS = {
-  // About as wide as the fonts of browsers, for which the texts of logos are designed.
-  fontBuffers: [readFont('DejaVuSansCondensed'), readFont('DejaVuSansCondensed-Bold')],
-  defaultFontFamily: FAMILY,
-  sansSerifFamily: FAMILY,
-  serifFamily: FAMILY,
-  monospaceFamily: FAMILY,
-};
-
-await initWasm(readFileSync(createRequire(import.meta.url).resolve('@resvg/resvg-wasm/index_bg.wasm')));
-
-// The first drawing compiles the WebAssembly module, so it is done before the thread runs a task.
-draw({ svg: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="9">a</text></svg>' });
-
-export default makeWorkerTask(draw);
-
-/** Returns a PNG that fits the box, or undefined if it is blank. Reads no external resources. */
-function draw({ svg, largest }: Drawing): Uint8Array | undefined {
-  const { width, height } = sizeOf(svg);
-  const isWide = width / height > BOX.width / BOX.height;
-  const fitTo = isWide
-    ? ({ mode: 'width', value: Math.min(BOX.width, largest?.width ?? Infinity) } as const)
-    : ({ mode: 'height', value: Math.min(BOX.height, largest?.height ?? Infinity) } as const);
-  const picture = new Resvg(svg, { fitTo, font: FONTS });
-  const rendered = picture.render();
-  const png = isBlank(rendered.pixels) ? undefined : rendered.asPng();
-  rendered.free();
-  picture.free();
-  return png;
-}
-
-function sizeOf(svg: string): { width: number; height: number } {
-  const picture = new Resvg(svg);
-  const { width, height } = picture;
-  picture.free();
-  return { width, height };
-}
-
-/** Returns whether all pixels are fully transparent (every fourth byte of RGBA). */
-function isBlank(pixels: Uint8Array): boolean {
-  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 0) return false;
-  return true;
-}
+export default makeWorkerTask(await loadRenderer(MAX_MEMORY_MIB));

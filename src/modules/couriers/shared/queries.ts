@@ -12,5 +12,6 @@ export const CONTACT_COLUMNS = columns('Courier', 'c', {
 });
 export type ContactRow = RowOf<typeof CONTACT_COLUMNS>;
 
-export const courierExists = (ctx: UserScope, courierId: string): Sql<{ id: string }> =>
+/** One row if the courier exists; none without an id. */
+export const courierExists = (ctx: UserScope, courierId: string | null): Sql<{ id: string }> =>
   sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;

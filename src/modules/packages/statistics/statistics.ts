@@ -1,8 +1,9 @@
 import type { components } from '../../../../generated/contract.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { invalidFieldError } from '../../../platform/errors/errors.js';
-import { formatDate, formatDateTime, parseDate } from '../../../platform/values/time.js';
+import { formatDateTime } from '../../../platform/values/time.js';
+import { sumOfCounts, sumOfWeights } from './amounts.js';
+import { assertPeriod, daysOf, shift } from './period.js';
 import {
   AGES,
   agesOfPackages,
@@ -15,10 +16,7 @@ import {
 type Statistics = components['schemas']['PackageStatistics'];
 type Amount = { count: number; weight: number };
 
-/** With a week before and a million packages a year, about 100,000 packages are read, in a fifth of a second. */
-const MAX_DAYS = 31;
 const DAYS_BEFORE = 7;
-const DAY_MS = 86_400_000;
 
 /**
  * Returns what was received in a period and a week before, and the ages of what is in the warehouse. Weights are in lb, days are those of
@@ -30,9 +28,7 @@ export async function readStatistics(
   query: QueryOf<'getPackageStatistics'>,
 ): Promise<Statistics> {
   const { from, to, courier_id: courierId = null } = query;
-  if (to < from) throw invalidFieldError('to', 'before', { other: 'from' });
-  if (parseDate(to).getTime() - parseDate(from).getTime() >= MAX_DAYS * DAY_MS)
-    throw invalidFieldError('to', 'too_long_after', { days: MAX_DAYS - 1, other: 'from' });
+  assertPeriod(from, to);
   const period = { from, to, daysBefore: DAYS_BEFORE, courierId };
   const [groups, ages] = await ctx.read([groupsOfPackages(ctx, period), agesOfPackages(ctx, period)], {
     from: 'replica',
@@ -90,16 +86,7 @@ const amountOf = ({ count, weightLb }: { count: number; weightLb: string }): Amo
   weight: Number(weightLb),
 });
 
-/** Adds weights in thousandths of a lb, because a sum of fractions is not exact. */
-function sumOf(amounts: readonly Amount[]): Amount {
-  const thousandths = amounts.reduce((sum, { weight }) => sum + Math.round(weight * 1000), 0);
-  return { count: amounts.reduce((sum, { count }) => sum + count, 0), weight: thousandths / 1000 };
-}
-
-const shift = (date: string, days: number): string =>
-  formatDate(new Date(parseDate(date).getTime() + days * DAY_MS));
-
-function daysOf(from: string, to: string): string[] {
-  const count = (parseDate(to).getTime() - parseDate(from).getTime()) / DAY_MS + 1;
-  return Array.from({ length: count }, (_, index) => shift(from, index));
-}
+const sumOf = (amounts: readonly Amount[]): Amount => ({
+  count: sumOfCounts(amounts.map(({ count }) => count)),
+  weight: sumOfWeights(amounts.map(({ weight }) => weight)),
+});

@@ -56,9 +56,9 @@ export const openProbe = (connection: Omit<PoolOptions, 'size'>): pg.Pool =>
  * without waiting for the previous results.
  */
 export function createPool(options: PoolOptions): pg.Pool {
-  const { url, size, onError, isPipelined = true, acceptsReadOnly = false, statementTimeoutMs } = options;
+  const { size, onError, isPipelined = true, acceptsReadOnly = false, statementTimeoutMs } = options;
   const pool = new Pool({
-    connectionString: url,
+    ...sessionSettings(options),
     max: size,
     pipeline: isPipelined,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -70,7 +70,6 @@ export function createPool(options: PoolOptions): pg.Pool {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     ...(acceptsReadOnly ? {} : { onConnect: serverCheck(acceptedBy(options)) }),
-    ...sessionSettings(options),
   });
   pool.on('error', onError);
   leaveLostServers(pool, {
@@ -113,13 +112,30 @@ function readInParts({ connection: { stream } }: pg.PoolClient): void {
 
 /**
  * Returns the settings of a new session. Poolers reject them, so behind a pooler each scoped transaction sets them itself
- * (db/transactions/admission.ts). The time zone is UTC because Prisma's adapter (7.10) ignores the offset of a timestamptz.
+ * (db/transactions/admission.ts). The time zone is UTC because Prisma's adapter (7.10) ignores the offset of a timestamptz. With JIT, a
+ * server that has it compiled short statements for half a second, because a plan for unknown values expects many rows.
  */
-function sessionSettings({ assumeRole, isBehindPooler, statementTimeoutMs }: PoolOptions): pg.PoolConfig {
+function sessionSettings({
+  url,
+  assumeRole,
+  isBehindPooler,
+  statementTimeoutMs,
+}: PoolOptions): pg.PoolConfig {
   if (isBehindPooler && assumeRole) throw new Error('Behind a pooler a connection cannot assume a role.');
-  if (isBehindPooler) return {};
+  if (isBehindPooler) return { connectionString: url };
+  const own = `-c timezone=UTC -c jit=off${assumeRole ? ` -c role=${assumeRole}` : ''}`;
   return {
+    connectionString: withOptions(url, own),
     statement_timeout: statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
-    options: `-c timezone=UTC${assumeRole ? ` -c role=${assumeRole}` : ''}`,
+    options: own,
   };
+}
+
+/** pg takes the options of a URL instead of those beside it. PostgreSQL takes the last of two, so ours follow. */
+function withOptions(url: string, own: string): string {
+  const address = new URL(url);
+  const given = address.searchParams.get('options');
+  if (given === null) return url;
+  address.searchParams.set('options', `${given} ${own}`);
+  return address.href;
 }

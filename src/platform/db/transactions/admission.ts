@@ -56,7 +56,7 @@ const scopeMissing = (caller: Caller): ApiError =>
 const TIMEOUT = String(STATEMENT_TIMEOUT_MS);
 
 /** Settings that a session behind a pooler does not keep. Without a pooler, pool.ts sets them once per connection. */
-const SESSION_SETTINGS = sql`, set_config('timezone', 'UTC', true),
+const SESSION_SETTINGS = sql`, set_config('timezone', 'UTC', true), set_config('jit', 'off', true),
   set_config('statement_timeout', ${TIMEOUT}, true), ${raw(END_STALE_SESSION)}`;
 
 /**

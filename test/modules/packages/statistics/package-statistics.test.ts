@@ -125,6 +125,13 @@ describe('getPackageStatistics', () => {
     }
   });
 
+  test('the first and the last day that a date can name are a period', async () => {
+    for (const day of ['0001-01-01', '9999-12-31']) {
+      const { data } = await api.as('manager').getPackageStatistics({ from: day, to: day }).ok();
+      expect([data.days.length, data.total.count, data.from_before <= day]).toEqual([1, 0, true]);
+    }
+  });
+
   test('refuses a period that is missing, reversed or longer than 31 days', async () => {
     const refused = (query: { from: string | undefined; to: string }) =>
       api.as('admin').getPackageStatistics(query).refused(400, 'validation_failed');

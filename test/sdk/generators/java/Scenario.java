@@ -139,7 +139,7 @@ public class Scenario {
               .status(status);
       manage(new ManifestAction(update));
     }
-    Object status = new ManifestsApi(staff()).getManifest(id).getData().getInfo().getStatus();
+    Object status = new ManifestsApi(staff()).getManifest(id, null).getData().getInfo().getStatus();
     return Map.of("manifest_id", id, "status", status);
   }
 
@@ -156,7 +156,11 @@ public class Scenario {
   private static Map<String, Object> readPackages() throws ApiException, IOException {
     PackagesApi api = new PackagesApi(staff());
     String number = RUN + "-";
-    File file = api.exportPackagesXlsx(null, null, number, null, null, null, null, null, null, null, null, null);
+    // The client has only this method, with a position for each filter.
+    File file =
+        api.exportPackagesXlsx(
+            null, null, number, null, null, null, null, null, null, null, null, null, null, null, null,
+            null, null, null, null, null, null);
     byte[] bytes = Files.readAllBytes(file.toPath());
     PackageListMeta meta = api.listPackages(null, new PackageSearch().trackingNumber(number)).getMeta();
     return Map.of(

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { AccountFigures, CourierAccount } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { date, money, number, t } from '../../../texts/texts.js';
+import { Figure } from '../../../ui/data/figure.js';
 import { Heading } from '../../../ui/parts.js';
 import { officeLink, openAddress } from '../../../ui/router.js';
 import { DataList } from '../../list/data-list.js';
@@ -124,25 +125,17 @@ export function AccountsPage() {
 /** The sums over all couriers, whatever the list shows. */
 const Totals = ({ totals, as_of }: { totals: AccountFigures; as_of: string }) => (
   <dl class="figures run-totals" data-testid="account-totals">
-    <div class="figure">
-      <dt>{t('accounts.balance')}</dt>
-      <dd>
-        <a href={officeLink('bills', { status: 'published' })}>{money(totals.balance)}</a>
-      </dd>
-      <dd class="figure-note">{t('accounts.asOf', { day: date(as_of) })}</dd>
-    </div>
-    <div class="figure">
-      <dt>{t('accounts.overdue')}</dt>
-      <dd>
-        <a href={officeLink('bills', { overdue: 'true' })}>{money(totals.overdue)}</a>
-      </dd>
-      <dd class="figure-note">{t('accounts.over90', { amount: money(totals.due_ageing.days_over_90) })}</dd>
-    </div>
-    <div class="figure">
-      <dt>{t('accounts.unpaid')}</dt>
-      <dd>
-        <a href={officeLink('bills', { status: 'published' })}>{number(totals.unpaid_bills)}</a>
-      </dd>
-    </div>
+    <Figure title={t('accounts.balance')} note={t('accounts.asOf', { day: date(as_of) })}>
+      <a href={officeLink('bills', { status: 'published' })}>{money(totals.balance)}</a>
+    </Figure>
+    <Figure
+      title={t('accounts.overdue')}
+      note={t('accounts.over90', { amount: money(totals.due_ageing.days_over_90) })}
+    >
+      <a href={officeLink('bills', { overdue: 'true' })}>{money(totals.overdue)}</a>
+    </Figure>
+    <Figure title={t('accounts.unpaid')}>
+      <a href={officeLink('bills', { status: 'published' })}>{number(totals.unpaid_bills)}</a>
+    </Figure>
   </dl>
 );

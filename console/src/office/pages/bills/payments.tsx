@@ -7,6 +7,7 @@ import { FormDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
 import { readAmount } from '../bill-parts.js';
+import { utcDay } from '../../../ui/data/utc-days.js';
 
 const METHODS = ['bank_transfer', 'card', 'cash', 'cheque', 'other'] as const;
 
@@ -82,7 +83,7 @@ function RecordDialog({ bill, onClose, onDone }: DialogProps) {
       amount: balance.toFixed(2),
       method: 'bank_transfer',
       reference: '',
-      received_on: new Date().toISOString().slice(0, 10),
+      received_on: utcDay(),
     },
     async ({ amount: typed, method, reference, received_on }) => {
       const amount = readAmount(typed);

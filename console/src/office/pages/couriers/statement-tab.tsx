@@ -5,10 +5,10 @@ import { useLoad } from '../../../ui/load.js';
 import { Content, Empty, Field, Table } from '../../../ui/parts.js';
 import { FactList } from '../../ui/panel.js';
 import type { TabProps } from '../courier-parts.js';
+import { utcDay } from '../../../ui/data/utc-days.js';
 
 const SHOWN = 200;
 
-const today = () => new Date().toISOString().slice(0, 10);
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
 
 export const StatementTab = ({ courier: { courier_id } }: TabProps) => <Statement courierId={courier_id} />;
@@ -21,8 +21,8 @@ type Props = {
 
 /** What a courier owes: the movements of a period, and the age of what is unpaid. Amounts are in US dollars. */
 export function Statement({ courierId: courier_id, linkOf }: Props) {
-  const [from, setFrom] = useState(`${today().slice(0, 4)}-01-01`);
-  const [to, setTo] = useState(today);
+  const [from, setFrom] = useState(`${utcDay().slice(0, 4)}-01-01`);
+  const [to, setTo] = useState(utcDay());
   const isPeriod = isDay(from) && isDay(to);
   const statement = useLoad(
     async (signal) =>

@@ -5,8 +5,9 @@ import type {
 } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { readOpenManifests } from '../parcels/manifest-dialog.js';
+import { DAY_MS, utcDay } from '../../../ui/data/utc-days.js';
 
-const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 
 export type Figures = {
   /** Today and the same day of last week, in UTC. */
@@ -24,12 +25,10 @@ export type Figures = {
   manifests: ManifestSummary[];
 };
 
-const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
-
 /** Reads the figures of Home. The service counts. */
 export async function readFigures(signal: AbortSignal, now = Date.now()): Promise<Figures> {
-  const today = dayOf(now);
-  const before = dayOf(now - WEEK_MS);
+  const today = utcDay(now);
+  const before = utcDay(now - WEEK_MS);
   const hour = new Date(now).getUTCHours();
   const client = api();
   const [statistics, last, attention, manifests] = await Promise.all([

@@ -1,6 +1,6 @@
-import type { ComponentChildren } from 'preact';
-import type { AttentionItem, PackageStatistics } from '../../../../../sdk/typescript/src/index.js';
-import { date, dateTime, number, pounds, t, textOf } from '../../../texts/texts.js';
+import type { PackageStatistics } from '../../../../../sdk/typescript/src/index.js';
+import { date, dateTime, number, pounds, t } from '../../../texts/texts.js';
+import { Figure, Waiting } from '../../../ui/data/figure.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content, Empty, Heading, Table } from '../../../ui/parts.js';
 import { linkTo, officeLink } from '../../../ui/router.js';
@@ -48,7 +48,10 @@ function Overview({ of }: { of: Figures }) {
           <a href={officeLink('parcels', { age: '0' })}>{number(in_warehouse.count)}</a>
         </Figure>
       </dl>
-      <Attention items={attention} />
+      <section class="stack">
+        <h2>{t('home.attention')}</h2>
+        <Waiting items={attention} links={LINKS} />
+      </section>
       <section class="card stack">
         <div class="heading">
           <h2>{t('home.hours')}</h2>
@@ -99,37 +102,6 @@ const LINKS: Record<string, string> = {
   unpaid_bills: officeLink('bills', { status: 'published' }),
   overdue_bills: officeLink('bills', { overdue: 'true' }),
 };
-
-/** What waits for somebody. Kinds without records are left out. */
-function Attention({ items }: { items: AttentionItem[] }) {
-  const waiting = items.filter(({ count }) => count > 0);
-  return (
-    <section class="stack">
-      <h2>{t('home.attention')}</h2>
-      {waiting.length === 0 ? (
-        <p class="muted">{t('home.nothing')}</p>
-      ) : (
-        <dl class="figures" data-testid="attention">
-          {waiting.map(({ kind, count }) => (
-            <Figure key={kind} title={textOf('attention', kind)}>
-              {LINKS[kind] ? <a href={LINKS[kind]}>{number(count)}</a> : number(count)}
-            </Figure>
-          ))}
-        </dl>
-      )}
-    </section>
-  );
-}
-
-type FigureProps = { title: string; note?: string; children: ComponentChildren };
-
-const Figure = ({ title, note, children }: FigureProps) => (
-  <div class="figure">
-    <dt>{title}</dt>
-    <dd>{children}</dd>
-    {note && <dd class="figure-note">{note}</dd>}
-  </div>
-);
 
 type CouriersProps = {
   of: PackageStatistics;

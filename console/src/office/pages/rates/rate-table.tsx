@@ -3,9 +3,12 @@ import type { RateTier } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { useAction } from '../../../ui/load.js';
+import { part } from '../../../ui/part.js';
 import { Empty, Problem } from '../../../ui/parts.js';
 import { toast } from '../../ui/toasts.js';
 import { gapsOf, readTiers, type TypedTier } from './tiers.js';
+
+const Preview = part(async () => (await import('./preview.js')).loadPreview(), { isOnUse: true });
 
 type Props = {
   /** Of which courier. Without it, the table is that of all couriers without rates of their own. */
@@ -117,6 +120,7 @@ export function RateTable({ courierId, tiers, onChanged }: Props) {
           {t('rates.save')}
         </button>
       </div>
+      <Preview courierId={courierId} rows={rows} />
     </form>
   );
 }

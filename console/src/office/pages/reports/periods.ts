@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS, utcDay } from '../../../ui/data/utc-days.js';
 
 /** The longest period of a report, in days. The service refuses longer ones. */
 export const MOST_DAYS = 31;
@@ -17,14 +17,7 @@ export type Received = {
   weightBefore: number;
 };
 
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const msOf = (day: string): number => Date.parse(`${day}T00:00:00Z`);
-
-/** Returns the last so many days until today, in UTC. */
-export const lastDays = (days: number, nowMs = Date.now()): { from: string; to: string } => ({
-  from: dayOf(nowMs - (days - 1) * DAY_MS),
-  to: dayOf(nowMs),
-});
 
 /** Returns what is wrong with a period, if anything is. */
 export function faultOf(from: string, to: string): 'reversed' | 'tooLong' | undefined {
@@ -50,7 +43,7 @@ export function receivedPer(unit: Unit, days: Day[]): Received[] {
 }
 
 const mondayOf = (day: string): string =>
-  dayOf(msOf(day) - ((new Date(msOf(day)).getUTCDay() + 6) % 7) * DAY_MS);
+  utcDay(msOf(day) - ((new Date(msOf(day)).getUTCDay() + 6) % 7) * DAY_MS);
 
 /** In thousandths of a lb, because a sum of fractions is not exact. */
 const sum = (one: number, other: number): number =>

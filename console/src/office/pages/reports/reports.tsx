@@ -5,10 +5,14 @@ import { useLoad } from '../../../ui/load.js';
 import { Choice, Content, Field, Heading, Problem } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
 import { courierOptions, useCouriers } from '../../list/courier-options.js';
-import { faultOf, lastDays, MOST_DAYS, type Unit } from './periods.js';
+import { lastDays } from '../../../ui/data/utc-days.js';
+import { faultOf, MOST_DAYS, type Unit } from './periods.js';
 import { Sections } from './sections.js';
+import { WorkSections, WORK_REPORTS, type WorkReport } from './work-sections.js';
 
 const PRESETS = ['7', '14', '31'] as const;
+const REPORTS = ['received', ...WORK_REPORTS] as const;
+type Report = (typeof REPORTS)[number];
 
 /** The page with its texts. */
 export async function loadReportsPage() {
@@ -16,9 +20,9 @@ export async function loadReportsPage() {
   return ReportsPage;
 }
 
-type Choices = { from: string; to: string; courier: string; unit: Unit };
+type Choices = { from: string; to: string; courier: string; unit: Unit; report: Report };
 
-/** Returns what the address says. By default, the last seven days of all couriers. */
+/** Returns what the address says. By default, what was received in the last seven days, of all couriers. */
 function choicesOf(query: URLSearchParams | undefined): Choices {
   const week = lastDays(7);
   return {
@@ -26,50 +30,68 @@ function choicesOf(query: URLSearchParams | undefined): Choices {
     to: query?.get('to') ?? week.to,
     courier: query?.get('courier') ?? '',
     unit: query?.get('by') === 'week' ? 'week' : 'day',
+    report: REPORTS.find((each) => each === query?.get('report')) ?? 'received',
   };
 }
 
-const open = ({ from, to, courier, unit }: Choices) =>
+const open = ({ from, to, courier, unit, report }: Choices) =>
   openAddress(
     officeLink('reports', {
       from,
       to,
       ...(courier ? { courier } : {}),
       ...(unit === 'week' ? { by: 'week' } : {}),
+      ...(report === 'received' ? {} : { report }),
     }),
   );
 
-/** What was received in a period, and how long parcels have been in the warehouse. The choices are in the address. */
+/** What was received, shipped, announced and left without a customer in a period, and who did it. The choices are in the address. */
 function ReportsPage() {
   const choices = choicesOf(officeAddress.value?.query);
-  const { from, to, courier, unit } = choices;
+  const { from, to, report } = choices;
   const fault = faultOf(from, to);
-  const figures = useLoad(
-    async (signal) => {
-      if (fault) return undefined;
-      const query = { from, to, ...(courier ? { courier_id: courier } : {}) };
-      return (await api().packages.statistics(query, { signal })).data;
-    },
-    [from, to, courier],
-  );
   return (
     <>
       <Heading title={t('reports.title')} />
-      <p class="lead">{t('reports.lead')}</p>
+      <p class="lead">{t(`reportLead.${report}`)}</p>
       <Form choices={choices} />
       {fault ? (
         <Problem text={t(`reports.${fault}`, { days: MOST_DAYS })} />
+      ) : report === 'received' ? (
+        <Received of={choices} />
       ) : (
-        <Content of={figures}>
-          {(data) => data && <Sections of={data} unit={unit} courier={courier} />}
-        </Content>
+        <Work of={choices} report={report} />
       )}
     </>
   );
 }
 
+const queryOf = ({ from, to, courier }: Choices) => ({
+  from,
+  to,
+  ...(courier ? { courier_id: courier } : {}),
+});
+
+function Received({ of }: { of: Choices }) {
+  const { from, to, courier, unit } = of;
+  const figures = useLoad(
+    async (signal) => (await api().packages.statistics(queryOf(of), { signal })).data,
+    [from, to, courier],
+  );
+  return <Content of={figures}>{(data) => <Sections of={data} unit={unit} courier={courier} />}</Content>;
+}
+
+function Work({ of, report }: { of: Choices; report: WorkReport }) {
+  const { from, to, courier, unit } = of;
+  const figures = useLoad(
+    async (signal) => (await api().packages.workStatistics(queryOf(of), { signal })).data,
+    [from, to, courier],
+  );
+  return <Content of={figures}>{(data) => <WorkSections of={data} report={report} unit={unit} />}</Content>;
+}
+
 function Form({ choices }: { choices: Choices }) {
-  const { from, to, courier, unit } = choices;
+  const { from, to, courier, unit, report } = choices;
   const couriers = useCouriers();
   const preset = PRESETS.find((days) => {
     const period = lastDays(Number(days));
@@ -80,6 +102,14 @@ function Form({ choices }: { choices: Choices }) {
   };
   return (
     <div class="list-tools">
+      <Choice
+        label={t('reports.report')}
+        value={report}
+        onValue={(value) =>
+          open({ ...choices, report: REPORTS.find((each) => each === value) ?? 'received' })
+        }
+        options={REPORTS.map((each) => [each, t(`report.${each}`)])}
+      />
       <Choice
         label={t('reports.last')}
         value={preset ?? ''}
@@ -97,12 +127,14 @@ function Form({ choices }: { choices: Choices }) {
         onValue={(value) => open({ ...choices, courier: value })}
         options={[['', t('common.all')], ...courierOptions(couriers.data)]}
       />
-      <Choice
-        label={t('reports.by')}
-        value={unit}
-        onValue={(value) => open({ ...choices, unit: value === 'week' ? 'week' : 'day' })}
-        options={(['day', 'week'] as const).map((each) => [each, t(`reportUnit.${each}`)])}
-      />
+      {report !== 'people' && (
+        <Choice
+          label={t('reports.by')}
+          value={unit}
+          onValue={(value) => open({ ...choices, unit: value === 'week' ? 'week' : 'day' })}
+          options={(['day', 'week'] as const).map((each) => [each, t(`reportUnit.${each}`)])}
+        />
+      )}
     </div>
   );
 }

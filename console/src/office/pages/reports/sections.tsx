@@ -1,94 +1,33 @@
-import type { ComponentChildren } from 'preact';
 import type { PackageStatistics } from '../../../../../sdk/typescript/src/index.js';
 import { date, number, pounds, t, textOf } from '../../../texts/texts.js';
 import { BarChart, type Bar } from '../../../ui/data/bar-chart.js';
-import { Table, type Column } from '../../../ui/parts.js';
 import { officeLink } from '../../../ui/router.js';
-import { csvFile, saveFile } from '../../list/export.js';
 import { receivedPer, type Received, type Unit } from './periods.js';
-
-type ReportColumn<Row> = Column<Row> & {
-  /** The value in the file. */
-  text: (row: Row) => string | number;
-};
-
-type SectionProps<Row> = {
-  title: string;
-  /** The name of the file, without its end. */
-  file: string;
-  rows: Row[];
-  keyOf: (row: Row) => string;
-  columns: ReportColumn<Row>[];
-  children?: ComponentChildren;
-};
-
-/** A report: its chart, its figures as a table, and the same figures as a file. */
-function Section<Row>({ title, file, rows, keyOf, columns, children }: SectionProps<Row>) {
-  const save = () =>
-    saveFile(
-      csvFile([
-        columns.map((column) => column.title),
-        ...rows.map((row) => columns.map(({ text }) => text(row))),
-      ]),
-      `${file}.csv`,
-    );
-  return (
-    <section class="card stack">
-      <div class="heading">
-        <h2>{title}</h2>
-        <button type="button" disabled={rows.length === 0} onClick={save}>
-          {t('reports.export')}
-          <span class="unseen"> {title}</span>
-        </button>
-      </div>
-      {rows.length === 0 ? (
-        <p class="muted">{t('reports.none')}</p>
-      ) : (
-        <>
-          {children}
-          <Table caption={title} rows={rows} keyOf={keyOf} columns={columns} />
-        </>
-      )}
-    </section>
-  );
-}
+import { countColumn, Section, weightColumn } from './section.js';
+import { Figure } from '../../../ui/data/figure.js';
 
 /** The share by which a figure has changed, such as +12 %. Nothing if there was none before. */
 const changeOf = (count: number, before: number): string =>
   before === 0 ? '' : number((count - before) / before, { style: 'percent', signDisplay: 'exceptZero' });
 
-const weightColumn = <Row extends { weight: number }>(): ReportColumn<Row> => ({
-  title: t('reports.weight'),
-  isNumber: true,
-  isExtra: true,
-  cell: ({ weight }) => pounds(weight),
-  text: ({ weight }) => weight,
-});
+const beforeNote = (value: string): string => `${t('reports.before')}: ${value}`;
 
 type Props = { of: PackageStatistics; unit: Unit; courier: string };
 
-/** The reports of a period. */
+/** What was received in a period, and what is in the warehouse. */
 export function Sections({ of, unit, courier }: Props) {
   const { from, to, total, total_before } = of;
   const period = `${from}-${to}`;
   return (
     <div class="stack home" data-testid="reports">
       <dl class="figures">
-        <Figure
-          title={t('reports.received')}
-          value={number(total.count)}
-          before={number(total_before.count)}
-        />
-        <Figure
-          title={t('common.weight')}
-          value={pounds(total.weight)}
-          before={pounds(total_before.weight)}
-        />
-        <Figure
-          title={t('reports.change')}
-          value={changeOf(total.count, total_before.count) || '–'}
-          before={undefined}
-        />
+        <Figure title={t('reports.received')} note={beforeNote(number(total_before.count))}>
+          {number(total.count)}
+        </Figure>
+        <Figure title={t('common.weight')} note={beforeNote(pounds(total_before.weight))}>
+          {pounds(total.weight)}
+        </Figure>
+        <Figure title={t('reports.change')}>{changeOf(total.count, total_before.count) || '–'}</Figure>
       </dl>
       <Times
         rows={receivedPer(unit, of.days)}
@@ -116,27 +55,6 @@ export function Sections({ of, unit, courier }: Props) {
     </div>
   );
 }
-
-const countColumn = <Row extends { count: number }>(): ReportColumn<Row> => ({
-  title: t('common.packages'),
-  isNumber: true,
-  cell: ({ count }) => number(count),
-  text: ({ count }) => count,
-});
-
-type FigureProps = { title: string; value: string; before: string | undefined };
-
-const Figure = ({ title, value, before }: FigureProps) => (
-  <div class="figure">
-    <dt>{title}</dt>
-    <dd>{value}</dd>
-    {before !== undefined && (
-      <dd class="figure-note">
-        {t('reports.before')}: {before}
-      </dd>
-    )}
-  </div>
-);
 
 type TimesProps = { rows: Received[]; unit: Unit; file: string; courier: string };
 

@@ -17,6 +17,12 @@ const COLUMNS: Column[] = [
   { title: 'Amount (USD)', width: 60, isRight: true },
 ];
 
+/**
+ * The CSV has all texts in full. Couriers choose the codes, and 100 characters that the font does not have, in each of 10,000 lines, had
+ * thousands of pages. 255 letters of a number take at most 16 lines.
+ */
+const [MAX_CODE_LINES, MAX_NUMBER_LINES] = [3, 16];
+
 /** Adds every line of the bill, in order, and their total. */
 export function putLineTable(sheet: Sheet, lines: Line[]): void {
   if (lines.length === 0) return;
@@ -59,8 +65,13 @@ function middleOf(line: Line, weight: string): Cell[] {
       return [
         { column: 1, text: line.receivedAt === null ? '' : day(line.receivedAt) },
         { column: 2, text: line.houseNumber ?? '' },
-        { column: 3, text: line.trackingNumber ?? '' },
-        { column: 4, text: line.userCode ?? 'unknown', style: line.userCode ? STYLES.cell : STYLES.note },
+        { column: 3, maxLines: MAX_NUMBER_LINES, text: line.trackingNumber ?? '' },
+        {
+          column: 4,
+          maxLines: MAX_CODE_LINES,
+          text: line.userCode ?? 'unknown',
+          style: line.userCode ? STYLES.cell : STYLES.note,
+        },
         { column: 5, text: weight },
         { column: 6, text: line.tier ?? 'none', style: line.tier ? STYLES.cell : STYLES.note },
       ];

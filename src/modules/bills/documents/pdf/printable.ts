@@ -42,6 +42,16 @@ export function wrap(text: string, font: Font, sizePt: number, widthPt: number):
   return line === '' ? lines : [...lines, line];
 }
 
+type Space = { font: Font; sizePt: number; widthPt: number; maxLines: number };
+
+/** Wraps a text, and omits what does not fit on `maxLines` lines. */
+export function wrapCut(text: string, { font, sizePt, widthPt, maxLines }: Space): string[] {
+  const lines = wrap(text, font, sizePt, widthPt);
+  if (lines.length <= maxLines) return lines;
+  const last = lines.slice(maxLines - 1, maxLines + 1).join(' ');
+  return [...lines.slice(0, maxLines - 1), cut(last, font, sizePt, widthPt)];
+}
+
 /** Splits a word into pieces that fit. A grapheme cluster and an escaped code point are never split. */
 function split(word: string, font: Font, sizePt: number, widthPt: number): string[] {
   const pieces: string[] = [];

@@ -14,12 +14,22 @@ import {
   type Sheet,
   type Style,
 } from './sheet.js';
-import { wrap } from './printable.js';
+import { wrapCut } from './printable.js';
 
 export type Column = { title: string; width: number; isRight?: boolean };
 
-/** A cell of a row, starting at its column. A text may span the columns after it. */
-export type Cell = { column: number; text: string; span?: number; style?: Style; isStruck?: boolean };
+/**
+ * A cell of a row, starting at its column. A text may span the columns after it. What does not fit on `maxLines` lines is cut: a code of
+ * 100 characters that the font does not have would be longer than a page, in each row.
+ */
+export type Cell = {
+  column: number;
+  text: string;
+  span?: number;
+  style?: Style;
+  isStruck?: boolean;
+  maxLines?: number;
+};
 export type Row = Cell[];
 
 const GAP = 8;
@@ -87,7 +97,7 @@ type LaidOut = {
 
 function layOut(
   sheet: Sheet,
-  { column, text, span = 1, style = STYLES.cell, isStruck = false }: Cell,
+  { column, text, span = 1, style = STYLES.cell, isStruck = false, maxLines = Infinity }: Cell,
   edges: Edge[],
 ): LaidOut {
   const { left = LEFT, right = RIGHT, isRight = false } = edges[column] ?? {};
@@ -95,7 +105,7 @@ function layOut(
   const font = fontOf(sheet, style);
   // Figures are never wrapped. A text that nearly fits is set smaller, so that it can be copied in one piece.
   const isWhole = isRight || font.widthPt(text, style.size * LEAST_SCALE) <= width;
-  const lines = isWhole ? [text] : wrap(text, font, style.size, width);
+  const lines = isWhole ? [text] : wrapCut(text, { font, sizePt: style.size, widthPt: width, maxLines });
   return { lines, x: isRight ? right : left, width, isRight, style, isStruck };
 }
 

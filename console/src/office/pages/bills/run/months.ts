@@ -6,7 +6,7 @@ const SHOWN = 24;
 const isMonth = (text: string) => /^20\d\d-(?:0[1-9]|1[0-2])$/.test(text);
 
 /** Returns the month that is so many months before, `YYYY-MM`. Days of bills are in UTC. */
-const monthBefore = (now: Date, months: number): string =>
+export const monthBefore = (now: Date, months: number): string =>
   new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months)).toISOString().slice(0, 7);
 
 /** Returns the month of the address. Without one, the last month, because a month is billed when it is over. */

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BillingRunTotals } from '../../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../../session/session.js';
 import { money, number, t } from '../../../../texts/texts.js';
+import { Figure } from '../../../../ui/data/figure.js';
 import { useAction } from '../../../../ui/load.js';
 import { Choice, Heading, Problem } from '../../../../ui/parts.js';
 import { officeLink, openAddress } from '../../../../ui/router.js';
@@ -157,27 +158,15 @@ function Totals({ of: { drafts, published, packages_without_owner: ownerless }, 
   const days = daysOf(month);
   return (
     <dl class="figures run-totals">
-      <div class="figure">
-        <dt>{t('run.drafts')}</dt>
-        <dd>
-          <a href={officeLink('bills', { status: 'draft', ...days })}>{money(drafts.amount)}</a>
-        </dd>
-        <dd class="figure-note">{t('run.bills', { count: drafts.bills })}</dd>
-      </div>
-      <div class="figure">
-        <dt>{t('run.published')}</dt>
-        <dd>
-          <a href={officeLink('bills', days)}>{money(published.amount)}</a>
-        </dd>
-        <dd class="figure-note">{t('run.bills', { count: published.bills })}</dd>
-      </div>
-      <div class="figure">
-        <dt>{t('run.ownerless')}</dt>
-        <dd>
-          <a href={officeLink('parcels', { owner: 'none', ...days })}>{number(ownerless)}</a>
-        </dd>
-        <dd class="figure-note">{t('run.ownerlessHint')}</dd>
-      </div>
+      <Figure title={t('run.drafts')} note={t('run.bills', { count: drafts.bills })}>
+        <a href={officeLink('bills', { status: 'draft', ...days })}>{money(drafts.amount)}</a>
+      </Figure>
+      <Figure title={t('run.published')} note={t('run.bills', { count: published.bills })}>
+        <a href={officeLink('bills', days)}>{money(published.amount)}</a>
+      </Figure>
+      <Figure title={t('run.ownerless')} note={t('run.ownerlessHint')}>
+        <a href={officeLink('parcels', { owner: 'none', ...days })}>{number(ownerless)}</a>
+      </Figure>
     </dl>
   );
 }
