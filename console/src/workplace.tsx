@@ -17,7 +17,7 @@ import { keepLockedScan } from './session/locked-scans.js';
 import { isExpired, isLocked, type Session } from './session/session.js';
 import { CorrectDialog } from './station/correct-dialog.js';
 import { correcting, endCorrection, startCorrection } from './station/correcting.js';
-import { lockWhenIdle } from './station/idle-lock.js';
+import { isLockDue, lockWhenIdle } from './station/idle-lock.js';
 import { leave, LeaveDialog } from './station/leave.js';
 import { ForgottenLabels } from './station/label-list.js';
 import { LockedNotice } from './station/locked-notice.js';
@@ -134,6 +134,7 @@ export function Workplace({ session: current }: { session: Session }) {
       <section class="notices" aria-label={t('menu.notices')}>
         {isStaff && <QueueNotices />}
         {isStaff && <ForgottenLabels />}
+        {isStaff && isLockDue.value && <p class="notice">{t('lock.due')}</p>}
         {isStaff && <LockedNotice onTake={(reading) => takeReading(reading, isStaff)} />}
         <StrayReading />
         {page?.id !== 'receive' && hasParcelInWork.value && <WaitingParcel />}
@@ -199,7 +200,8 @@ function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string
       (event.altKey && event.code === 'KeyS' ? focusSearch : page && (() => goTo(page.id)));
     if (!run) return;
     event.preventDefault();
-    run();
+    // The correction of the last parcel would open before the login.
+    if (!isLocked.value) run();
   };
   window.addEventListener('keydown', onShortcut);
   endLoading(() => report('bad', t('word.scanAgain'), t('receive.early'), ''));

@@ -36,7 +36,7 @@ const DEFAULTS: DeviceSettings = {
   prefix: '',
   suffix: '',
   weightQuestionLb: 150,
-  lockMinutes: 10,
+  lockMinutes: 15,
   isNamed: false,
   version: 2,
 };
@@ -45,6 +45,11 @@ export const settings = signal<DeviceSettings>(read());
 
 effect(() => {
   localStorage.setItem(NAME, JSON.stringify(settings.value));
+});
+
+// Another tab has changed them.
+addEventListener('storage', ({ key }) => {
+  if (key === NAME) settings.value = read();
 });
 
 export function change(changes: Partial<DeviceSettings>): void {

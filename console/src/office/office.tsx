@@ -8,7 +8,7 @@ import { startSender } from '../queue/sender.js';
 import { listenForKeys } from '../scanner/listen.js';
 import { watchInput } from '../session/idle.js';
 import { ExpiredDialog } from '../session/login.js';
-import { isExpired, type Session } from '../session/session.js';
+import { isExpired, isLocked, type Session } from '../session/session.js';
 import { leave, LeaveDialog } from '../station/leave.js';
 import { addFailures } from '../texts/failures.js';
 import { addTextsOnUse, t } from '../texts/texts.js';
@@ -148,6 +148,7 @@ function listen({ openPalette, openHelp }: Shortcuts): () => void {
   const onShortcut = (event: KeyboardEvent) => {
     const isPalette = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
     const hasDialog = document.querySelector('dialog[open]') !== null;
+    if (isLocked.value) return;
     if (event.key === 'F1') openHelp();
     else if (isPalette) {
       if (!hasDialog) openPalette();

@@ -24,15 +24,19 @@ export function idleMs(now = Date.now()): number {
 
 /**
  * Notes keys, clicks and touches until it is stopped.
- * @param before called before an input is noted, because the first one after a long pause must not end the pause
+ * @param isPause called before an input is noted. An input that it returns true for is not noted, so that a long pause does not end with it
  */
-export function watchInput(before: () => void = () => undefined): () => void {
+export function watchInput(isPause: (event: Event) => boolean = () => false): () => void {
   const watching = new AbortController();
-  const onInput = () => {
-    before();
-    noteInput();
+  const onInput = (event: Event) => {
+    if (!isPause(event)) noteInput();
   };
   for (const name of INPUTS)
-    window.addEventListener(name, onInput, { capture: true, passive: true, signal: watching.signal });
+    window.addEventListener(name, onInput, {
+      capture: true,
+      // A key may be stopped. Scrolling need not wait.
+      passive: name !== 'keydown',
+      signal: watching.signal,
+    });
   return () => watching.abort();
 }

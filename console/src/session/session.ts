@@ -90,13 +90,13 @@ export function logOut(): void {
 }
 
 /**
- * Ends the session at the service, and keeps all that is on the screen for its user, who logs in again. Calls that are on their way wait,
- * as after any end of a session.
+ * Ends the session at the service, and keeps all that is on the screen, covered, for its user, who logs in again. Calls that are on their
+ * way wait, as after any end of a session.
  */
 export function lock(): void {
   const user = session.value?.user;
-  if (!user || isExpired.value) return;
-  endAtService(user.id);
+  if (!user || isLocked.value) return;
+  if (!isExpired.value) endAtService(user.id);
   closeScreen();
   tellOthers({ kind: 'expired', userId: user.id, isLocked: true });
 }
@@ -217,7 +217,7 @@ async function findOut(): Promise<void> {
   await entering?.catch(() => undefined);
   const asked = session.value;
   const user = await whoIsHere();
-  if (session.value?.client !== asked?.client || waiting.length === 0) return;
+  if (session.value?.client !== asked?.client || waiting.length === 0 || isLocked.value) return;
   if (user) {
     enter(user);
     return;

@@ -19,6 +19,8 @@ export function leave(): void {
     const { parcel, second } = work.value;
     for (const scan of [parcel?.scan, second]) if (scan) handOverScan(scan);
     clearParcel();
+    // The next user is not asked.
+    isAsking.value = false;
     logOut();
   } else isAsking.value = true;
 }

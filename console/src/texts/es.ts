@@ -61,9 +61,13 @@ export const es: Texts = {
   'login.somebodyElse': 'Soy otra persona',
   'lock.title': 'Bloqueada',
   'lock.hint':
-    'Nadie ha usado esta estación desde hace un rato. La sesión se cerró. Todo lo que está en la pantalla y todos los escaneos pendientes se conservan para usted.',
+    'La sesión de {name} se cerró. Todo lo que está en pantalla y los escaneos en espera se conservan para {name}.',
   'lock.kept':
     'Escaneados durante el bloqueo: {count}. No están recibidos, y se muestran después de iniciar sesión.',
+  'lock.missed':
+    'No conservados: {count}. Escanee de nuevo estos paquetes después de iniciar sesión. No se acepta una contraseña de un programa que la escribe tan rápido como un escáner: escríbala o péguela.',
+  'lock.due':
+    'Nadie ha usado esta estación desde hace un rato y no hay conexión. Pedirá la contraseña en cuanto la haya.',
   'lock.scans':
     'Escaneados antes de desbloquear esta estación. Nadie los ha recibido. Tome los que tiene delante.',
   'lock.take': 'Tomarlo',

@@ -10,6 +10,7 @@ const CLAIM = 'src/modules/packages/label-jobs/claim-queries.ts';
 const CREATE = 'src/modules/packages/label-jobs/create.ts';
 const REPORT = 'src/modules/packages/label-jobs/report.ts';
 const IDLE = 'test/console/device/idle-lock.test.ts';
+const COVER = 'test/console/device/locked-screen.test.ts';
 const BATCHES = 'console/src/queue/batches.ts';
 
 /** Guards of label printing and of the console's queue. */
@@ -122,7 +123,7 @@ export const FLOOR: readonly SourceMutant[] = [
   {
     name: 'idle lock: the session ends at the service',
     file: 'console/src/session/session.ts',
-    find: '  endAtService(user.id);\n  closeScreen();',
+    find: '  if (!isExpired.value) endAtService(user.id);\n  closeScreen();',
     replace: '  closeScreen();',
     tests: [{ file: IDLE, titles: ['ends the session of a station'] }],
   },
@@ -136,8 +137,8 @@ export const FLOOR: readonly SourceMutant[] = [
   {
     name: 'idle lock: the first input after a pause does not end the pause',
     file: 'console/src/session/idle.ts',
-    find: '    before();\n',
-    replace: '',
+    find: 'if (!isPause(event)) noteInput();',
+    replace: 'noteInput();\n    isPause(event);',
     tests: [{ file: IDLE, titles: ['the first key after a long pause'] }],
   },
   {
@@ -150,8 +151,8 @@ export const FLOOR: readonly SourceMutant[] = [
   {
     name: 'idle lock: nobody reads what may be a password',
     file: 'console/src/session/locked-scans.ts',
-    find: 'if (!CODE.test(text)) return false;',
-    replace: '',
+    find: 'const isKept = CODE.test(text) && ',
+    replace: 'const isKept = ',
     tests: [{ file: IDLE, titles: ['a scan at a locked station'] }],
   },
   {
@@ -160,6 +161,41 @@ export const FLOOR: readonly SourceMutant[] = [
     find: 'else if (isLocked.value) {',
     replace: 'else if (Math.random() > 2) {',
     tests: [{ file: IDLE, titles: ['a scan at a locked station'] }],
+  },
+  {
+    name: 'idle lock: nothing of the page is shown',
+    file: 'console/src/styles/parts.css',
+    find: '[data-locked] body * {\n  visibility: hidden;',
+    replace: '[data-locked] body * {',
+    tests: [{ file: COVER, titles: ['covers everything'] }],
+  },
+  {
+    name: 'idle lock: no shortcut opens a dialog before the login',
+    file: 'console/src/workplace.tsx',
+    find: 'if (!isLocked.value) run();',
+    replace: 'run();',
+    tests: [{ file: COVER, titles: ['covers everything'] }],
+  },
+  {
+    name: 'idle lock: the input that locks does nothing else',
+    file: 'console/src/station/idle-lock.ts',
+    find: '    event.preventDefault();\n    event.stopImmediatePropagation();\n',
+    replace: '',
+    tests: [{ file: COVER, titles: ['the input that locks'] }],
+  },
+  {
+    name: 'idle lock: a session that had ended before is locked too',
+    file: 'console/src/session/session.ts',
+    find: 'if (!user || isLocked.value) return;',
+    replace: 'if (!user || isExpired.value) return;',
+    tests: [{ file: COVER, titles: ['that had ended before'] }],
+  },
+  {
+    name: 'idle lock: a pause without a connection is not forgotten',
+    file: 'console/src/station/idle-lock.ts',
+    find: '    event.stopImmediatePropagation();\n  }\n  return true;',
+    replace: '    event.stopImmediatePropagation();\n  }\n  return isLocked.value;',
+    tests: [{ file: COVER, titles: ['without a connection'] }],
   },
   {
     name: 'console: the same code at once is one scan',
