@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { settings } from './device/settings.js';
 import { hasOffice, officePagesOf } from './office/pages.js';
 import { ExpiredDialog, LoginPage } from './session/login.js';
-import { isExpired, logOut, session, type Session } from './session/session.js';
+import { isExpired, isLocked, logOut, session, type Session } from './session/session.js';
 import { part } from './ui/part.js';
 import { officeAddress, openAddress } from './ui/router.js';
 
@@ -26,6 +26,7 @@ const SecondFactorPage = part(async () => (await import('./session/first-login.j
 export function App() {
   document.documentElement.lang = settings.value.language;
   document.documentElement.dataset['theme'] = settings.value.theme;
+  document.documentElement.toggleAttribute('data-locked', isLocked.value);
   const current = session.value;
   if (!current) return <LoginPage />;
   const { user } = current;

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect } from 'preact/hooks';
 import type { FunctionComponent } from 'preact';
 import { endLoading } from './device/loading.js';
 import { settings } from './device/settings.js';
+import { play } from './device/sound.js';
 import { hasOffice } from './office/pages.js';
 import { inMenu, PAGES, pagesOf, type PageId, type PageInfo, type StaffPageId } from './pages.js';
 import { listenForAnswers } from './queue/answers.js';
@@ -10,12 +11,16 @@ import { AttentionPanel, QueueIndicator, QueueNotices } from './queue/panel.js';
 import { startSender } from './queue/sender.js';
 import { listenForKeys } from './scanner/listen.js';
 import { isWeightText } from './scanner/scale.js';
+import type { Reading } from './scanner/scanner.js';
 import { ExpiredDialog } from './session/login.js';
-import { isExpired, type Session } from './session/session.js';
+import { keepLockedScan } from './session/locked-scans.js';
+import { isExpired, isLocked, type Session } from './session/session.js';
 import { CorrectDialog } from './station/correct-dialog.js';
 import { correcting, endCorrection, startCorrection } from './station/correcting.js';
+import { isLockDue, lockWhenIdle } from './station/idle-lock.js';
 import { leave, LeaveDialog } from './station/leave.js';
 import { ForgottenLabels } from './station/label-list.js';
+import { LockedNotice } from './station/locked-notice.js';
 import { report } from './station/report.js';
 import { saveInterrupted } from './station/receiving.js';
 import { hasParcelInWork, work } from './station/work.js';
@@ -66,6 +71,7 @@ export function Workplace({ session: current }: { session: Session }) {
   const isStaff = current.user.role !== 'courier';
 
   useEffect(() => (isStaff ? startSender(current) : undefined), []);
+  useEffect(() => (isStaff ? lockWhenIdle() : undefined), []);
   useEffect(() => void saveInterrupted().catch(() => undefined), []);
   useEffect(keepFocus, []);
   // The next user does not find the correction of this one.
@@ -128,6 +134,8 @@ export function Workplace({ session: current }: { session: Session }) {
       <section class="notices" aria-label={t('menu.notices')}>
         {isStaff && <QueueNotices />}
         {isStaff && <ForgottenLabels />}
+        {isStaff && isLockDue.value && <p class="notice">{t('lock.due')}</p>}
+        {isStaff && <LockedNotice onTake={(reading) => takeReading(reading, isStaff)} />}
         <StrayReading />
         {page?.id !== 'receive' && hasParcelInWork.value && <WaitingParcel />}
       </section>
@@ -173,6 +181,15 @@ const WaitingParcel = () => (
   </p>
 );
 
+/** Gives what a device sent to the page, or lets a scan open Find. */
+function takeReading(reading: Reading, isStaff: boolean): void {
+  if (giveReading(reading) || !isStaff || reading.kind === 'unclear') return;
+  const text = reading.kind === 'scan' ? reading.scan.text : reading.text;
+  if (isWeightText(text)) takeStrayWeight(text);
+  else if (document.querySelector('dialog[open]')) refuseStrayScan();
+  else if (reading.kind === 'scan') scanToFind(text);
+}
+
 /** The shortcuts need Alt or are function keys, so that neither a person nor a scanner presses them by accident (WCAG 2.1.4). */
 function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string, () => void>): () => void {
   const onShortcut = (event: KeyboardEvent) => {
@@ -183,7 +200,8 @@ function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string
       (event.altKey && event.code === 'KeyS' ? focusSearch : page && (() => goTo(page.id)));
     if (!run) return;
     event.preventDefault();
-    run();
+    // The correction of the last parcel would open before the login.
+    if (!isLocked.value) run();
   };
   window.addEventListener('keydown', onShortcut);
   endLoading(() => report('bad', t('word.scanAgain'), t('receive.early'), ''));
@@ -191,11 +209,8 @@ function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string
     {
       onReading: (reading) => {
         stray.value = undefined;
-        if (giveReading(reading) || !isStaff || reading.kind === 'unclear') return;
-        const text = reading.kind === 'scan' ? reading.scan.text : reading.text;
-        if (isWeightText(text)) takeStrayWeight(text);
-        else if (document.querySelector('dialog[open]')) refuseStrayScan();
-        else if (reading.kind === 'scan') scanToFind(text);
+        if (isLocked.value) play(keepLockedScan(reading) ? 'warn' : 'bad');
+        else takeReading(reading, isStaff);
       },
       fieldForKeys,
     },

@@ -113,6 +113,7 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
       await goTo(page, 'today');
     },
   ],
+  ['a locked station', 'session/login.tsx', 'warehouse', account('Lock')],
   [
     'a review',
     'owners/review-dialog.tsx',

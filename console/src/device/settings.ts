@@ -17,6 +17,8 @@ export type DeviceSettings = {
   suffix: string;
   /** The largest weight that nobody is asked about, as the service said last. */
   weightQuestionLb: number;
+  /** The station is locked when nobody has used the device for so long. 0: never. */
+  lockMinutes: number;
   /** Whether a person has named the station. */
   isNamed: boolean;
   /** Versions before 2 stored `pdf` for everybody who had chosen nothing. */
@@ -34,6 +36,7 @@ const DEFAULTS: DeviceSettings = {
   prefix: '',
   suffix: '',
   weightQuestionLb: 150,
+  lockMinutes: 15,
   isNamed: false,
   version: 2,
 };
@@ -42,6 +45,11 @@ export const settings = signal<DeviceSettings>(read());
 
 effect(() => {
   localStorage.setItem(NAME, JSON.stringify(settings.value));
+});
+
+// Another tab has changed them.
+addEventListener('storage', ({ key }) => {
+  if (key === NAME) settings.value = read();
 });
 
 export function change(changes: Partial<DeviceSettings>): void {

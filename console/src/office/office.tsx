@@ -6,8 +6,9 @@ import { scanToFind } from '../find/query.js';
 import { OFFICE_GUIDE } from '../guide/sections.js';
 import { startSender } from '../queue/sender.js';
 import { listenForKeys } from '../scanner/listen.js';
+import { watchInput } from '../session/idle.js';
 import { ExpiredDialog } from '../session/login.js';
-import { isExpired, type Session } from '../session/session.js';
+import { isExpired, isLocked, type Session } from '../session/session.js';
 import { leave, LeaveDialog } from '../station/leave.js';
 import { addFailures } from '../texts/failures.js';
 import { addTextsOnUse, t } from '../texts/texts.js';
@@ -48,6 +49,8 @@ export function Office({ session: current }: { session: Session }) {
   // Scans that were made here before wait to be sent.
   useEffect(() => startSender(current), []);
   useEffect(keepFocus, []);
+  // A station in another tab of this device stays open meanwhile.
+  useEffect(() => watchInput(), []);
   useLayoutEffect(
     () =>
       listen({
@@ -145,6 +148,7 @@ function listen({ openPalette, openHelp }: Shortcuts): () => void {
   const onShortcut = (event: KeyboardEvent) => {
     const isPalette = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
     const hasDialog = document.querySelector('dialog[open]') !== null;
+    if (isLocked.value) return;
     if (event.key === 'F1') openHelp();
     else if (isPalette) {
       if (!hasDialog) openPalette();

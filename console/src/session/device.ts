@@ -49,6 +49,16 @@ export async function whoIsHere(): Promise<LoggedInUser | undefined> {
   }
 }
 
+/** Whether the service answers, so that somebody could log in. A page of the network is no answer. */
+export async function canReach(): Promise<boolean> {
+  try {
+    await cookieClient(UNKNOWN).users.deviceSession({ timeoutMs: PATIENCE_MS });
+    return true;
+  } catch (error) {
+    return error instanceof ApiError && error.status < 500 && error.code !== 'unexpected_response';
+  }
+}
+
 /** Ends the session at the service, now or as soon as it can be reached. The device counts as logged out at once. */
 export function endAtService(userId: string): void {
   localStorage.setItem(NAME, userId);
@@ -79,7 +89,7 @@ const isRefused = (error: unknown) => error instanceof ApiError && error.status 
 /** What a tab tells the others. */
 export type News =
   | { kind: 'entered'; user: LoggedInUser }
-  | { kind: 'expired'; userId: string }
+  | { kind: 'expired'; userId: string; isLocked?: boolean }
   | { kind: 'left' };
 
 const channel = new BroadcastChannel('crossdock-session');

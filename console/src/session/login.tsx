@@ -9,7 +9,8 @@ import { GuideLink } from '../guide/guide-link.js';
 import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
 import { loadParts, part } from '../ui/part.js';
-import { acceptGrant, loginClient, messageOf, session } from './session.js';
+import { forgetLockedScan, lockedScans, missedScans } from './locked-scans.js';
+import { acceptGrant, isLocked, loginClient, messageOf, session } from './session.js';
 
 // It needs a connection anyway.
 const ForgottenDialog = part(async () => (await import('./forgotten.js')).ForgottenDialog, { isOnUse: true });
@@ -54,16 +55,33 @@ export const LanguageChoice = () => (
   />
 );
 
-/** Over the page of an expired session, which stays as it is. */
+/** Over the page of an expired session, which stays as it is. Of a locked one, nothing else is shown. */
 export function ExpiredDialog({ onLeave }: { onLeave: () => void }) {
+  const { username = '', full_name: name = '' } = session.value?.user ?? {};
   return (
-    <Dialog title={t('login.expired')} isInFront>
-      <p>{t('login.expiredHint')}</p>
-      <LoginForm username={session.value?.user.username ?? ''} />
-      <button type="button" class="quiet" onClick={onLeave}>
-        {t('login.somebodyElse')}
-      </button>
-    </Dialog>
+    <div class="before-login">
+      {/* A new one when the session is locked later, in front of all that is open. */}
+      <Dialog key={isLocked.value} title={t(isLocked.value ? 'lock.title' : 'login.expired')} isInFront>
+        <p>{isLocked.value ? t('lock.hint', { name }) : t('login.expiredHint')}</p>
+        {isLocked.value && <ScansMeanwhile />}
+        <LoginForm username={username} />
+        <button type="button" class="quiet" onClick={onLeave}>
+          {t('login.somebodyElse')}
+        </button>
+      </Dialog>
+    </div>
+  );
+}
+
+function ScansMeanwhile() {
+  const kept = lockedScans.value.length;
+  const missed = missedScans.value;
+  useEffect(() => () => void (missedScans.value = 0), []);
+  return (
+    <div role="status">
+      {kept > 0 && <p class="notice">{t('lock.kept', { count: kept })}</p>}
+      {missed > 0 && <p class="notice">{t('lock.missed', { count: missed })}</p>}
+    </div>
   );
 }
 
@@ -85,7 +103,10 @@ function LoginForm({ username: expired }: { username?: string }) {
     // Meanwhile, so that the page is there when the user is.
     void loadParts();
     try {
-      await acceptGrant(await loginClient(username, password, askCode).login());
+      const grant = await loginClient(username, password, askCode).login();
+      // A program may have typed it before, as fast as a scanner does.
+      forgetLockedScan(password);
+      await acceptGrant(grant);
     } catch (error) {
       setNeedsCode(false);
       throw new Error(failureText(error), { cause: error });

@@ -6,6 +6,7 @@ import {
   type LoggedInUser,
 } from '../../../sdk/typescript/src/index.js';
 import { failureText } from '../texts/failures.js';
+import { noteInput } from './idle.js';
 import { t } from '../texts/texts.js';
 import {
   endAtService,
@@ -21,7 +22,7 @@ import {
 export type Session = { user: LoggedInUser; client: CrossdockClient };
 
 /** `token` is of a page of before the session cookie, which had it here. */
-type Stored = { user: LoggedInUser; token?: string };
+type Stored = { user: LoggedInUser; token?: string; isLocked?: boolean };
 type Waiting = { resolve: (token: string) => void; reject: (reason: Error) => void };
 type Grant = { access_token: string; user: LoggedInUser };
 
@@ -31,6 +32,9 @@ const NAME = 'crossdock-session';
 export const session = signal<Session | null>(null);
 /** Whether the service no longer accepts the session. Calls wait until the user has logged in again. */
 export const isExpired = signal(false);
+
+/** Whether it has ended because nobody used the device. Scans belong to nobody until somebody has logged in (decision 0136). */
+export const isLocked = signal(false);
 
 /** Counts the logins of this page. The SDK asks for another credential after 401; the number tells it that there is one. */
 let login = 0;
@@ -46,12 +50,15 @@ export async function restoreSession(): Promise<void> {
   listenToOthers((news) => {
     if (news.kind === 'entered') enter(news.user);
     else if (news.kind === 'left') leave();
-    else if (news.userId === session.value?.user.id) isExpired.value = true;
+    else if (news.userId !== session.value?.user.id) return;
+    else if (news.isLocked) closeScreen();
+    else isExpired.value = true;
   });
   const stored = readStored();
   if (stored) {
     oldToken = stored.token ?? '';
     start(stored.user);
+    if (stored.isLocked) closeScreen();
     return;
   }
   await finishLogOut();
@@ -63,6 +70,7 @@ export async function restoreSession(): Promise<void> {
 /** Starts a session, or continues the expired session of the same user with what is on the screen. @throws what the service answers */
 export async function acceptGrant({ access_token: token, user }: Grant): Promise<void> {
   await keep(token);
+  noteInput();
   enter(user);
   tellOthers({ kind: 'entered', user });
 }
@@ -81,12 +89,32 @@ export function logOut(): void {
   tellOthers({ kind: 'left' });
 }
 
+/**
+ * Ends the session at the service, and keeps all that is on the screen, covered, for its user, who logs in again. Calls that are on their
+ * way wait, as after any end of a session.
+ */
+export function lock(): void {
+  const user = session.value?.user;
+  if (!user || isLocked.value) return;
+  if (!isExpired.value) endAtService(user.id);
+  closeScreen();
+  tellOthers({ kind: 'expired', userId: user.id, isLocked: true });
+}
+
+/** A reload must not open the page again: without a connection it would go on with this user. */
+function closeScreen(): void {
+  if (!session.value) return;
+  store(session.value.user, true);
+  isLocked.value = true;
+  isExpired.value = true;
+}
+
 /** Ends the session of this tab. */
 function leave(): void {
   sessionStorage.removeItem(NAME);
   oldToken = '';
   endWaiting();
-  isExpired.value = false;
+  openScreen();
   session.value = null;
 }
 
@@ -146,15 +174,20 @@ function start(user: LoggedInUser): void {
   login += 1;
   store(user);
   endWaiting();
-  isExpired.value = false;
+  openScreen();
   session.value = { user, client };
+}
+
+function openScreen(): void {
+  isExpired.value = false;
+  isLocked.value = false;
 }
 
 function renew(user: LoggedInUser): void {
   login += 1;
   store(user);
   if (session.value) session.value = { ...session.value, user };
-  isExpired.value = false;
+  openScreen();
   const resumed = waiting;
   waiting = [];
   for (const { resolve } of resumed) resolve(String(login));
@@ -184,7 +217,7 @@ async function findOut(): Promise<void> {
   await entering?.catch(() => undefined);
   const asked = session.value;
   const user = await whoIsHere();
-  if (session.value?.client !== asked?.client || waiting.length === 0) return;
+  if (session.value?.client !== asked?.client || waiting.length === 0 || isLocked.value) return;
   if (user) {
     enter(user);
     return;
@@ -193,8 +226,9 @@ async function findOut(): Promise<void> {
   if (asked) tellOthers({ kind: 'expired', userId: asked.user.id });
 }
 
-function store(user: LoggedInUser): void {
-  sessionStorage.setItem(NAME, JSON.stringify({ user } satisfies Stored));
+function store(user: LoggedInUser, isClosed = false): void {
+  const stored: Stored = isClosed ? { user, isLocked: true } : { user };
+  sessionStorage.setItem(NAME, JSON.stringify(stored));
 }
 
 function readStored(): Stored | undefined {

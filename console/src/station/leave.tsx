@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import { logOut } from '../session/session.js';
+import { handOverScan } from '../session/locked-scans.js';
+import { isLocked, logOut } from '../session/session.js';
 import { readMeasures } from '../staff/parcel.js';
 import { t } from '../texts/texts.js';
 import { Dialog } from '../ui/parts.js';
@@ -8,10 +9,20 @@ import { clearParcel, hasParcelInWork, work } from './work.js';
 
 const isAsking = signal(false);
 
-/** Logs out. A parcel in work is received or dropped by the person, never by the way. */
+/**
+ * Logs out. A parcel in work is received or dropped by the person, never by the way. At a locked station somebody else is there, who can
+ * receive nothing in the name of that person: the numbers are shown to whoever logs in next.
+ */
 export function leave(): void {
-  if (hasParcelInWork.value) isAsking.value = true;
-  else logOut();
+  if (!hasParcelInWork.value) logOut();
+  else if (isLocked.value) {
+    const { parcel, second } = work.value;
+    for (const scan of [parcel?.scan, second]) if (scan) handOverScan(scan);
+    clearParcel();
+    // The next user is not asked.
+    isAsking.value = false;
+    logOut();
+  } else isAsking.value = true;
 }
 
 export function LeaveDialog() {

@@ -57,6 +57,22 @@ export const en = {
   'login.expiredHint': 'Your session has ended. Everything on the screen and all waiting scans are kept.',
   'login.ended': 'The session was ended by logging out. Log in and try again.',
   'login.somebodyElse': 'I am somebody else',
+  'lock.title': 'Locked',
+  'lock.hint':
+    'The session of {name} has ended. Everything on the screen and all waiting scans are kept for {name}.',
+  'lock.kept': 'Scanned while locked: {count}. They are not received, and are shown after the login.',
+  'lock.missed':
+    'Not kept: {count}. Scan these parcels again after the login. A password is not taken from a program that types it as fast as a scanner: type it or paste it.',
+  'lock.due':
+    'Nobody has used this station for a while, and there is no connection. It asks for the password as soon as there is one.',
+  'lock.scans':
+    'Scanned before this station was unlocked. Nobody has received them. Take those that you have in front of you.',
+  'lock.take': 'Take it',
+  'lock.dismiss': 'Dismiss',
+  'lock.now': 'Lock',
+  'lock.after': 'Lock this station without input after',
+  'lock.minutes': '{count} minutes',
+  'lock.never': 'Never',
   'forgotten.title': 'Forgot the password?',
   'forgotten.request':
     'You get an e-mail with a code, if your account has an e-mail address. Otherwise ask an administrator.',

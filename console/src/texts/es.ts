@@ -59,6 +59,23 @@ export const es: Texts = {
     'Su sesión ha terminado. Se conserva todo lo que está en pantalla y los escaneos en espera.',
   'login.ended': 'La sesión se cerró. Inicie sesión e intente de nuevo.',
   'login.somebodyElse': 'Soy otra persona',
+  'lock.title': 'Bloqueada',
+  'lock.hint':
+    'La sesión de {name} se cerró. Todo lo que está en pantalla y los escaneos en espera se conservan para {name}.',
+  'lock.kept':
+    'Escaneados durante el bloqueo: {count}. No están recibidos, y se muestran después de iniciar sesión.',
+  'lock.missed':
+    'No conservados: {count}. Escanee de nuevo estos paquetes después de iniciar sesión. No se acepta una contraseña de un programa que la escribe tan rápido como un escáner: escríbala o péguela.',
+  'lock.due':
+    'Nadie ha usado esta estación desde hace un rato y no hay conexión. Pedirá la contraseña en cuanto la haya.',
+  'lock.scans':
+    'Escaneados antes de desbloquear esta estación. Nadie los ha recibido. Tome los que tiene delante.',
+  'lock.take': 'Tomarlo',
+  'lock.dismiss': 'Descartar',
+  'lock.now': 'Bloquear',
+  'lock.after': 'Bloquear esta estación sin uso después de',
+  'lock.minutes': '{count} minutos',
+  'lock.never': 'Nunca',
   'forgotten.title': '¿Olvidó la contraseña?',
   'forgotten.request':
     'Recibirá un correo con un código si su cuenta tiene una dirección. Si no, consulte a un administrador.',

@@ -6,6 +6,7 @@ import { corrections, queue } from '../queue/store.js';
 import { LanguageChoice } from '../session/login.js';
 import { leave } from '../station/leave.js';
 import { t } from '../texts/texts.js';
+import { lock } from '../session/session.js';
 import { ACCOUNT_TITLES, type AccountPart } from '../session/account-parts.js';
 import { part } from './part.js';
 import { Choice, Dialog, Field } from './parts.js';
@@ -53,6 +54,11 @@ export function AccountMenu({ user, onHelp }: Props) {
               <button type="button" onClick={goTo(onHelp)}>
                 {t('help.title')} <kbd>F1</kbd>
               </button>
+              {user.role !== 'courier' && (
+                <button type="button" onClick={goTo(lock)}>
+                  {t('lock.now')}
+                </button>
+              )}
               <button type="button" onClick={goTo(leave)}>
                 {t('menu.logout')}
               </button>
@@ -71,8 +77,11 @@ const partsOf = ({ two_factor_enabled: hasFactor }: LoggedInUser): AccountPart[]
   'sessions',
 ];
 
+/** After how long a station is locked. 0: never. */
+const LOCK_MINUTES = [2, 5, 10, 15, 30, 60, 0];
+
 function StationSettings() {
-  const { station, hasSound, labels, prefix, suffix } = settings.value;
+  const { station, hasSound, labels, prefix, suffix, lockMinutes } = settings.value;
   return (
     <>
       <Field
@@ -118,6 +127,15 @@ function StationSettings() {
         />
       </div>
       <p class="field-hint">{t('settings.affixHint')}</p>
+      <Choice
+        label={t('lock.after')}
+        value={String(lockMinutes)}
+        onValue={(value) => change({ lockMinutes: Number(value) })}
+        options={LOCK_MINUTES.map((minutes) => [
+          String(minutes),
+          minutes === 0 ? t('lock.never') : t('lock.minutes', { count: minutes }),
+        ])}
+      />
     </>
   );
 }

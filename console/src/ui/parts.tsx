@@ -253,13 +253,14 @@ export function Dialog({ title, onClose, isInFront = false, children }: DialogPr
       raiseFront();
       return undefined;
     }
-    raiseFront = () => {
+    const raise = () => {
       // The event of this close finds the dialog open.
       dialog.current?.close();
       open();
     };
+    raiseFront = raise;
     return () => {
-      raiseFront = () => undefined;
+      if (raiseFront === raise) raiseFront = () => undefined;
     };
   }, []);
   return (

@@ -9,6 +9,8 @@ const WITHOUT_END = 'test/console/scan-without-end.test.ts';
 const CLAIM = 'src/modules/packages/label-jobs/claim-queries.ts';
 const CREATE = 'src/modules/packages/label-jobs/create.ts';
 const REPORT = 'src/modules/packages/label-jobs/report.ts';
+const IDLE = 'test/console/device/idle-lock.test.ts';
+const COVER = 'test/console/device/locked-screen.test.ts';
 const BATCHES = 'console/src/queue/batches.ts';
 
 /** Guards of label printing and of the console's queue. */
@@ -117,6 +119,83 @@ export const FLOOR: readonly SourceMutant[] = [
     find: "(outcome === 'conflict' && reason === 'already_received')",
     replace: "outcome === 'conflict'",
     tests: [{ file: QUEUE, titles: ['that was not executed'] }],
+  },
+  {
+    name: 'idle lock: the session ends at the service',
+    file: 'console/src/session/session.ts',
+    find: '  if (!isExpired.value) endAtService(user.id);\n  closeScreen();',
+    replace: '  closeScreen();',
+    tests: [{ file: IDLE, titles: ['ends the session of a station'] }],
+  },
+  {
+    name: 'idle lock: a reload does not open the page',
+    file: 'console/src/session/session.ts',
+    find: 'if (stored.isLocked) closeScreen();',
+    replace: '',
+    tests: [{ file: IDLE, titles: ['ends the session of a station'] }],
+  },
+  {
+    name: 'idle lock: the first input after a pause does not end the pause',
+    file: 'console/src/session/idle.ts',
+    find: 'if (!isPause(event)) noteInput();',
+    replace: 'noteInput();\n    isPause(event);',
+    tests: [{ file: IDLE, titles: ['the first key after a long pause'] }],
+  },
+  {
+    name: 'idle lock: a scan at a locked station is not of the user who had left',
+    file: 'console/src/workplace.tsx',
+    find: 'if (isLocked.value) play(',
+    replace: 'if (Math.random() > 2) play(',
+    tests: [{ file: IDLE, titles: ['a scan at a locked station'] }],
+  },
+  {
+    name: 'idle lock: nobody reads what may be a password',
+    file: 'console/src/session/locked-scans.ts',
+    find: 'const isKept = CODE.test(text) && ',
+    replace: 'const isKept = ',
+    tests: [{ file: IDLE, titles: ['a scan at a locked station'] }],
+  },
+  {
+    name: 'idle lock: somebody else receives no parcel of the user who had left',
+    file: 'console/src/station/leave.tsx',
+    find: 'else if (isLocked.value) {',
+    replace: 'else if (Math.random() > 2) {',
+    tests: [{ file: IDLE, titles: ['a scan at a locked station'] }],
+  },
+  {
+    name: 'idle lock: nothing of the page is shown',
+    file: 'console/src/styles/parts.css',
+    find: '[data-locked] body * {\n  visibility: hidden;',
+    replace: '[data-locked] body * {',
+    tests: [{ file: COVER, titles: ['covers everything'] }],
+  },
+  {
+    name: 'idle lock: no shortcut opens a dialog before the login',
+    file: 'console/src/workplace.tsx',
+    find: 'if (!isLocked.value) run();',
+    replace: 'run();',
+    tests: [{ file: COVER, titles: ['covers everything'] }],
+  },
+  {
+    name: 'idle lock: the input that locks does nothing else',
+    file: 'console/src/station/idle-lock.ts',
+    find: '    event.preventDefault();\n    event.stopImmediatePropagation();\n',
+    replace: '',
+    tests: [{ file: COVER, titles: ['the input that locks'] }],
+  },
+  {
+    name: 'idle lock: a session that had ended before is locked too',
+    file: 'console/src/session/session.ts',
+    find: 'if (!user || isLocked.value) return;',
+    replace: 'if (!user || isExpired.value) return;',
+    tests: [{ file: COVER, titles: ['that had ended before'] }],
+  },
+  {
+    name: 'idle lock: a pause without a connection is not forgotten',
+    file: 'console/src/station/idle-lock.ts',
+    find: '    event.stopImmediatePropagation();\n  }\n  return true;',
+    replace: '    event.stopImmediatePropagation();\n  }\n  return isLocked.value;',
+    tests: [{ file: COVER, titles: ['without a connection'] }],
   },
   {
     name: 'console: the same code at once is one scan',
