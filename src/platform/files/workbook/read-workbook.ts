@@ -31,7 +31,6 @@ export function makeWorkbookReader(
     maxThreads: QUEUE.concurrency,
     maxHeapMb,
     timeoutMs,
-    isBackground: true,
   });
   const limiter = limits.keyedLimiter('workbooks', QUEUE);
   return ({ tenantId, courierId }, { path, closed }) =>
