@@ -46,9 +46,9 @@ async function write(folder: string, file: string, text: string): Promise<void> 
   build(folder);
   if (!file.startsWith('console/')) return;
   // The service of a test in a browser serves the built console.
-  const { buildConsole } = (await import(
-    scriptAt('build-console.mjs')
-  )) as typeof import('../build-console.mjs');
+  const { buildConsole } = (await import(scriptAt('build-console.mjs'))) as {
+    buildConsole: (root: string) => boolean;
+  };
   buildConsole(folder);
 }
 
