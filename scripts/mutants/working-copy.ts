@@ -41,8 +41,15 @@ export async function openWorkingCopy(): Promise<WorkingCopy> {
 /** Writes a source file and builds, because tests start the build in separate processes. */
 async function write(folder: string, file: string, text: string): Promise<void> {
   await writeFile(join(folder, file), text);
-  const { href } = pathToFileURL(join(projectRoot, 'scripts', 'build.mjs'));
-  // By its path, because the build has no copy of a plain JavaScript file.
-  const { build } = (await import(href)) as typeof import('../build.mjs');
+  // By their paths, because the build has no copy of a plain JavaScript file.
+  const { build } = (await import(scriptAt('build.mjs'))) as typeof import('../build.mjs');
   build(folder);
+  if (!file.startsWith('console/')) return;
+  // The service of a test in a browser serves the built console.
+  const { buildConsole } = (await import(scriptAt('build-console.mjs'))) as {
+    buildConsole: (root: string) => boolean;
+  };
+  buildConsole(folder);
 }
+
+const scriptAt = (name: string) => pathToFileURL(join(projectRoot, 'scripts', name)).href;

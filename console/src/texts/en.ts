@@ -61,10 +61,9 @@ export const en = {
   'lock.hint':
     'The session of {name} has ended. Everything on the screen and all waiting scans are kept for {name}.',
   'lock.kept': 'Scanned while locked: {count}. They are not received, and are shown after the login.',
-  'lock.missed':
-    'Not kept: {count}. Scan these parcels again after the login. A password is not taken from a program that types it as fast as a scanner: type it or paste it.',
+  'lock.missed': 'Not kept: {count}. Scan these parcels again after the login. Type or paste a password.',
   'lock.due':
-    'Nobody has used this station for a while, and there is no connection. It asks for the password as soon as there is one.',
+    'Nobody has used this station for a while. Without a connection it is not locked. It will be, as soon as there is one.',
   'lock.scans':
     'Scanned before this station was unlocked. Nobody has received them. Take those that you have in front of you.',
   'lock.take': 'Take it',

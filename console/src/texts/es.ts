@@ -65,9 +65,9 @@ export const es: Texts = {
   'lock.kept':
     'Escaneados durante el bloqueo: {count}. No están recibidos, y se muestran después de iniciar sesión.',
   'lock.missed':
-    'No conservados: {count}. Escanee de nuevo estos paquetes después de iniciar sesión. No se acepta una contraseña de un programa que la escribe tan rápido como un escáner: escríbala o péguela.',
+    'No conservados: {count}. Escanee de nuevo estos paquetes después de iniciar sesión. Escriba o pegue la contraseña.',
   'lock.due':
-    'Nadie ha usado esta estación desde hace un rato y no hay conexión. Pedirá la contraseña en cuanto la haya.',
+    'Nadie ha usado esta estación desde hace un rato. Sin conexión no se bloquea. Se bloqueará en cuanto la haya.',
   'lock.scans':
     'Escaneados antes de desbloquear esta estación. Nadie los ha recibido. Tome los que tiene delante.',
   'lock.take': 'Tomarlo',

@@ -14,7 +14,7 @@ const { atWork, it, runs, service } = consoleSuite();
 const readable = async (page: Page) =>
   [await page.evaluate<string>('document.body.innerText'), await page.locator('body').ariaSnapshot()].join();
 
-const dueNotice = (page: Page) => page.getByText('there is no connection. It asks for the password');
+const dueNotice = (page: Page) => page.getByText('Without a connection it is not locked.');
 
 async function receive(page: Page, code: string): Promise<void> {
   await scan(page, code);
