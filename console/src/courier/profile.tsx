@@ -9,6 +9,7 @@ import { api } from '../session/session.js';
 import { t } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Content, Heading, Problem } from '../ui/parts.js';
+import { Unsaved } from '../office/ui/unsaved.js';
 
 /** The address, the colour and the logo of a courier. */
 export function ProfilePage() {
@@ -48,6 +49,7 @@ function Contact({ settings, onChanged }: Props) {
       <Form of={form} submit={t('office.save')}>
         <NameFields of={form} />
         <ContactFields of={form} />
+        <Unsaved what={t('couriers.address')} isChanged={form.isChanged} />
       </Form>
     </section>
   );

@@ -1,14 +1,17 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery, WebhookHealth } from '../../../sdk/typescript/src/index.js';
 import { api, session } from '../session/session.js';
+import { FormDialog } from '../office/ui/dialogs.js';
+import { Form, Text, useForm } from '../office/ui/form.js';
 import { toast } from '../office/ui/toasts.js';
 import { loadHooksTexts } from '../texts/on-use/hooks.js';
-import { dateTime, t, textOf } from '../texts/texts.js';
+import { dateTime, t } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
-import { Content, Dialog, Empty, Field, Heading, Problem, Tag } from '../ui/parts.js';
+import { Content, Empty, Heading, Problem } from '../ui/parts.js';
 import { DeliveryDialog } from '../ui/data/delivery-dialog.js';
 import { DeliveryTable } from '../ui/data/delivery-table.js';
 import { ResendDialog } from '../ui/data/resend-dialog.js';
+import { HealthTag } from '../ui/data/webhook-health.js';
 import { linkTo } from '../ui/router.js';
 import { PageTabs } from './ui/page-tabs.js';
 
@@ -131,14 +134,11 @@ function EndpointCard({ endpoint, url, health, onTested, onChanged }: CardProps)
     if ('delivery_id' in data) await test.follow(data.delivery_id);
     onChanged();
   });
-  const isWell = health.state === 'active';
   return (
     <li class="card">
       <div class="heading">
         <h2>{t(`endpoint.${endpoint}`)}</h2>
-        <Tag tint={isWell ? 'good' : health.state === 'none' ? 'plain' : 'bad'}>
-          {textOf('health', health.state)}
-        </Tag>
+        <HealthTag of={health} />
       </div>
       {url ? <p class="mono break">{url}</p> : <p class="muted">{t('webhooks.noUrl')}</p>}
       {health.last_success_at && (
@@ -207,37 +207,25 @@ function TestResult({ delivery: { status, attempts } }: { delivery: WebhookDeliv
 
 type AddressProps = { endpoint: Endpoint; url: string; onClose: () => void; onDone: () => void };
 
-/** Changes the address of a webhook. The service checks it, and its message says what to change. */
+/** Changes the address of a webhook. What the service refuses is shown at the field. */
 function AddressDialog({ endpoint, url, onClose, onDone }: AddressProps) {
-  const [address, setAddress] = useState(url);
-  const save = useAction(async () => {
-    await api().couriers.updateSettings({ [`api_url_${endpoint}`]: address.trim() });
+  const name = `api_url_${endpoint}` as const;
+  const form = useForm<Record<string, string>>({ [name]: url }, async (values) => {
+    await api().couriers.updateSettings({ [name]: (values[name] ?? '').trim() });
     onDone();
   });
   return (
-    <Dialog title={t(`endpoint.${endpoint}`)} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.run();
-        }}
-      >
-        <Field
+    <FormDialog title={t(`endpoint.${endpoint}`)} onClose={onClose}>
+      <Form of={form} submit={t('webhooks.save')}>
+        <Text
+          of={form}
+          name={name}
           label={t('webhooks.address')}
-          value={address}
-          onValue={setAddress}
           hint={t('webhooks.addressHint')}
           inputMode="url"
           maxLength={2000}
         />
-        <Problem text={save.error} />
-        <div class="actions">
-          <button type="submit" class="primary" disabled={save.isBusy || address.trim() === url}>
-            {t('webhooks.save')}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      </Form>
+    </FormDialog>
   );
 }

@@ -553,6 +553,7 @@ export const en = {
   'endpoint.add_package': 'New packages',
   'endpoint.update_package': 'Changes of packages',
   'health.none': 'Not used',
+  'health.untried': 'Nothing sent yet',
   'health.active': 'Working',
   'health.failing': 'Failing',
   'health.paused': 'Paused',

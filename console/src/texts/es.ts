@@ -562,6 +562,7 @@ export const es: Texts = {
   'endpoint.add_package': 'Paquetes nuevos',
   'endpoint.update_package': 'Cambios de paquetes',
   'health.none': 'Sin uso',
+  'health.untried': 'Aún sin envíos',
   'health.active': 'Funciona',
   'health.failing': 'Falla',
   'health.paused': 'En pausa',

@@ -8,9 +8,19 @@ import type { RatesKey } from './on-use/rates/rates-en.js';
 import type { ReportsKey } from './on-use/reports-en.js';
 import type { RunKey } from './on-use/run-en.js';
 import type { TeamKey } from './on-use/team-en.js';
+import type { UnsavedKey } from './on-use/unsaved.js';
 import { es } from './es.js';
 
-export type AnyKey = TextKey | OfficeKey | CourierKey | HooksKey | RatesKey | ReportsKey | RunKey | TeamKey;
+export type AnyKey =
+  | TextKey
+  | OfficeKey
+  | CourierKey
+  | HooksKey
+  | RatesKey
+  | ReportsKey
+  | RunKey
+  | TeamKey
+  | UnsavedKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 

@@ -19,8 +19,30 @@ function update(): void {
 
 const isStationHash = (hash: string) => hash.startsWith('#/');
 
-window.addEventListener('hashchange', update);
-window.addEventListener('popstate', update);
+type Ask = (leave: () => void) => void;
+
+let ask: Ask | undefined;
+
+/** Sets the question before another address opens, which may call `leave` later. Undefined ends it. */
+export function askBeforeLeaving(question: Ask | undefined): void {
+  ask = question;
+}
+
+/** The browser has gone to another address: back, forward, or to another page behind the hash. */
+function onMove(): void {
+  const { path, search, hash } = address.peek();
+  const isSame = location.pathname === path && location.search === search && location.hash === hash;
+  if (!ask || isSame) {
+    update();
+    return;
+  }
+  // The page stays, with its address as a new entry, so that one step back leads where the person wanted to go.
+  history.pushState(null, '', path + search + hash);
+  ask(() => history.back());
+}
+
+window.addEventListener('hashchange', onMove);
+window.addEventListener('popstate', onMove);
 update();
 
 /** `#/manifests/<id>` is the page `manifests` with the argument `<id>`. A list has more in a query behind it. */
@@ -37,10 +59,7 @@ export function linkTo(page: string, argument?: string, query: Query = {}): stri
 
 export function goTo(page: string, argument?: string): void {
   if (location.pathname === ROOT) location.hash = linkTo(page, argument);
-  else {
-    history.pushState(null, '', ROOT + linkTo(page, argument));
-    update();
-  }
+  else openAddress(ROOT + linkTo(page, argument));
 }
 
 /** Whether an argument of an address can be the id of a record. */
@@ -85,10 +104,14 @@ export function officeLink(parts: string | [page: string, ...parts: string[]], q
   return `${ROOT}/${path}${search && `?${search}`}`;
 }
 
-/** Opens an address. `isSame`: the page is the same, so that the way back skips the address before. */
+/** Opens an address, after the question if there is one. `isSame`: the page is the same, so that the way back skips the address before. */
 export function openAddress(link: string, { isSame = false } = {}): void {
-  history[isSame ? 'replaceState' : 'pushState'](null, '', link);
-  update();
+  const open = () => {
+    history[isSame ? 'replaceState' : 'pushState'](null, '', link);
+    update();
+  };
+  if (ask && !isSame) ask(open);
+  else open();
 }
 
 /** Opens links between the office and the station without loading the page again. */

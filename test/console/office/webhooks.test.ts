@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import type { Locator } from 'playwright-core';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { plantFailingHooks } from '../../support/console/failing-hooks.js';
 import { findingsOf, logIn } from '../../support/console/browser.js';
@@ -6,7 +7,7 @@ import { consoleSuite } from '../../support/console/suite.js';
 import { rowOf, task, toasts } from '../trial/trial.js';
 
 const suite = consoleSuite();
-const { it, open, runs, service } = suite;
+const { atWork, it, open, runs, service } = suite;
 
 const resent = async () =>
   (
@@ -41,6 +42,67 @@ it(
   },
   'manager',
 );
+
+it(
+  'an address that was never called does not count as working, for the office and for its courier',
+  async (page) => {
+    const untried = 'Nothing sent yet';
+    await service().owner.query('delete from webhook_endpoints where courier_id = $1', [DEMO.couriers.IEX]);
+    await service().owner.query(
+      "update couriers set api_url_add_package = 'https://partner.example/hooks', api_url_update_package = null where id = $1",
+      [DEMO.couriers.IEX],
+    );
+    const statesOf = (list: Locator) => list.locator('.tag').allTextContents();
+    await page.goto(`${service().url}/console/couriers/IEX/webhooks`);
+    const cards = page.locator('.groups .card');
+    await cards.first().getByText(untried).waitFor();
+    expect(await statesOf(cards)).toEqual([untried, 'Not used']);
+    await page.goto(`${service().url}/console/webhooks/IEX?courier=${DEMO.couriers.IEX}&state=active`);
+    await page.getByRole('complementary').getByText(untried).first().waitFor();
+    await rowOf(page, untried).first().waitFor();
+    const courier = await atWork({ user: 'iex' });
+    await courier.goto(`${service().url}/console#/webhooks`);
+    await courier.locator('.groups .card').first().getByText(untried).waitFor();
+    expect(await statesOf(courier.locator('.groups .card'))).toEqual([untried, 'Not used']);
+    // A success shows that it works.
+    await service().owner.query(
+      `insert into webhook_endpoints (tenant_id, courier_id, endpoint, failures, last_success_at)
+       values ($1, $2, 'add_package', 0, now())`,
+      [DEMO.tenants.demo, DEMO.couriers.IEX],
+    );
+    await courier.reload();
+    await courier.locator('.groups .card').first().getByText('Last success').waitFor();
+    expect(await statesOf(courier.locator('.groups .card'))).toEqual(['Working', 'Not used']);
+    await service().owner.query('delete from webhook_endpoints where courier_id = $1', [DEMO.couriers.IEX]);
+  },
+  'manager',
+);
+
+runs('an address that is refused is marked at its field, with the cure, in both languages', async () => {
+  const cures = { 'en-US': 'It must begin with https://', 'es-ES': 'Debe empezar por https://' } as const;
+  for (const [locale, change, label] of [
+    ['en-US', /^(Change|Set) the address/, /^Address/],
+    ['es-ES', /^(Cambiar|Configurar|Poner)/, /^Dirección/],
+  ] as const) {
+    const page = await atWork({ user: 'iex', locale, width: 390, isQuiet: false, device: {} });
+    await page.goto(`${service().url}/console#/webhooks`);
+    await page.locator('.groups .card').first().getByRole('button', { name: change }).click();
+    const dialog = page.getByRole('dialog');
+    const field = dialog.getByLabel(label);
+    await field.fill('http://10.0.0.1/hook');
+    await page.keyboard.press('Enter');
+    await dialog.locator('.field-error').getByText(cures[locale]).waitFor();
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    expect(await dialog.textContent()).not.toContain('api_url');
+    expect(await findingsOf(page)).toEqual([]);
+    const office = await atWork({ user: 'manager', locale, isQuiet: false, device: {} });
+    await office.goto(`${service().url}/console/couriers/IEX/webhooks`);
+    await office.locator('[name=api_url_update_package]').fill('http://10.0.0.1/hook');
+    await office.locator('.office-form button[type=submit]').first().click();
+    await office.locator('.field-error').getByText(cures[locale]).waitFor();
+    expect(await office.locator('.office-form').first().textContent()).not.toContain('api_url');
+  }
+});
 
 runs('the panel and the dialogs of Webhooks have no finding of axe, and fit on a phone', async () => {
   await plantFailingHooks(service().owner);

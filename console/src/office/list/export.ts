@@ -1,11 +1,11 @@
 import { harmless, toCsvLine, type Cell } from '../../../../src/platform/files/csv-cells.js';
-import type { ListColumn } from './table.js';
+import type { ExportValue } from './table.js';
 
 /** Returns a CSV file in UTF-8, with the mark that spreadsheet programs need to see that. No cell of it is a formula. */
 export const csvFile = (lines: Cell[][]): string =>
   `\uFEFF${lines.map((cells) => toCsvLine(cells.map((cell) => (typeof cell === 'number' ? cell : harmless(cell))))).join('')}`;
 
-export type FileColumn<Row> = Pick<ListColumn<Row>, 'title' | 'text'>;
+export type FileColumn<Row> = { title: string } & ExportValue<Row>;
 
 /** Returns the rows and columns on the screen as a CSV file. */
 export const csvOf = <Row>(columns: FileColumn<Row>[], rows: Row[]): string =>

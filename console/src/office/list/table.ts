@@ -6,14 +6,19 @@ export type ListColumn<Row> = {
   id: string;
   title: string;
   cell: (row: Row) => ComponentChildren;
-  /** The value in an export. Money and weights are numbers. */
-  text: (row: Row) => string | number;
   /** The name of the field that the service sorts by. */
   sortBy?: string;
-  isNumber?: boolean;
   /** Not shown before a person chooses it. */
   isHidden?: boolean;
-};
+} & ExportValue<Row>;
+
+/**
+ * The value of a column in an export. A column of numbers exports numbers, or nothing: a text such as `-12.5` would get the apostrophe that
+ * protects from formulas, and a spreadsheet program could not add it up.
+ */
+export type ExportValue<Row> =
+  | { isNumber: true; text: (row: Row) => number | '' }
+  | { isNumber?: false; text: (row: Row) => string | number };
 
 type Options<Row> = {
   rows: Row[];

@@ -3,6 +3,7 @@ import { api } from '../../session/session.js';
 import { t } from '../../texts/texts.js';
 import { useLoad } from '../../ui/load.js';
 import { Content } from '../../ui/parts.js';
+import { Unsaved } from '../ui/unsaved.js';
 import { Form, Text, useForm } from '../ui/form.js';
 import { toast } from '../ui/toasts.js';
 
@@ -61,6 +62,7 @@ function TermsForm({ terms: { default_days, courier }, courierId, onChanged }: F
         inputMode="numeric"
         maxLength={3}
       />
+      <Unsaved what={t('terms.title')} isChanged={form.isChanged} />
     </Form>
   );
 }

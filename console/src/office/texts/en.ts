@@ -52,6 +52,8 @@ export const en = {
   'problem.repeated': 'This appears twice.',
   'problem.blank': 'Fill this in.',
   'problem.encoding': 'This contains characters that cannot be stored.',
+  'problem.url':
+    'This address cannot be used. It must begin with https:// and lead to a public host, without user name, password, # or special characters, on port 443.',
   'problem.other': 'The service does not accept this value.',
   'secret.copy': 'Copy',
   'secret.copied': 'Copied',

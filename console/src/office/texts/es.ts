@@ -54,6 +54,8 @@ export const es: Record<OfficeKey, string> = {
   'problem.repeated': 'Aparece dos veces.',
   'problem.blank': 'Complete este campo.',
   'problem.encoding': 'Contiene caracteres que no se pueden guardar.',
+  'problem.url':
+    'Esta dirección no se puede usar. Debe empezar por https:// y llevar a un servidor público, sin usuario, contraseña, # ni caracteres especiales, en el puerto 443.',
   'problem.other': 'El servicio no acepta este valor.',
   'secret.copy': 'Copiar',
   'secret.copied': 'Copiado',

@@ -14,6 +14,7 @@ export const hooksEn = {
   'hooks.noneHint': 'Set the addresses of a courier on its page, under Webhooks.',
   'hooks.settings': 'Addresses and secret',
   'hooks.unknown': 'There is no active courier {code}.',
+  'hooks.activeOrUntried': 'Working, or nothing sent yet',
   'hooks.shown': 'Show',
   'hooks.resend': 'Send again …',
   'hooks.resendTitle': 'Send webhooks of {courier} again',

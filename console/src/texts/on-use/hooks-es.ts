@@ -16,6 +16,7 @@ export const hooksEs: Record<HooksKey, string> = {
   'hooks.noneHint': 'Las direcciones de un courier se ponen en su página, en Webhooks.',
   'hooks.settings': 'Direcciones y secreto',
   'hooks.unknown': 'No hay un courier activo {code}.',
+  'hooks.activeOrUntried': 'Funciona, o aún sin envíos',
   'hooks.shown': 'Mostrar',
   'hooks.resend': 'Reenviar …',
   'hooks.resendTitle': 'Reenviar webhooks de {courier}',

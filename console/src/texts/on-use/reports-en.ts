@@ -33,7 +33,7 @@ export const reportsEn = {
   'reports.reversed': 'The last day is before the first.',
   'reports.received': 'Received',
   'reports.before': 'A week before',
-  'reports.change': 'Change',
+  'reports.change': 'Change, %',
   'reports.time': 'Received per {unit}',
   'reports.couriers': 'Received per courier',
   'reports.statuses': 'What became of them',
@@ -45,6 +45,7 @@ export const reportsEn = {
   'reportUnit.day': 'day',
   'reportUnit.week': 'week',
   'reportDays.7': '7 days',
+  'reportDays.week': 'week, Monday to Sunday',
   'reportDays.14': '14 days',
   'reportDays.31': '31 days',
 } as const;

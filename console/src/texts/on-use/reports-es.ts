@@ -36,7 +36,7 @@ export const reportsEs: Record<ReportsKey, string> = {
   'reports.reversed': 'El último día es anterior al primero.',
   'reports.received': 'Recibidos',
   'reports.before': 'Una semana antes',
-  'reports.change': 'Cambio',
+  'reports.change': 'Cambio, %',
   'reports.time': 'Recibidos por {unit}',
   'reports.couriers': 'Recibidos por courier',
   'reports.statuses': 'Qué fue de ellos',
@@ -48,6 +48,7 @@ export const reportsEs: Record<ReportsKey, string> = {
   'reportUnit.day': 'día',
   'reportUnit.week': 'semana',
   'reportDays.7': '7 días',
+  'reportDays.week': '7 días, de lunes a domingo (semana pasada)',
   'reportDays.14': '14 días',
   'reportDays.31': '31 días',
 };

@@ -1,12 +1,18 @@
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
+import { Unsaved } from '../../ui/unsaved.js';
 import { Form, useForm } from '../../ui/form.js';
 import { confirmed } from '../../ui/own-password.js';
 import { toast } from '../../ui/toasts.js';
 import { detailsOf, type TabProps } from '../courier-parts.js';
 import { ContactFields, NameFields } from './detail-fields.js';
 
-export function ProfileTab({ courier, onChanged }: TabProps) {
+/** The details of a courier. The form begins again with what was saved. */
+export const ProfileTab = (props: TabProps) => (
+  <ProfileForm key={JSON.stringify(detailsOf(props.courier))} {...props} />
+);
+
+function ProfileForm({ courier, onChanged }: TabProps) {
   const { courier_id } = courier;
   const save = (to: ReturnType<typeof detailsOf>) =>
     confirmed((confirmation) =>
@@ -26,6 +32,7 @@ export function ProfileTab({ courier, onChanged }: TabProps) {
       <Form of={form} submit={t('office.save')}>
         <NameFields of={form} />
         <ContactFields of={form} />
+        <Unsaved what={t('courierTab.profile')} isChanged={form.isChanged} />
       </Form>
     </section>
   );

@@ -3,6 +3,7 @@ import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content } from '../../../ui/parts.js';
+import { Unsaved } from '../../ui/unsaved.js';
 import { ConfirmDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
@@ -25,18 +26,29 @@ export function RatesTab({ courier: { courier_id, courier_name }, onChanged }: T
     <Content of={rates}>
       {(data) =>
         data && (
-          <div class="stack" key={JSON.stringify(data)}>
+          <div class="stack">
             <section class="card stack">
               <h2>{t('couriers.rates')}</h2>
               <p>{t(data.uses_global_rates ? 'rates.usesDefault' : 'rates.usesOwn')}</p>
-              <RateTable courierId={courier_id} tiers={data.specific_rates} onChanged={changed} />
+              {/* Each form begins again with its own values only, so that saving one of them drops nothing of the others. */}
+              <RateTable
+                key={JSON.stringify(data.specific_rates)}
+                courierId={courier_id}
+                tiers={data.specific_rates}
+                onChanged={changed}
+              />
               <div class="actions">
                 <button type="button" onClick={() => setIsCopying(true)}>
                   {t('rates.copy')}
                 </button>
               </div>
             </section>
-            <AirFreight courierId={courier_id} rate={data.air_freight_rate} onChanged={changed} />
+            <AirFreight
+              key={data.air_freight_rate}
+              courierId={courier_id}
+              rate={data.air_freight_rate}
+              onChanged={changed}
+            />
             <Terms courierId={courier_id} />
             {isCopying && (
               <ConfirmDialog
@@ -82,6 +94,7 @@ function AirFreight({ courierId, rate, onChanged }: AirProps) {
           maxLength={12}
           isRequired
         />
+        <Unsaved what={t('rates.air')} isChanged={form.isChanged} />
       </Form>
     </section>
   );

@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { CourierSettings } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
-import { dateTime, t, textOf } from '../../../texts/texts.js';
+import { dateTime, t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
-import { Choice, Content, Tag } from '../../../ui/parts.js';
+import { HealthTag } from '../../../ui/data/webhook-health.js';
+import { Choice, Content } from '../../../ui/parts.js';
+import { Unsaved } from '../../ui/unsaved.js';
 import { ConfirmDialog, Secret, SecretDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { confirmed } from '../../ui/own-password.js';
@@ -23,7 +25,8 @@ export function WebhooksTab({ courier: { courier_id } }: TabProps) {
       {(data) => (
         <div class="stack">
           <Health settings={data} onTested={settings.reload} />
-          <Addresses key={JSON.stringify(data)} settings={data} onChanged={settings.reload} />
+          {/* A test changes the health, and drops nothing that was typed. */}
+          <Addresses key={JSON.stringify(fieldsOf(data))} settings={data} onChanged={settings.reload} />
           <Signatures settings={data} onChanged={settings.reload} />
         </div>
       )}
@@ -44,22 +47,20 @@ function Health({ settings, onTested }: { settings: CourierSettings; onTested: (
   return (
     <ul class="groups">
       {ENDPOINTS.map((endpoint) => {
-        const { state, last_success_at } = settings.webhooks[endpoint];
+        const health = settings.webhooks[endpoint];
         return (
           <li key={endpoint} class="card">
             <div class="heading">
               <h2>{t(`endpoint.${endpoint}`)}</h2>
-              <Tag tint={state === 'active' ? 'good' : state === 'none' ? 'plain' : 'bad'}>
-                {textOf('health', state)}
-              </Tag>
+              <HealthTag of={health} />
             </div>
             {settings[`api_url_${endpoint}`] ? (
               <p class="mono break">{settings[`api_url_${endpoint}`]}</p>
             ) : (
               <p class="muted">{t('webhooks.noUrl')}</p>
             )}
-            {last_success_at && (
-              <p class="muted">{t('webhooks.lastSuccess', { at: dateTime(last_success_at) })}</p>
+            {health.last_success_at && (
+              <p class="muted">{t('webhooks.lastSuccess', { at: dateTime(health.last_success_at) })}</p>
             )}
             {settings[`api_url_${endpoint}`] && (
               <button type="button" onClick={() => void test(endpoint)}>
@@ -78,15 +79,17 @@ function Health({ settings, onTested }: { settings: CourierSettings; onTested: (
 const changedOf = (from: Record<string, string>, to: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(to).filter(([name, value]) => value !== from[name]));
 
+const fieldsOf = (settings: CourierSettings) => ({
+  api_url_add_package: settings.api_url_add_package ?? '',
+  api_url_update_package: settings.api_url_update_package ?? '',
+  api_url_get_customers: settings.api_url_get_customers ?? '',
+  add_package_format: String(settings.add_package_format),
+  update_package_format: String(settings.update_package_format),
+});
+
 function Addresses({ settings, onChanged }: Props) {
   const { courier_id } = settings;
-  const fields = {
-    api_url_add_package: settings.api_url_add_package ?? '',
-    api_url_update_package: settings.api_url_update_package ?? '',
-    api_url_get_customers: settings.api_url_get_customers ?? '',
-    add_package_format: String(settings.add_package_format),
-    update_package_format: String(settings.update_package_format),
-  };
+  const fields = fieldsOf(settings);
   /** Sends only what changes: to send a URL that a service token has set confirms it. */
   const save = (from: typeof fields, to: typeof fields) =>
     confirmed((confirmation) =>
@@ -134,6 +137,7 @@ function Addresses({ settings, onChanged }: Props) {
           inputMode="url"
           maxLength={2000}
         />
+        <Unsaved what={t('courierWebhooks.addresses')} isChanged={form.isChanged} />
       </Form>
     </section>
   );

@@ -5,6 +5,7 @@ import { t } from '../../../texts/texts.js';
 import { useAction } from '../../../ui/load.js';
 import { part } from '../../../ui/part.js';
 import { Empty, Problem } from '../../../ui/parts.js';
+import { Unsaved } from '../../ui/unsaved.js';
 import { toast } from '../../ui/toasts.js';
 import { gapsOf, readTiers, type TypedTier } from './tiers.js';
 
@@ -24,6 +25,14 @@ const typedOf = ({ id, startweight, endweight, fee }: RateTier): TypedTier => ({
   end: String(endweight),
   fee: String(fee),
 });
+
+/** Returns the values of a table as a text. `2,50` is the same as `2.5`. */
+const valuesOf = (rows: TypedTier[]): string =>
+  JSON.stringify(
+    rows.map(({ start, end, fee }) =>
+      [start, end, fee].map((text) => text && (Number(text.trim().replace(',', '.')) || text)),
+    ),
+  );
 
 /** The tiers of a table. It is saved as a whole, and a gap between two tiers is named before that. */
 export function RateTable({ courierId, tiers, onChanged }: Props) {
@@ -120,6 +129,7 @@ export function RateTable({ courierId, tiers, onChanged }: Props) {
           {t('rates.save')}
         </button>
       </div>
+      <Unsaved what={t('couriers.rates')} isChanged={valuesOf(rows) !== valuesOf(tiers.map(typedOf))} />
       <Preview courierId={courierId} rows={rows} />
     </form>
   );

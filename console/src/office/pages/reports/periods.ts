@@ -42,6 +42,19 @@ export function receivedPer(unit: Unit, days: Day[]): Received[] {
   return [...groups.values()];
 }
 
+/** Returns the last day of a day or a week that begins at `start`, at most `to`, the last day of the period. */
+export const lastDayOf = (unit: Unit, start: string, to: string): string => {
+  if (unit === 'day') return start;
+  const sunday = utcDay(msOf(mondayOf(start)) + 6 * DAY_MS);
+  return sunday < to ? sunday : to;
+};
+
+/** Returns Monday to Sunday of the week before the present one. */
+export function lastWeek(nowMs = Date.now()): { from: string; to: string } {
+  const monday = msOf(mondayOf(utcDay(nowMs)));
+  return { from: utcDay(monday - 7 * DAY_MS), to: utcDay(monday - DAY_MS) };
+}
+
 const mondayOf = (day: string): string =>
   utcDay(msOf(day) - ((new Date(msOf(day)).getUTCDay() + 6) % 7) * DAY_MS);
 

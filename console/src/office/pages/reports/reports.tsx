@@ -6,11 +6,14 @@ import { Choice, Content, Field, Heading, Problem } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
 import { courierOptions, useCouriers } from '../../list/courier-options.js';
 import { lastDays } from '../../../ui/data/utc-days.js';
-import { faultOf, MOST_DAYS, type Unit } from './periods.js';
+import { faultOf, lastWeek, MOST_DAYS, type Unit } from './periods.js';
 import { Sections } from './sections.js';
 import { WorkSections, WORK_REPORTS, type WorkReport } from './work-sections.js';
 
-const PRESETS = ['7', '14', '31'] as const;
+const PRESETS = ['7', 'week', '14', '31'] as const;
+type Preset = (typeof PRESETS)[number];
+
+const periodOf = (preset: Preset) => (preset === 'week' ? lastWeek() : lastDays(Number(preset)));
 const REPORTS = ['received', ...WORK_REPORTS] as const;
 type Report = (typeof REPORTS)[number];
 
@@ -93,8 +96,8 @@ function Work({ of, report }: { of: Choices; report: WorkReport }) {
 function Form({ choices }: { choices: Choices }) {
   const { from, to, courier, unit, report } = choices;
   const couriers = useCouriers();
-  const preset = PRESETS.find((days) => {
-    const period = lastDays(Number(days));
+  const preset = PRESETS.find((each) => {
+    const period = periodOf(each);
     return period.from === from && period.to === to;
   });
   const setDay = (name: 'from' | 'to') => (day: string) => {
@@ -113,9 +116,12 @@ function Form({ choices }: { choices: Choices }) {
       <Choice
         label={t('reports.last')}
         value={preset ?? ''}
-        onValue={(days) => days && open({ ...choices, ...lastDays(Number(days)) })}
+        onValue={(value) => {
+          const chosen = PRESETS.find((each) => each === value);
+          if (chosen) open({ ...choices, ...periodOf(chosen) });
+        }}
         options={[
-          ...PRESETS.map((days): [string, string] => [days, t(`reportDays.${days}`)]),
+          ...PRESETS.map((each): [string, string] => [each, t(`reportDays.${each}`)]),
           ['', t('reports.ownDays')],
         ]}
       />

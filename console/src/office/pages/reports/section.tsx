@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { number, pounds, t } from '../../../texts/texts.js';
 import { Table, type Column } from '../../../ui/parts.js';
+import { officeLink } from '../../../ui/router.js';
 import { csvOf, saveFile, type FileColumn } from '../../list/export.js';
 
 /** A column of a table that is also a file. */
-export type ReportColumn<Row> = Column<Row> & FileColumn<Row>;
+export type ReportColumn<Row> = Omit<Column<Row>, 'isNumber'> & FileColumn<Row>;
 
 type SectionProps<Row> = {
   title: string;
@@ -55,4 +56,14 @@ export const weightColumn = <Row extends { weight: number }>(): ReportColumn<Row
   isExtra: true,
   cell: ({ weight }) => pounds(weight),
   text: ({ weight }) => weight,
+});
+
+type CourierRow = { courier_code: string | null; courier_name: string | null };
+
+/** The courier, as a link to its page. Packages of no known courier have none. */
+export const courierColumn = <Row extends CourierRow>(): ReportColumn<Row> => ({
+  title: t('common.courier'),
+  cell: ({ courier_code, courier_name }) =>
+    courier_code ? <a href={officeLink(['couriers', courier_code])}>{courier_name}</a> : t('today.unknown'),
+  text: ({ courier_name }) => courier_name ?? t('today.unknown'),
 });

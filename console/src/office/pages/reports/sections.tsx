@@ -2,13 +2,29 @@ import type { PackageStatistics } from '../../../../../sdk/typescript/src/index.
 import { date, number, pounds, t, textOf } from '../../../texts/texts.js';
 import { BarChart, type Bar } from '../../../ui/data/bar-chart.js';
 import { officeLink } from '../../../ui/router.js';
-import { receivedPer, type Received, type Unit } from './periods.js';
-import { countColumn, Section, weightColumn } from './section.js';
+import { lastDayOf, receivedPer, type Received, type Unit } from './periods.js';
+import { countColumn, courierColumn, Section, weightColumn } from './section.js';
 import { Figure } from '../../../ui/data/figure.js';
 
-/** The share by which a figure has changed, such as +12 %. Nothing if there was none before. */
-const changeOf = (count: number, before: number): string =>
-  before === 0 ? '' : number((count - before) / before, { style: 'percent', signDisplay: 'exceptZero' });
+type Counts = Pick<Received, 'count' | 'countBefore'>;
+
+/** Returns by how many percent a figure has changed, with one decimal. Nothing if there was none before. */
+const changeOf = ({ count, countBefore }: Counts): number | '' =>
+  countBefore === 0 ? '' : Math.round(((count - countBefore) / countBefore) * 1000) / 10;
+
+/** Returns a change as it is read, such as +12.5 %. */
+function changeText(counts: Counts): string {
+  const change = changeOf(counts);
+  const options = { style: 'percent', signDisplay: 'exceptZero', maximumFractionDigits: 1 } as const;
+  return change === '' ? '' : number(change / 100, options);
+}
+
+type Filters = Record<'from' | 'to', string> & Partial<Record<'courier' | 'owner' | 'status', string>>;
+
+/** A count of parcels that were received in a period, as a link to them. */
+const ParcelsLink = ({ count, of: { courier = '', ...filters } }: { count: number; of: Filters }) => (
+  <a href={officeLink('parcels', { ...filters, ...(courier ? { courier } : {}) })}>{number(count)}</a>
+);
 
 const beforeNote = (value: string): string => `${t('reports.before')}: ${value}`;
 
@@ -27,11 +43,14 @@ export function Sections({ of, unit, courier }: Props) {
         <Figure title={t('common.weight')} note={beforeNote(pounds(total_before.weight))}>
           {pounds(total.weight)}
         </Figure>
-        <Figure title={t('reports.change')}>{changeOf(total.count, total_before.count) || '–'}</Figure>
+        <Figure title={t('reports.change')}>
+          {changeText({ count: total.count, countBefore: total_before.count }) || '–'}
+        </Figure>
       </dl>
       <Times
         rows={receivedPer(unit, of.days)}
         unit={unit}
+        to={to}
         file={`received-per-${unit}-${period}`}
         courier={courier}
       />
@@ -47,18 +66,21 @@ export function Sections({ of, unit, courier }: Props) {
             cell: ({ status }) => textOf('status', status),
             text: ({ status }) => textOf('status', status),
           },
-          countColumn(),
+          {
+            ...countColumn<(typeof of.statuses)[number]>(),
+            cell: ({ status, count }) => <ParcelsLink count={count} of={{ from, to, courier, status }} />,
+          },
           weightColumn(),
         ]}
       />
-      <Ages of={of} />
+      <Ages of={of} courier={courier} />
     </div>
   );
 }
 
-type TimesProps = { rows: Received[]; unit: Unit; file: string; courier: string };
+type TimesProps = { rows: Received[]; unit: Unit; to: string; file: string; courier: string };
 
-function Times({ rows, unit, file, courier }: TimesProps) {
+function Times({ rows, unit, to, file, courier }: TimesProps) {
   const title = t('reports.time', { unit: t(`reportUnit.${unit}`) });
   const nameOf = (start: string) =>
     unit === 'day' ? date(start) : t('reports.weekOf', { day: date(start) });
@@ -78,14 +100,9 @@ function Times({ rows, unit, file, courier }: TimesProps) {
         {
           ...countColumn<Received>(),
           title: t('reports.received'),
-          cell: ({ start, count }) =>
-            unit === 'day' ? (
-              <a href={officeLink('parcels', { from: start, to: start, ...(courier ? { courier } : {}) })}>
-                {number(count)}
-              </a>
-            ) : (
-              number(count)
-            ),
+          cell: ({ start, count }) => (
+            <ParcelsLink count={count} of={{ from: start, to: lastDayOf(unit, start, to), courier }} />
+          ),
         },
         {
           title: t('reports.before'),
@@ -97,8 +114,8 @@ function Times({ rows, unit, file, courier }: TimesProps) {
           title: t('reports.change'),
           isNumber: true,
           isExtra: true,
-          cell: ({ count, countBefore }) => changeOf(count, countBefore),
-          text: ({ count, countBefore }) => changeOf(count, countBefore),
+          cell: changeText,
+          text: changeOf,
         },
         weightColumn(),
       ]}
@@ -108,10 +125,9 @@ function Times({ rows, unit, file, courier }: TimesProps) {
   );
 }
 
-function Couriers({ of: { couriers }, file }: { of: PackageStatistics; file: string }) {
+function Couriers({ of: { couriers, from, to }, file }: { of: PackageStatistics; file: string }) {
   const title = t('reports.couriers');
   type Row = (typeof couriers)[number];
-  const nameOf = ({ courier_name }: Row) => courier_name ?? t('today.unknown');
   return (
     <Section
       title={title}
@@ -119,8 +135,17 @@ function Couriers({ of: { couriers }, file }: { of: PackageStatistics; file: str
       rows={couriers}
       keyOf={({ courier_id }) => courier_id ?? ''}
       columns={[
-        { title: t('common.courier'), cell: nameOf, text: nameOf },
-        { ...countColumn<Row>(), title: t('reports.received') },
+        courierColumn<Row>(),
+        {
+          ...countColumn<Row>(),
+          title: t('reports.received'),
+          cell: ({ courier_id, count }) => (
+            <ParcelsLink
+              count={count}
+              of={{ from, to, ...(courier_id ? { courier: courier_id } : { owner: 'none' }) }}
+            />
+          ),
+        },
         {
           title: t('reports.before'),
           isNumber: true,
@@ -144,23 +169,42 @@ function Couriers({ of: { couriers }, file }: { of: PackageStatistics; file: str
   );
 }
 
-function Ages({ of: { in_warehouse } }: { of: PackageStatistics }) {
+/** The links lead to all that are as old or older, which is what the list can show. */
+function Ages({ of: { in_warehouse }, courier }: { of: PackageStatistics; courier: string }) {
   const title = t('reports.ages');
-  type Row = (typeof in_warehouse.ages)[number];
+  const rows = in_warehouse.ages.map((age, index, ages) => ({
+    ...age,
+    atLeast: ages.slice(index).reduce((sum, { count }) => sum + count, 0),
+  }));
+  type Row = (typeof rows)[number];
   const nameOf = ({ min_days, max_days }: Row) =>
     max_days === null ? t('home.daysOver', { from: min_days }) : `${min_days} – ${max_days}`;
   return (
     <Section
       title={title}
       file="storage-age"
-      rows={in_warehouse.ages}
+      rows={rows}
       keyOf={({ min_days }) => String(min_days)}
-      columns={[{ title: t('home.days'), cell: nameOf, text: nameOf }, countColumn(), weightColumn()]}
+      columns={[
+        { title: t('home.days'), cell: nameOf, text: nameOf },
+        countColumn(),
+        weightColumn(),
+        {
+          title: t('home.atLeast'),
+          isNumber: true,
+          cell: ({ min_days, atLeast }) => (
+            <a href={officeLink('parcels', { age: String(min_days), ...(courier ? { courier } : {}) })}>
+              {number(atLeast)}
+            </a>
+          ),
+          text: ({ atLeast }) => atLeast,
+        },
+      ]}
     >
       <BarChart
         caption={title}
         title={t('common.packages')}
-        bars={in_warehouse.ages.map((row) => ({ label: nameOf(row), value: row.count }))}
+        bars={rows.map((row) => ({ label: nameOf(row), value: row.count }))}
       />
     </Section>
   );

@@ -1,8 +1,10 @@
 import type { WorkStatistics } from '../../../../../sdk/typescript/src/index.js';
 import { date, number, pounds, t, textOf } from '../../../texts/texts.js';
 import { BarChart, type Bar } from '../../../ui/data/bar-chart.js';
+import { officeLink } from '../../../ui/router.js';
+import { isAdmin } from '../team/people.js';
 import { receivedPer, type Unit } from './periods.js';
-import { countColumn, Section, weightColumn, type ReportColumn } from './section.js';
+import { countColumn, courierColumn, Section, weightColumn, type ReportColumn } from './section.js';
 import { Figure } from '../../../ui/data/figure.js';
 
 /** The reports of what was done, by what they count. */
@@ -90,7 +92,6 @@ function Couriers({ of, counted }: { of: WorkStatistics; counted: Counted }) {
     .map((row) => ({ ...row, ...AMOUNTS[counted](row) }))
     .filter(({ count }) => count > 0);
   type Row = (typeof rows)[number];
-  const nameOf = ({ courier_name }: Row) => courier_name ?? t('today.unknown');
   return (
     <Section
       title={title}
@@ -98,7 +99,7 @@ function Couriers({ of, counted }: { of: WorkStatistics; counted: Counted }) {
       none={t('reports.nothing')}
       rows={rows}
       keyOf={({ courier_id }) => courier_id ?? ''}
-      columns={[{ title: t('common.courier'), cell: nameOf, text: nameOf }, ...amountColumns<Row>(counted)]}
+      columns={[courierColumn<Row>(), ...amountColumns<Row>(counted)]}
     >
       <BarChart
         caption={title}
@@ -176,8 +177,16 @@ function People({ of }: { of: WorkStatistics }) {
   );
 }
 
+/** Managers see the users of the warehouse and of the couriers in Team, administrators see all. */
+const isInTeam = (role: string): boolean => isAdmin() || role === 'warehouse' || role === 'courier';
+
 const personColumns = <Row extends WorkStatistics['people'][number]>(): ReportColumn<Row>[] => [
-  { title: t('reports.user'), cell: ({ username }) => username, text: ({ username }) => username },
+  {
+    title: t('reports.user'),
+    cell: ({ username, role }) =>
+      isInTeam(role) ? <a href={officeLink(['team', username])}>{username}</a> : username,
+    text: ({ username }) => username,
+  },
   {
     title: t('office.name'),
     isExtra: true,

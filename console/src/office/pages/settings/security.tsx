@@ -4,6 +4,7 @@ import { api } from '../../../session/session.js';
 import { dateTime, t, textOf } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content, Field } from '../../../ui/parts.js';
+import { Unsaved } from '../../ui/unsaved.js';
 import { ConfirmDialog } from '../../ui/dialogs.js';
 import { fieldFailuresOf } from '../../ui/failure.js';
 import { confirmed } from '../../ui/own-password.js';
@@ -50,6 +51,7 @@ function SecurityForm({ settings, onChanged }: Props) {
         else if (effects.length > 0) setIsAsking(true);
       }}
     >
+      <Unsaved what={t('settingsTab.security')} isChanged={effects.length > 0} />
       <fieldset class="stack plain">
         <legend>{t('security.factor')}</legend>
         <p class="field-hint">{t('security.factorHint')}</p>

@@ -1,10 +1,7 @@
 import type { CourierEndpointHealth } from '../../../../../sdk/typescript/src/index.js';
 import { dateTime, number, t, textOf } from '../../../texts/texts.js';
-import { Tag } from '../../../ui/parts.js';
+import { HealthTag, healthText } from '../../../ui/data/webhook-health.js';
 import type { ListColumn } from '../../list/table.js';
-
-export const tintOf = (state: CourierEndpointHealth['state']) =>
-  state === 'active' ? 'good' : state === 'none' ? 'plain' : 'bad';
 
 /** Why the last request failed, in one line. */
 export const reasonOf = ({ last_failure }: CourierEndpointHealth): string =>
@@ -47,8 +44,8 @@ export const columns = (linkTo: (code: string) => string): ListColumn<CourierEnd
   {
     id: 'state',
     title: t('common.status'),
-    cell: ({ state }) => <Tag tint={tintOf(state)}>{textOf('health', state)}</Tag>,
-    text: ({ state }) => textOf('health', state),
+    cell: (row) => <HealthTag of={row} />,
+    text: healthText,
   },
   {
     id: 'failing_since',

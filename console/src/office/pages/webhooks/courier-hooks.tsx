@@ -9,12 +9,13 @@ import { dateTime, number, t, textOf } from '../../../texts/texts.js';
 import { DeliveryDialog } from '../../../ui/data/delivery-dialog.js';
 import { DeliveryTable } from '../../../ui/data/delivery-table.js';
 import { ResendDialog } from '../../../ui/data/resend-dialog.js';
+import { HealthTag } from '../../../ui/data/webhook-health.js';
 import { useLoad } from '../../../ui/load.js';
-import { Choice, Content, Empty, Tag } from '../../../ui/parts.js';
+import { Choice, Content, Empty } from '../../../ui/parts.js';
 import { officeLink } from '../../../ui/router.js';
 import { FactList, Panel } from '../../ui/panel.js';
 import { toast, toastFailure } from '../../ui/toasts.js';
-import { reasonOf, shareOf, tintOf } from './columns.js';
+import { reasonOf, shareOf } from './columns.js';
 
 const PER_PAGE = 50;
 
@@ -100,7 +101,7 @@ function Endpoint({ of, onTested }: EndpointProps) {
     <li class="card">
       <div class="heading">
         <h3>{textOf('endpoint', endpoint)}</h3>
-        <Tag tint={tintOf(state)}>{textOf('health', state)}</Tag>
+        <HealthTag of={of} />
       </div>
       {state !== 'none' && (
         <FactList

@@ -64,7 +64,7 @@ function WebhooksPage() {
             label: t('common.status'),
             options: (['failing', 'paused', 'active', 'none'] as const).map((each) => [
               each,
-              t(`health.${each}`),
+              t(each === 'active' ? 'hooks.activeOrUntried' : `health.${each}`),
             ]),
           },
           {
