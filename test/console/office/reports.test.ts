@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
-import { csvOf } from '../../../console/src/office/list/export.js';
+import { csvOf } from '../../../console/src/office/list/csv.js';
 import {
   faultOf,
   lastDayOf,

@@ -1,6 +1,7 @@
 import { createTable, getCoreRowModel, type ColumnDef, type Table } from '@tanstack/table-core';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
+import type { ExportValue } from './csv.js';
 
 export type ListColumn<Row> = {
   id: string;
@@ -11,14 +12,6 @@ export type ListColumn<Row> = {
   /** Not shown before a person chooses it. */
   isHidden?: boolean;
 } & ExportValue<Row>;
-
-/**
- * The value of a column in an export. A column of numbers exports numbers, or nothing: a text such as `-12.5` would get the apostrophe that
- * protects from formulas, and a spreadsheet program could not add it up.
- */
-export type ExportValue<Row> =
-  | { isNumber: true; text: (row: Row) => number | '' }
-  | { isNumber?: false; text: (row: Row) => string | number };
 
 type Options<Row> = {
   rows: Row[];

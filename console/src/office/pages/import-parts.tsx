@@ -7,7 +7,8 @@ import {
 } from '../../../../sdk/typescript/src/index.js';
 import { t, textOf } from '../../texts/texts.js';
 import { useAction } from '../../ui/load.js';
-import { csvFile, saveFile } from '../list/export.js';
+import { csvFile } from '../list/csv.js';
+import { saveFile } from '../list/export.js';
 
 /** What the service says about a file before anything of it is stored. */
 type Checked<Result> = { result: Result } | { errors: FieldError[] };

@@ -6,7 +6,8 @@ import { money, number, t } from '../../../texts/texts.js';
 import { Figure } from '../../../ui/data/figure.js';
 import { useAction } from '../../../ui/load.js';
 import { Choice, Problem, Table, type Column } from '../../../ui/parts.js';
-import { csvOf, saveFile, type FileColumn } from '../../list/export.js';
+import { csvOf, type FileColumn } from '../../list/csv.js';
+import { saveFile } from '../../list/export.js';
 import { monthBefore, monthChoices, monthName } from '../bills/run/months.js';
 import { readTiers, type TypedTier } from './tiers.js';
 

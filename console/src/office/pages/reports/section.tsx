@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { number, pounds, t } from '../../../texts/texts.js';
 import { Table, type Column } from '../../../ui/parts.js';
 import { officeLink } from '../../../ui/router.js';
-import { csvOf, saveFile, type FileColumn } from '../../list/export.js';
+import { csvOf, type FileColumn } from '../../list/csv.js';
+import { saveFile } from '../../list/export.js';
 
 /** A column of a table that is also a file. */
 export type ReportColumn<Row> = Omit<Column<Row>, 'isNumber'> & FileColumn<Row>;
