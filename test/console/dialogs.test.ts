@@ -158,7 +158,7 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
   ],
   [
     'the address of webhooks',
-    'courier/webhooks.tsx',
+    'office/ui/dialogs.tsx',
     'iex',
     async (page) => {
       await goTo(page, 'webhooks');
@@ -227,6 +227,16 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
   ['the keys of the office', 'office/help.tsx', 'manager', press('F1')],
   ['a form of the office', 'office/ui/dialogs.tsx', 'manager', office('customers', 'New customer')],
   ['a question', 'office/ui/dialogs.tsx', 'manager', office('couriers/IEX/key', 'Make a new key')],
+  [
+    'changes that are not saved',
+    'office/ui/unsaved.tsx',
+    'manager',
+    async (page) => {
+      await page.goto(`${service().url}/console/couriers/IEX/rates`);
+      await page.getByLabel('Fee (USD), row 1').fill('99.5');
+      await page.getByRole('link', { name: 'Home', exact: true }).first().click();
+    },
+  ],
   [
     'a secret',
     'office/ui/dialogs.tsx',

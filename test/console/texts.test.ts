@@ -12,7 +12,9 @@ import { OFFICE_PAGES } from '../../console/src/office/pages.js';
 import { en as officeEn } from '../../console/src/office/texts/en.js';
 import { es as officeEs } from '../../console/src/office/texts/es.js';
 import { officeFailuresEs } from '../../console/src/office/texts/failures-es.js';
+import { announcedEn } from '../../console/src/texts/on-use/announced/announced-en.js';
 import { hooksEn } from '../../console/src/texts/on-use/hooks-en.js';
+import { announcedEs } from '../../console/src/texts/on-use/announced/announced-es.js';
 import { hooksEs } from '../../console/src/texts/on-use/hooks-es.js';
 import { ratesEn } from '../../console/src/texts/on-use/rates/rates-en.js';
 import { ratesEs } from '../../console/src/texts/on-use/rates/rates-es.js';
@@ -22,6 +24,7 @@ import { runEn } from '../../console/src/texts/on-use/run-en.js';
 import { runEs } from '../../console/src/texts/on-use/run-es.js';
 import { teamEn } from '../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../console/src/texts/on-use/team-es.js';
+import { unsavedEn, unsavedEs } from '../../console/src/texts/on-use/unsaved.js';
 import { en as stationEn } from '../../console/src/texts/en.js';
 import { es as stationEs } from '../../console/src/texts/es.js';
 import { failuresEs as stationFailuresEs } from '../../console/src/texts/failures-es.js';
@@ -36,21 +39,25 @@ const en: Record<string, string> = {
   ...stationEn,
   ...officeEn,
   ...courierEn,
+  ...announcedEn,
   ...hooksEn,
   ...ratesEn,
   ...reportsEn,
   ...runEn,
   ...teamEn,
+  ...unsavedEn,
 };
 const es: Record<string, string> = {
   ...stationEs,
   ...officeEs,
   ...courierEs,
+  ...announcedEs,
   ...hooksEs,
   ...ratesEs,
   ...reportsEs,
   ...runEs,
   ...teamEs,
+  ...unsavedEs,
 };
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,

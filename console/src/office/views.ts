@@ -8,11 +8,11 @@ const ON_USE = { isOnUse: true };
 export const VIEWS: Record<OfficePageId, FunctionComponent> = {
   home: part(async () => (await import('./pages/home/home.js')).HomePage, ON_USE),
   parcels: part(async () => (await import('./pages/parcels/parcels.js')).ParcelsPage, ON_USE),
-  unknown: part(async () => (await import('./pages/unknown/unknown.js')).UnknownPage, ON_USE),
+  unknown: part(async () => (await import('./pages/unknown/unknown.js')).loadUnknownPage(), ON_USE),
   customers: part(async () => (await import('./pages/customers/customers.js')).CustomersPage, ON_USE),
   couriers: part(async () => (await import('./pages/couriers/couriers.js')).CouriersPage, ON_USE),
   announcements: part(
-    async () => (await import('./pages/announcements/announcements.js')).AnnouncementsPage,
+    async () => (await import('./pages/announcements/announcements.js')).loadAnnouncementsPage(),
     ON_USE,
   ),
   bills: part(async () => (await import('./pages/bills/bills.js')).loadBillsPage(), ON_USE),

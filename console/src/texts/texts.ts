@@ -3,6 +3,7 @@ import { settings, type Language } from '../device/settings.js';
 import type { CourierKey } from '../courier/texts/en.js';
 import type { OfficeKey } from '../office/texts/en.js';
 import { en, type TextKey } from './en.js';
+import type { AnnouncedKey } from './on-use/announced/announced-en.js';
 import type { HooksKey } from './on-use/hooks-en.js';
 import type { RatesKey } from './on-use/rates/rates-en.js';
 import type { ReportsKey } from './on-use/reports-en.js';
@@ -15,6 +16,7 @@ export type AnyKey =
   | TextKey
   | OfficeKey
   | CourierKey
+  | AnnouncedKey
   | HooksKey
   | RatesKey
   | ReportsKey

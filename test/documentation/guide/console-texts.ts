@@ -4,7 +4,9 @@ import { en as officeEn } from '../../../console/src/office/texts/en.js';
 import { es as officeEs } from '../../../console/src/office/texts/es.js';
 import { en as stationEn } from '../../../console/src/texts/en.js';
 import { es as stationEs } from '../../../console/src/texts/es.js';
+import { announcedEn } from '../../../console/src/texts/on-use/announced/announced-en.js';
 import { hooksEn } from '../../../console/src/texts/on-use/hooks-en.js';
+import { announcedEs } from '../../../console/src/texts/on-use/announced/announced-es.js';
 import { hooksEs } from '../../../console/src/texts/on-use/hooks-es.js';
 import { ratesEn } from '../../../console/src/texts/on-use/rates/rates-en.js';
 import { ratesEs } from '../../../console/src/texts/on-use/rates/rates-es.js';
@@ -14,14 +16,37 @@ import { runEn } from '../../../console/src/texts/on-use/run-en.js';
 import { runEs } from '../../../console/src/texts/on-use/run-es.js';
 import { teamEn } from '../../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../../console/src/texts/on-use/team-es.js';
+import { unsavedEn, unsavedEs } from '../../../console/src/texts/on-use/unsaved.js';
 
 export const LANGUAGES = ['en', 'es'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** Every text of the console, by its key. */
 const TEXTS: Record<Language, Record<string, string>> = {
-  en: { ...stationEn, ...officeEn, ...courierEn, ...hooksEn, ...ratesEn, ...reportsEn, ...runEn, ...teamEn },
-  es: { ...stationEs, ...officeEs, ...courierEs, ...hooksEs, ...ratesEs, ...reportsEs, ...runEs, ...teamEs },
+  en: {
+    ...stationEn,
+    ...officeEn,
+    ...courierEn,
+    ...announcedEn,
+    ...hooksEn,
+    ...ratesEn,
+    ...reportsEn,
+    ...runEn,
+    ...teamEn,
+    ...unsavedEn,
+  },
+  es: {
+    ...stationEs,
+    ...officeEs,
+    ...courierEs,
+    ...announcedEs,
+    ...hooksEs,
+    ...ratesEs,
+    ...reportsEs,
+    ...runEs,
+    ...teamEs,
+    ...unsavedEs,
+  },
 };
 
 /** How the guide quotes a text: `Publish {amount} USD` is **Publish … USD**. */

@@ -1,6 +1,6 @@
 import type { RunKey } from './run-en.js';
 
-/** The texts of the billing run, in Spanish. */
+/** The texts of the billing run, of a bill and of a month, in Spanish. */
 export const runEs: Record<RunKey, string> = {
   'run.lead':
     'Un mes de todos los couriers: prepare los borradores, revíselos, publíquelos y envíelos por correo. Una factura pertenece al mes de su último día. Los días son UTC, y las sumas, dólares.',
@@ -92,4 +92,71 @@ export const runEs: Record<RunKey, string> = {
   'runReason.bill_too_large':
     'Demasiado grande para una factura. Facture a este courier solo, por períodos más cortos.',
   'runReason.draft_inconsistent': 'Un borrador no coincide con sus líneas. Elimínelo y prepare otro.',
+  'billPage.service': 'Servicio',
+  'billPage.balance': 'Por pagar (USD)',
+  'billPage.published': 'Publicada',
+  'billPage.due': 'Vence',
+  'billPage.overdue': 'Vencida',
+  'billPage.drafted': 'Borrador del',
+  'billPage.periodFrom': 'Período desde',
+  'billPage.periodTo': 'Período hasta',
+  'billPage.noneHint': 'Abra el mes de un courier y prepare la primera.',
+  'billPage.unknown': 'Esta factura no existe',
+  'billPage.unknownHint': 'Es posible que el borrador se haya eliminado.',
+  'billPage.to': 'Factura a',
+  'billPage.from': 'De',
+  'billPage.remarks': 'Nota para el courier',
+  'billPage.subtotal': 'Antes de impuestos (USD)',
+  'billPage.tax': 'Impuesto, {rate} % (USD)',
+  'billPage.paid': 'Pagado (USD)',
+  'billPage.publish': 'Publicar',
+  'billPage.publishTitle': 'Publicar la factura de {courier}',
+  'billPage.publishEffect':
+    'Se facturan {amount} USD a {courier} por {period} (paquetes: {count}). La factura recibe su número y el courier la ve enseguida. Después no se puede cambiar ni eliminar: las correcciones van en la próxima factura.',
+  'billPage.publishAction': 'Publicar {amount} USD',
+  'billPage.publishedAs': '{bill} está publicada. {courier} ya la ve.',
+  'billPage.delete': 'Eliminar el borrador',
+  'billPage.deleteTitle': 'Eliminar el borrador de {courier}',
+  'billPage.deleteEffect':
+    'Se eliminan el borrador de {amount} USD por {period} y sus ajustes. Sus paquetes ({count}) se pueden facturar de nuevo. {courier} no lo ha visto.',
+  'billPage.deleted': '{bill} está eliminado.',
+  'billPage.lines': 'Líneas',
+  'billPage.line': 'Paquete o cargo',
+  'billPage.noLines': 'No hay líneas en esta página',
+  'billPage.tier': 'Tramo',
+  'billPage.noTier': 'Sin tramo',
+  'billPage.perPound': '{rate} USD por lb',
+  'billPage.addAdjustment': 'Añadir un ajuste',
+  'billPage.adjustmentHint':
+    'Un cargo o un crédito para {courier}, antes de impuestos. Aparece en la factura.',
+  'billPage.reason': 'Motivo',
+  'billPage.amountHint': 'Con un menos delante para un crédito, por ejemplo -12,50.',
+  'billPage.amountForm':
+    'Escriba un importe con dos decimales como máximo y sin signo entre los miles, por ejemplo 1250,50.',
+  'billPage.adjustmentAdded': '{amount} USD añadidos. El total es ahora {total} USD.',
+  'billPage.adjustmentRemoved': 'El ajuste de {amount} USD está quitado.',
+  'month.title': 'Facturar a un courier',
+  'month.lead':
+    'Lo que se factura a un courier por un período, y lo que queda fuera. No se guarda nada hasta que prepare el borrador. Los días son UTC.',
+  'month.chooseHint': 'Al principio, el período es el mes pasado.',
+  'month.shares': 'Lo que tendría un borrador',
+  'month.share': 'Paquetes recibidos en este período',
+  'month.fees': 'Tarifas (USD)',
+  'month.nothing': 'No queda nada por facturar en este período.',
+  'month.charges': 'Todo el período por peso',
+  'month.chargesHint': 'Con las tarifas de hoy, y con los paquetes que ya están en facturas.',
+  'month.air': 'Flete aéreo (USD): {weight}, {rate} USD por lb',
+  'month.total': 'Tarifas y flete aéreo (USD)',
+  'month.draft': 'Preparar el borrador',
+  'month.draftEffect':
+    'Un borrador para {courier}, {period}, con los paquetes que aún no están en ninguna factura: {count}. El courier no lo ve hasta que se publique.',
+  'month.serviceHint': 'Aparece en la factura, por ejemplo Aéreo estándar.',
+  'month.taxRate': 'Impuesto en porcentaje',
+  'month.taxHint': 'Vacío significa sin impuesto.',
+  'month.remarksHint': 'Aparece debajo de las líneas, por ejemplo cuándo pagar.',
+  'month.drafted': 'Borrador preparado. Paquetes: {count}. Fuera, porque están en otras facturas: {leftOut}.',
+  'month.exceptions': 'Lo que conviene revisar',
+  'month.noExceptions': 'Cada paquete está en una factura y coincide con ella',
+  'month.noExceptionsHint': 'Nada de este período queda fuera.',
+  'month.why': 'Por qué',
 };

@@ -1,3 +1,4 @@
+import { loadAnnouncedTexts } from '../../../texts/on-use/announced/announced.js';
 import { useState } from 'preact/hooks';
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
@@ -34,8 +35,14 @@ async function load({ search, filters, sort, page }: ListState, signal: AbortSig
 
 type Opened = 'announcement' | 'upload' | undefined;
 
+/** The page with its texts. */
+export async function loadAnnouncementsPage() {
+  await loadAnnouncedTexts();
+  return AnnouncementsPage;
+}
+
 /** The announcements of all couriers: search, edit, take back, upload, and the review of flagged ones. */
-export function AnnouncementsPage() {
+function AnnouncementsPage() {
   const list = useList('announcements', load);
   const { address, loaded } = list;
   const at = officeAddress.value;

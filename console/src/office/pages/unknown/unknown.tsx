@@ -1,3 +1,4 @@
+import { loadAnnouncedTexts } from '../../../texts/on-use/announced/announced.js';
 import type { UnknownParcel } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { dateTime, t } from '../../../texts/texts.js';
@@ -73,9 +74,14 @@ async function load({ before }: ListState, signal: AbortSignal) {
   return { rows: data, nextBefore: meta.next_before };
 }
 
+/** The page with its texts. */
+export async function loadUnknownPage() {
+  await loadAnnouncedTexts();
+  return UnknownPage;
+}
+
 /** The parcels without an owner, or the claims. */
-export const UnknownPage = () =>
-  officeAddress.value?.argument === CLAIMS ? <ClaimsPage /> : <UnknownParcels />;
+const UnknownPage = () => (officeAddress.value?.argument === CLAIMS ? <ClaimsPage /> : <UnknownParcels />);
 
 function UnknownParcels() {
   const list = useList('unknown', load);
