@@ -31,11 +31,11 @@ function cpuMs(run: () => unknown): number {
 test.each([
   ['grouping', (scans: Scan[]) => groupRelated(scans, ({ keys }) => keys)],
   ['separating', (scans: Scan[]) => separateParcels(scans, new Set())],
-])('%s eight times as many spellings of one number takes less than 25 times as long', (_name, divide) => {
+])('%s eight times as many spellings of one number takes less than 40 times as long', (_name, divide) => {
   const [few, many] = [spellings(1_000), spellings(8_000)];
   divide(few);
-  // Copying all keys for each scan takes 64 times as long.
-  expect(cpuMs(() => divide(many)) / cpuMs(() => divide(few))).toBeLessThan(25);
+  // Copying all keys for each scan takes 64 times as long. Beside other programs, which fill the caches, a linear one has taken 26 times.
+  expect(cpuMs(() => divide(many)) / cpuMs(() => divide(few))).toBeLessThan(40);
 });
 
 test('groups are joined by an item that has keys of both, and keep all items', () => {
