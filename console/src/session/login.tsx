@@ -60,8 +60,7 @@ export function ExpiredDialog({ onLeave }: { onLeave: () => void }) {
   const { username = '', full_name: name = '' } = session.value?.user ?? {};
   return (
     <div class="before-login">
-      {/* A new one when the session is locked later, in front of all that is open. */}
-      <Dialog key={isLocked.value} title={t(isLocked.value ? 'lock.title' : 'login.expired')} isInFront>
+      <Dialog title={t(isLocked.value ? 'lock.title' : 'login.expired')} isInFront>
         <p>{isLocked.value ? t('lock.hint', { name }) : t('login.expiredHint')}</p>
         {isLocked.value && <ScansMeanwhile />}
         <LoginForm username={username} />

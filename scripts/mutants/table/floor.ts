@@ -132,14 +132,14 @@ export const FLOOR: readonly SourceMutant[] = [
     file: 'console/src/session/session.ts',
     find: 'if (stored.isLocked) closeScreen();',
     replace: '',
-    tests: [{ file: IDLE, titles: ['ends the session of a station'] }],
+    tests: [{ file: COVER, titles: ['the service has not heard of'] }],
   },
   {
     name: 'idle lock: the first input after a pause does not end the pause',
     file: 'console/src/session/idle.ts',
     find: 'if (!isPause(event)) noteInput();',
     replace: 'noteInput();\n    isPause(event);',
-    tests: [{ file: IDLE, titles: ['the first key after a long pause'] }],
+    tests: [{ file: IDLE, titles: ['a device that slept'] }],
   },
   {
     name: 'idle lock: a scan at a locked station is not of the user who had left',

@@ -84,6 +84,12 @@ it('the first key after a long pause locks, and no tab begins the time again', a
   await locked(tab).waitFor();
 });
 
+it('a device that slept is locked by the first key, which does not begin the time again', async (page) => {
+  await page.clock.setFixedTime(Date.now() + 30 * 60_000);
+  await page.keyboard.press('Shift');
+  await locked(page).waitFor({ timeout: 10_000 });
+});
+
 it('a scan at a locked station is received by nobody until the next user takes it', async (page) => {
   await insertUsers(service().owner, 1);
   await scan(page, 'IDLE0000002');
