@@ -124,9 +124,9 @@ describe('the session', () => {
     await page.keyboard.press('F1');
     const help = page.getByRole('dialog', { name: 'Keys' });
     await help.waitFor();
-    await dialog.locator('input[type=password]').click({ timeout: 5_000 });
+    // Nothing covers the field, and the keys go on where they were.
+    await dialog.locator('input[type=password]').click({ timeout: 5_000, trial: true });
     expect(await findingsOf(page)).toEqual([]);
-    await page.keyboard.press('End');
     await type(page, DEMO.password.slice(3));
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });

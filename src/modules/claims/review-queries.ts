@@ -6,34 +6,18 @@ import type { UserScope } from '../../platform/db/scope.js';
 import { presentCodeColumn } from '../../platform/db/user-codes.js';
 import { keyIn } from '../tracking-numbers/public.js';
 
+/** What a claim and a pre-alert have in common. */
+const CLAIMANT = ['id', 'courierId', 'trackingNumber', 'trackingKey', 'status', 'createdAt'] as const;
+
 /** A claim or a pre-alert about which staff decide. */
-export type ClaimantRow = Pick<
-  ParcelClaim,
-  'id' | 'courierId' | 'trackingNumber' | 'trackingKey' | 'status' | 'createdAt'
-> &
+export type ClaimantRow = Pick<ParcelClaim, (typeof CLAIMANT)[number]> &
   Pick<Prealert, 'vendor' | 'description'> & {
     /** The present code of the customer; null if the claimed customer is no longer active. */
     userCode: string | null;
   };
 
-const CLAIM = columns('ParcelClaim', 'c', [
-  'id',
-  'courierId',
-  'trackingNumber',
-  'trackingKey',
-  'status',
-  'createdAt',
-]);
-const PREALERT = columns('Prealert', 'a', [
-  'id',
-  'courierId',
-  'trackingNumber',
-  'trackingKey',
-  'status',
-  'createdAt',
-  'vendor',
-  'description',
-]);
+const CLAIM = columns('ParcelClaim', 'c', CLAIMANT);
+const PREALERT = columns('Prealert', 'a', [...CLAIMANT, 'vendor', 'description']);
 
 export const findClaim = (ctx: UserScope, id: string): Sql<ClaimantRow> => once`${selectClaim(ctx, id)}`;
 

@@ -78,7 +78,7 @@ export async function readForm(
   const deadline = startDeadline();
   try {
     const form = await Promise.race([readParts(request, operation, uploads), deadline.promise]);
-    if (uploads.isAbandoned) throw new ApiError('malformed_form');
+    if (uploads.closing.signal.aborted) throw new ApiError('malformed_form');
     return form;
   } catch (error) {
     uploads.current?.destroy();

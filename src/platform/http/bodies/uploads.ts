@@ -26,7 +26,7 @@ export type Uploads = {
   /** The file that is being written. */
   current?: Readable | undefined;
   isInUse: boolean;
-  isAbandoned: boolean;
+  /** Aborted when the connection closes, or after the response. */
   closing: AbortController;
 };
 
@@ -39,12 +39,10 @@ export function trackUploads(request: FastifyRequest, reply: FastifyReply, disk:
     declaredBytes: Number(request.headers['content-length'] ?? 0),
     paths: [],
     isInUse: false,
-    isAbandoned: false,
     closing: new AbortController(),
   };
   uploadsOf.set(request, uploads);
   whenClosed(reply, () => {
-    uploads.isAbandoned = true;
     uploads.closing.abort();
     if (!uploads.isInUse) void deleteFiles(uploads);
   });
@@ -125,7 +123,7 @@ export async function spool(
     if (!target.closed) await new Promise<void>((resolve) => target.once('close', () => resolve()));
     uploads.current = undefined;
     uploads.paths.push(path);
-    if (uploads.isAbandoned) await deleteFiles(uploads);
+    if (uploads.closing.signal.aborted) await deleteFiles(uploads);
   }
   if (file.truncated) throw fileTooLarge(operation);
   return { path, name: filename, sizeBytes: target.bytesWritten, closed: uploads.closing.signal };

@@ -4,7 +4,7 @@ import { t } from '../../../texts/texts.js';
 /** With fewer announcements, a courier whose parcels are on their way would look like one that guesses. */
 const FEWEST = 100;
 
-/** Of so many announced numbers, an honest courier's warehouse has seen one or more. */
+/** Of so many numbers that an honest courier announced, at least one has arrived. */
 const NUMBERS_PER_ARRIVAL = 10;
 
 const isGuessing = ({ submitted, arrived }: NonNullable<ParcelClaimant['announcements']>) =>
