@@ -1349,13 +1349,8 @@ export interface paths {
          *       before you enter tracking numbers. Numbers of more than 15 digits that end with zeros get a warning.
          *     - A file of which no row can be read is rejected, except a header alone.
          *
-         *     **Workbooks.** A workbook (.xlsx) is accepted, too, whatever its name and media type are. The first visible sheet with content is read,
-         *     and `file.sheet` names it; other visible sheets with content get the warning `sheets_skipped`. Its cells become the texts of its CSV file:
-         *     numbers as their format shows them, also with leading zeros, formulas by their stored result, `TRUE` and `FALSE`, and errors such as
-         *     `#N/A`. Dates are ISO 8601 (`2026-11-29`). Numbers without a format have all their digits. A number with more than 15 digits has lost
-         *     some, and a date is never a code: in the column of a code or a number, both are rejected. Files of the old kind (.xls), .ods, and
-         *     workbooks with a password or damage are rejected; `message` says how to save them instead. The parts of a workbook may have 100 MiB,
-         *     and the sheet 1,000,000 cells and 10 MiB of text.
+         *     **Workbooks.** A workbook (.xlsx) is accepted, too, as by *UploadCustomers*: the description of that operation says which sheet is
+         *     read, what its cells become, and what is rejected.
          *
          *     **All or nothing.** Nothing is stored if any row is invalid: its tracking number or user code is blank, its user
          *     code is unknown, a cell is too long, damaged, or contains a control character, or its quotes do not match. The response is 400, and `errors` lists these cells. `row` is counted as in a spreadsheet, so the first

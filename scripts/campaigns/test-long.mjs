@@ -1,12 +1,20 @@
-// npm run test:long: runs the whole suite with more rounds, then long fuzz, chaos and pressure runs, the SDKs of all languages,
-// and the code generators. Takes an hour or more. With arguments for jest, only the suite runs: npm run test:long --
+// npm run test:long: runs the whole suite with more rounds, then the rehearsals, long fuzz, chaos and pressure runs, the SDKs of all
+// languages, and the code generators. Takes two hours or more. With arguments for jest, only the suite runs: npm run test:long --
 // test/modules/customers/upload-races.test.ts
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { prepare, root } from '../prepare.mjs';
 
+/** They keep a machine of two cores busy and limit its response times, so nothing else runs beside them. */
+const ALONE = ['upgrade', 'move', 'failover', 'restore', 'tired-day'];
+
 const CAMPAIGNS = [
-  { name: 'suite', script: 'test.mjs', args: [] },
+  {
+    name: 'suite',
+    script: 'test.mjs',
+    args: [`--testPathIgnorePatterns=/test/long/(${ALONE.join('|')})\\.test\\.ts$`],
+  },
+  ...ALONE.map((name) => ({ name, script: 'test.mjs', args: [`test/long/${name}.test.ts`] })),
   { name: 'pooler', script: 'campaigns/test-pooler.mjs', args: [] },
   { name: 'fuzz', script: 'campaigns/fuzz.mjs', args: ['--requests', '200000'] },
   { name: 'chaos', script: 'campaigns/chaos.mjs', args: ['--kills', '50'] },
