@@ -64,7 +64,7 @@ export async function readUploadedFile<Column extends string>(
     separatorOf: (text: string) => (found.separator = opened.sheet ? ',' : separatorOf(text, guess)),
   };
   await readCsv(file, (sent) => {
-    const row = sheetCells.pad(sent);
+    const row = sheetCells.pad(sent, table?.readCells);
     if (table) table.take(row);
     else if (firstRows.push(row) === HEADER_ROWS) table = start();
   });
@@ -116,6 +116,8 @@ function makeTable<Column extends string>(
   for (const row of firstRows) if (row.number > header.row.number) take(row);
   return {
     take,
+    /** The number of cells of a row that are read. A sheet can have many more columns. */
+    readCells: Math.max(header.minCells, ...[...header.positions.values()].map((position) => position + 1)),
     end(separator: ReturnType<typeof separatorName>): ReadFile {
       invalid.assertNone();
       if (counts.rows === counts.skipped) assertEmptyList(format, header, counts.rows, separator);

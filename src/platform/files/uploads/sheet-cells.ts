@@ -8,8 +8,8 @@ const MAX_WIDTH = 200;
 
 /** What a sheet knows of its rows, and its CSV does not say. */
 export type SheetCells = {
-  /** Returns the row with all columns of the sheet, as its CSV file would have them. */
-  pad(row: CsvRow): CsvRow;
+  /** Returns the row with the columns of the sheet, as its CSV file would have them: all of them, or as many as are enough. */
+  pad(row: CsvRow, enough?: number): CsvRow;
   /** Returns the codes of a row that are dates. To be called for each row, in order. */
   datesOf<Column extends string>(
     row: CsvRow,
@@ -31,8 +31,8 @@ export function makeSheetCells(sheet: SheetCsv | undefined): SheetCells {
     return columns;
   }
   return {
-    pad(row) {
-      const missing = width - row.cells.length;
+    pad(row, enough = width) {
+      const missing = Math.min(width, enough) - row.cells.length;
       return missing > 0 && !row.problem
         ? { ...row, cells: [...row.cells, ...Array<string>(missing).fill('')] }
         : row;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 // Loaded with require, because the types of the package have a syntax error (3.2.5).
 const { dateFromSerial, format, getFormatDateInfo } = createRequire(import.meta.url)('numfmt') as {
   dateFromSerial(serial: number): [year: number, month: number, day: number, ...time: number[]] | null;
-  format(pattern: string, value: number, options: { locale: string }): string;
+  format(pattern: string, value: number | string, options: { locale: string }): string;
   getFormatDateInfo(
     pattern: string,
   ): Record<'year' | 'month' | 'day' | 'hours' | 'minutes' | 'seconds', boolean>;
@@ -11,8 +11,12 @@ const { dateFromSerial, format, getFormatDateInfo } = createRequire(import.meta.
 
 export type CellText = { text: string; isDate?: boolean };
 
-/** Returns the text of a number cell. */
-export type NumberWriter = (raw: string, style: number) => CellText;
+export type CellWriters = {
+  /** Returns the text of a number cell. */
+  writeNumber: (raw: string, style: number) => CellText;
+  /** Returns the text of a cell with a text. A format can add to it: `"MIA-"@`. */
+  writeText: (text: string, style: number) => string;
+};
 
 type Kind = 'general' | 'number' | 'date' | 'time';
 
@@ -25,22 +29,34 @@ const DAYS_TO_1904 = 1_462;
 const LAST_DAY = 2_958_466;
 
 /**
- * Returns a function that writes numbers as a CSV file of the sheet has them, with these differences: dates are ISO 8601, and numbers without
+ * Returns functions that write cells as a CSV file of the sheet has them, with these differences: dates are ISO 8601, and numbers without
  * a format have all their digits. What is left of a number of more than 15 digits is in scientific notation, which no code has.
  */
-export function makeNumberWriter(formats: (string | undefined)[], is1904: boolean): NumberWriter {
+export function makeCellWriters(formats: (string | undefined)[], is1904: boolean): CellWriters {
   const kinds = formats.map(kindOf);
-  return (raw, style) => {
-    const value = Number(raw);
-    if (raw.trim() === '' || !Number.isFinite(value)) return { text: raw };
-    const pattern = formats[style] ?? '';
-    const kind = kinds[style] ?? 'general';
-    if (kind === 'date') return { text: isoOf(value + (is1904 ? DAYS_TO_1904 : 0)), isDate: true };
-    if (Math.abs(value) >= LOST_DIGITS) return { text: value.toExponential().toUpperCase() };
-    if (kind === 'general') return { text: String(Number(value.toPrecision(15))).toUpperCase() };
-    return { text: formatted(pattern, value) ?? String(value), isDate: kind === 'time' };
+  const changesTexts = formats.map(isOfTexts);
+  return {
+    writeNumber(raw, style) {
+      const value = Number(raw);
+      if (raw.trim() === '' || !Number.isFinite(value)) return { text: raw };
+      const pattern = formats[style] ?? '';
+      const kind = kinds[style] ?? 'general';
+      if (kind === 'date') return { text: isoOf(value + (is1904 ? DAYS_TO_1904 : 0)), isDate: true };
+      if (Math.abs(value) >= LOST_DIGITS) return { text: value.toExponential().toUpperCase() };
+      if (kind === 'general') return { text: String(Number(value.toPrecision(15))).toUpperCase() };
+      return { text: formatted(pattern, value) ?? String(value), isDate: kind === 'time' };
+    },
+    writeText: (text, style) =>
+      changesTexts[style] === true ? (formatted(formats[style] ?? '', text) ?? text) : text,
   };
 }
+
+/** Whether a format may have a section for texts: it names them, or it is the fourth. */
+const isOfTexts = (pattern: string | undefined): boolean =>
+  pattern !== undefined &&
+  pattern.length <= MAX_FORMAT_CHARS &&
+  pattern.trim() !== '@' &&
+  (pattern.includes('@') || pattern.split(';').length > 3);
 
 function kindOf(pattern: string | undefined): Kind {
   if (pattern === undefined || pattern.length > MAX_FORMAT_CHARS || /^(?:general|@)$/i.test(pattern.trim()))
@@ -52,7 +68,7 @@ function kindOf(pattern: string | undefined): Kind {
 }
 
 /** Returns undefined for a format that cannot be read. */
-function formatted(pattern: string, value: number): string | undefined {
+function formatted(pattern: string, value: number | string): string | undefined {
   try {
     return format(pattern, value, { locale: 'en' });
   } catch {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { Archive } from './archive.js';
 import { damaged, WorkbookError } from './problem.js';
-import { readXml } from './xml.js';
+import { isTrue, readXml } from './xml.js';
 
 export type Sheet = { name: string; path: string };
 
@@ -12,7 +12,12 @@ export type WorkbookParts = {
   styles: string | undefined;
   /** Whether day 0 is 1904-01-01. */
   is1904: boolean;
+  /** Whether the results of formulas are no results: a program that computes none has written the file. */
+  isUncomputed: boolean;
 };
+
+/** A spreadsheet program allows 31 characters. */
+const MAX_NAME_CHARS = 255;
 
 type Relation = { type: string; path: string };
 
@@ -23,7 +28,7 @@ export async function findParts(archive: Archive): Promise<WorkbookParts> {
   const workbook = firstOf(await readRelations(archive, root, ''), 'officeDocument');
   // A binary workbook (.xlsb), and documents of other programs.
   if (!workbook?.endsWith('.xml') || !archive.has(workbook)) throw new WorkbookError('workbook_missing');
-  const { listed, is1904 } = await readWorkbook(archive, workbook);
+  const { listed, ...facts } = await readWorkbook(archive, workbook);
   const folder = posix.dirname(workbook);
   const relations = await readRelations(
     archive,
@@ -36,7 +41,7 @@ export async function findParts(archive: Archive): Promise<WorkbookParts> {
     return isOfType(relation, 'worksheet') ? [{ name, path: relation.path }] : [];
   });
   const pathOf = (type: string) => firstOf(relations, type);
-  return { sheets, sharedTexts: pathOf('sharedStrings'), styles: pathOf('styles'), is1904 };
+  return { sheets, sharedTexts: pathOf('sharedStrings'), styles: pathOf('styles'), ...facts };
 }
 
 /** Types are URIs, which differ between the transitional and the strict form before the last word. */
@@ -62,17 +67,21 @@ async function readRelations(archive: Archive, path: string, folder: string): Pr
 
 type Listed = { name: string; id: string };
 
-async function readWorkbook(archive: Archive, path: string): Promise<{ listed: Listed[]; is1904: boolean }> {
+type Facts = Pick<WorkbookParts, 'is1904' | 'isUncomputed'>;
+
+async function readWorkbook(archive: Archive, path: string): Promise<{ listed: Listed[] } & Facts> {
   const listed: Listed[] = [];
-  const found = { isWorkbook: false, is1904: false };
+  const found = { isWorkbook: false, is1904: false, isUncomputed: false };
   await readXml(archive, path, {
     open({ name, value, relation }) {
       if (name === 'workbook') found.isWorkbook = true;
-      if (name === 'workbookPr') found.is1904 = ['1', 'true'].includes(value('date1904') ?? '');
+      if (name === 'workbookPr') found.is1904 = isTrue(value('date1904'));
+      if (name === 'calcPr') found.isUncomputed = isTrue(value('fullCalcOnLoad'));
       const isHidden = ['hidden', 'veryHidden'].includes(value('state') ?? '');
-      if (name === 'sheet' && !isHidden) listed.push({ name: value('name') ?? '', id: relation() ?? '' });
+      if (name === 'sheet' && !isHidden)
+        listed.push({ name: (value('name') ?? '').slice(0, MAX_NAME_CHARS), id: relation() ?? '' });
     },
   });
   if (!found.isWorkbook) throw new WorkbookError('workbook_missing');
-  return { listed, is1904: found.is1904 };
+  return { listed, is1904: found.is1904, isUncomputed: found.isUncomputed };
 }

@@ -2,7 +2,14 @@ import { messageLimits } from './bounds.js';
 
 /** Why a workbook is refused. Each is a problem of openapi/errors.yaml. */
 export type WorkbookProblem =
-  | ['workbook_missing' | 'workbook_locked' | 'workbook_damaged' | 'workbook_empty' | 'workbook_complex']
+  | [
+      | 'workbook_missing'
+      | 'workbook_locked'
+      | 'workbook_damaged'
+      | 'workbook_formulas'
+      | 'workbook_empty'
+      | 'workbook_complex',
+    ]
   | ['workbook_large', { limit: string }];
 
 /** Thrown in the worker thread, which returns its problem. */

@@ -1,9 +1,9 @@
 import type { Archive } from './archive.js';
-import { MAX_COLUMNS, MAX_ROW } from './bounds.js';
-import { isoCell, type CellText, type NumberWriter } from './cell-text.js';
-import { damaged } from './problem.js';
+import { MAX_COLUMNS, MAX_ROW, MAX_TEXT_BYTES } from './bounds.js';
+import { isoCell, type CellText, type CellWriters } from './cell-text.js';
+import { damaged, tooLarge, WorkbookError } from './problem.js';
 import { makeRichText, unescapeText } from './texts.js';
-import { readXml, type Element } from './xml.js';
+import { isTrue, readXml, type Element } from './xml.js';
 
 /** A cell that is not blank. `column` is 0 for A. */
 export type SheetCell = CellText & { column: number };
@@ -11,9 +11,13 @@ export type SheetCell = CellText & { column: number };
 /** Rows are passed in order. @returns false to end the reading */
 export type TakeRow = (row: number, cells: SheetCell[]) => boolean;
 
-export type CellTexts = { shared: string[]; writeNumber: NumberWriter };
+export type CellTexts = CellWriters & {
+  shared: string[];
+  /** Whether the results of formulas are no results. */
+  isUncomputed: boolean;
+};
 
-type Cell = { column: number; type: string; style: number };
+type Cell = { column: number; type: string; style: number; hasFormula: boolean };
 
 /** Passes the rows of a sheet that have cells with content. @throws WorkbookError */
 export async function readSheet(
@@ -22,7 +26,7 @@ export async function readSheet(
   texts: CellTexts,
   take: TakeRow,
 ): Promise<void> {
-  const at = { row: 0, column: -1, isInData: false, isDone: false };
+  const at = { row: 0, column: -1, chars: 0, isInData: false, isDone: false };
   let cells: SheetCell[] = [];
   let cell: Cell | undefined;
   let value: string | undefined;
@@ -32,15 +36,22 @@ export async function readSheet(
   function openCell(element: Element): void {
     at.column = nextOf(columnOf(element.value('r')), at.column, MAX_COLUMNS - 1);
     const type = element.value('t') ?? 'n';
-    cell = { column: at.column, type, style: Number(element.value('s') ?? 0) };
+    cell = { column: at.column, type, style: Number(element.value('s') ?? 0), hasFormula: false };
     value = undefined;
     inline.start();
   }
-  function closeCell({ column, type, style }: Cell): void {
+  function closeCell({ column, type, style, hasFormula }: Cell): void {
     const raw = type === 'inlineStr' ? inline.end() : value;
+    // The result of a formula can be an empty text, whose type is str.
+    const isMissing = (raw ?? '') === '' && type !== 'str';
+    if (hasFormula && (texts.isUncomputed || isMissing)) throw new WorkbookError('workbook_formulas');
     if (raw === undefined || raw === '') return;
     const written = writeCell(texts, type, style, raw);
-    if (written.text !== '') cells.push({ ...written, column });
+    if (written.text === '') return;
+    // Before the line of the row is made: one shared text in each cell would be longer than a text can be.
+    at.chars += written.text.length;
+    if (at.chars > MAX_TEXT_BYTES) throw tooLarge('text');
+    cells.push({ ...written, column });
   }
   let isValue = false;
   await readXml(archive, path, {
@@ -51,8 +62,10 @@ export async function readSheet(
       if (name === 'row') {
         at.row = nextOf(rowOf(element.value('r')), at.row, MAX_ROW);
         at.column = -1;
+        at.chars = 0;
         cells = [];
       } else if (name === 'c') openCell(element);
+      else if (name === 'f' && cell) cell.hasFormula = true;
       else if (name === 'v') {
         isValue = true;
         value = '';
@@ -99,22 +112,29 @@ function columnOf(reference: string | undefined): number | undefined {
   return letters === '' ? Number.NaN : column - 1;
 }
 
-function writeCell({ shared, writeNumber }: CellTexts, type: string, style: number, raw: string): CellText {
+function writeCell(
+  { shared, writeNumber, writeText }: CellTexts,
+  type: string,
+  style: number,
+  raw: string,
+): CellText {
   switch (type) {
     case 's': {
       const text = shared[Number(raw)];
       if (text === undefined) throw damaged();
-      return { text };
+      return { text: writeText(text, style) };
     }
     case 'b':
-      return { text: raw.trim() === '1' ? 'TRUE' : 'FALSE' };
+      return { text: isTrue(raw) ? 'TRUE' : 'FALSE' };
     case 'd':
       return isoCell(raw);
     case 'n':
       return writeNumber(raw.trim(), style);
     case 'str':
-      return { text: unescapeText(raw) };
-    // Inline texts and error values such as #N/A.
+      return { text: writeText(unescapeText(raw), style) };
+    case 'inlineStr':
+      return { text: writeText(raw, style) };
+    // Error values such as #N/A.
     default:
       return { text: raw };
   }

@@ -1,6 +1,6 @@
 import { openArchive, type Archive } from './archive.js';
 import { MAX_CELLS, MAX_TEXT_BYTES } from './bounds.js';
-import { makeNumberWriter } from './cell-text.js';
+import { makeCellWriters } from './cell-text.js';
 import { findParts, type Sheet, type WorkbookParts } from './parts.js';
 import { tooLarge, WorkbookError, type WorkbookProblem } from './problem.js';
 import { readSheet, type CellTexts, type SheetCell } from './sheet-rows.js';
@@ -39,7 +39,8 @@ export async function readWorkbookFile(path: string): Promise<ReadWorkbook> {
 async function readFirstSheet(archive: Archive, parts: WorkbookParts): Promise<SheetCsv> {
   const shared = parts.sharedTexts === undefined ? [] : await readSharedTexts(archive, parts.sharedTexts);
   const formats = parts.styles === undefined ? [] : await readStyles(archive, parts.styles);
-  const texts = { shared, writeNumber: makeNumberWriter(formats, parts.is1904) };
+  const { is1904, isUncomputed } = parts;
+  const texts = { shared, isUncomputed, ...makeCellWriters(formats, is1904) };
   for (const [index, { name, path }] of parts.sheets.entries()) {
     const sheet = makeCsv();
     await readSheet(archive, path, texts, sheet.take);

@@ -27,6 +27,9 @@ const NAMESPACES = new Set([
   'http://schemas.openxmlformats.org/package/2006/relationships',
 ]);
 
+/** Whether a boolean of XML is true. */
+export const isTrue = (value: string | undefined): boolean => ['1', 'true'].includes(value?.trim() ?? '');
+
 /** Elements of a sheet are nested nine deep at most. */
 const MAX_DEPTH = 64;
 /** Elements have fewer than 20. Each takes memory until its element ends. */

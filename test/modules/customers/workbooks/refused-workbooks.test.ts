@@ -131,6 +131,25 @@ describe('damaged workbooks are refused', () => {
   ])('%s', (_name, file) => refused(file, /damaged or incomplete.*save it as \.xlsx again or as CSV UTF-8/));
 });
 
+describe('formulas whose results are not stored are refused', () => {
+  const names =
+    '<c r="B2" t="inlineStr"><is><t>Ann</t></is></c><c r="C2" t="inlineStr"><is><t>Lee</t></is></c>';
+  const uncomputed = `<workbook ${MAIN} xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="A" sheetId="1" r:id="rId1"/></sheets><calcPr calcId="124519" fullCalcOnLoad="1"/></workbook>`;
+  test.each<[string, Buffer]>([
+    ['in all cells of a row', withData('<row r="2"><c r="A2"><f>A1&amp;"1"</f><v></v></c></row>')],
+    ['in a cell that may be blank', withData(`<row r="2">${names}<c r="D2"><f>B1</f></c></row>`)],
+    [
+      'by a program that stores 0 for each and has them computed when the file is opened',
+      workbookOf({
+        sheets: [
+          { data: `${inlineRows([HEADER])}<row r="2"><c r="A2"><f>1+1</f><v>0</v></c>${names}</row>` },
+        ],
+        parts: { 'xl/workbook.xml': uncomputed },
+      }),
+    ],
+  ])('%s', (_name, file) => refused(file, /formulas whose results are not stored.*save it as \.xlsx again/));
+});
+
 test('a document type is refused before an entity of it is expanded', async () => {
   const bomb = ['<!DOCTYPE sst [<!ENTITY a "aaaaaaaaaa">'];
   for (let n = 0; n < 30; n += 1)
@@ -181,6 +200,13 @@ describe('workbooks that are too large are refused, and the message names the li
       /10 MiB of text/,
       'maxLength',
     );
+  });
+
+  test('more text in one row than a text of the service can be long', () => {
+    const cells = '<c t="s"><v>0</v></c>'.repeat(16_384);
+    const file = withData(`<row>${cells}</row>`, [`<t>${'x'.repeat(32_767)}</t>`]);
+    expect(file.length).toBeLessThan(20_000);
+    return refused(file, /10 MiB of text/, 'maxLength');
   });
 
   test('more than 1,000,000 cells', () => {

@@ -106,6 +106,16 @@ describe('the cells are the texts of the CSV file of the sheet', () => {
     ['words of a format', '<c r="A2" s="1"><v>12</v></c>', ['"W-"0000'], 'W-0012'],
     ['a formula', '<c r="A2" t="str"><f>"W-"&amp;1</f><v>W-9</v></c>', [], 'W-9'],
     ['a boolean', '<c r="A2" t="b"><v>1</v></c>', [], 'TRUE'],
+    ['a boolean in words', '<c r="A2" t="b"><v>true</v></c>', [], 'TRUE'],
+    [
+      'words that a format adds to a text',
+      '<c r="A2" s="1" t="inlineStr"><is><t>7X</t></is></c>',
+      ['"W-"@'],
+      'W-7X',
+    ],
+    ['a fourth section of a format', '<c r="A2" s="1" t="str"><v>8X</v></c>', ['0;-0;0;"W-"@'], 'W-8X'],
+    ['a format for numbers alone', '<c r="A2" s="1" t="str"><v>W-5</v></c>', ['0.00;-0.00'], 'W-5'],
+    ['a format as text', '<c r="A2" s="1" t="str"><v>W-6</v></c>', ['@'], 'W-6'],
     ['a format that cannot be read', '<c r="A2" s="1"><v>77</v></c>', ['[[[0'], '77'],
     ['a part of a number that is not shown', '<c r="A2"><v>0.1000000000000000055</v></c>', [], '0.1'],
   ])('%s', async (_name, cell, formats, code) => {
@@ -139,6 +149,18 @@ describe('the cells are the texts of the CSV file of the sheet', () => {
     expect([reply.status, reply.errors.length, reply.errors[0]?.field]).toEqual([400, 1, 'user_code']);
     expect(reply.errors[0]?.['row']).toBe(2);
     expect(reply.errors[0]?.message).toMatch(message);
+  });
+
+  test('a formula whose result is an empty text leaves the cell blank', async () => {
+    const cells = `<c r="A2" t="inlineStr"><is><t>W-7</t></is></c>${names}<c r="D2" t="str"><f>""</f><v></v></c>`;
+    expect(await upload(withRow(cells)).answer()).toMatchObject(counts({ processed: 1, created: 1 }));
+    expect(await customersOf('W-7')).toMatchObject([{ branch: null }]);
+  });
+
+  test('a name of a sheet of a megabyte is shown in part', async () => {
+    const sheets = [{ name: 'n'.repeat(1_000_000), data: inlineRows(ROWS) }];
+    const { file } = (await upload(workbookOf({ sheets })).ok()).data;
+    expect(String(file.sheet).length).toBeLessThanOrEqual(260);
   });
 
   test('writes dates of both date systems as ISO 8601 where they are texts', async () => {
