@@ -2,6 +2,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
 import type { QueuedScan } from '../queue/scans.js';
+import { handOverScan } from '../session/locked-scans.js';
 import { session } from '../session/session.js';
 import type { Customer } from '../staff/customer-search.js';
 import { NO_MEASURES, type Doubt, type MeasureName, type Measures } from '../staff/parcel.js';
@@ -58,12 +59,21 @@ export const isManifestNumber = (scan: string): boolean =>
 export const canBeReceived = ({ scan, resolution }: Parcel): boolean =>
   resolution ? resolution.matches.packages.length === 0 && isOneParcel(resolution) : !isManifestNumber(scan);
 
+/** What somebody else has left here is shown to whoever scans next: that person would replace it. */
+function handOver({ owner, parcel, second, unreceived }: Work): void {
+  if (owner === work.value.owner) return;
+  const scan = parcel && canBeReceived(parcel) ? [parcel.scan] : [];
+  for (const number of [...scan, ...(second ? [second] : []), ...unreceived]) handOverScan(number);
+}
+
 export function changeWork(changes: Partial<Work>): void {
+  handOver(stored.value);
   stored.value = { ...work.value, ...changes };
 }
 
 /** Removes the parcel. What is being saved stays, and what was not received. */
 export function clearParcel(): void {
+  handOver(stored.value);
   const { owner, saving, unreceived } = work.value;
   stored.value = { ...NOTHING, owner, saving, unreceived };
 }

@@ -106,6 +106,8 @@ async function setUp(page: Page, context: BrowserContext, name: string): Promise
   await page.reload();
   await logIn(page, ACCOUNT.username, ACCOUNT.password);
   await page.locator('.workplace').waitFor();
+  // A browser that opens the console for the first time has nothing yet for a reload without a connection.
+  await page.evaluate('navigator.serviceWorker.ready');
 }
 
 /** Returns what differs between the work of the person and what is stored, or an empty text. */
