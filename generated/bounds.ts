@@ -420,6 +420,15 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "createDeviceSession": {
     "application/json": "read"
   },
+  "listStationWorkers": {
+    "query": "read"
+  },
+  "manageStationWorker": {
+    "application/json": "record"
+  },
+  "switchWorker": {
+    "application/json": "login"
+  },
   "getTwoFactor": {
     "query": "read"
   },

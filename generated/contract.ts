@@ -629,6 +629,71 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/StationWorkers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the workers of this station
+         * @description Public: no credential required. Lists who can take over this station with a PIN. The browser shows with a cookie which station it is; without it the list is empty. For the console of the instance.
+         */
+        get: operations["listStationWorkers"];
+        put?: never;
+        /**
+         * Set a PIN for changing workers at a station
+         * @description For users with the role `warehouse`, for the own account. Workers who share a station change with a PIN
+         *     (`SwitchWorker`). It works only in a browser in which the same user has logged in with the password within the
+         *     last 12 hours, with the second factor if there is one. `action` selects the step.
+         *
+         *     - `remember` lets the PIN work in this browser. The console sends it after each login. It does nothing for a user
+         *       without a PIN, and for a session that a PIN has started.
+         *     - `forget` ends that for this browser.
+         *     - `set_pin` sets the PIN. It needs the password, and remembers as `remember` does.
+         *     - `remove_pin` deletes the PIN.
+         *
+         *     A new password, a change of the second factor or the role, and ending all sessions (also but the own one) delete
+         *     the PIN too. At most 20
+         *     browsers remember a user; another one replaces the oldest.
+         *
+         *     The browser gets a cookie that no script can read, as that of `DeviceSession`, for 12 hours. It is no credential
+         *     without a PIN.
+         */
+        post: operations["manageStationWorker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/SwitchWorker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take over a station with a PIN
+         * @description Public: no credential required, but the cookie of the station (`StationWorkers`). Starts a session of another worker
+         *     at a shared station. The response is like that of `login`. The console then keeps the session with `DeviceSession`,
+         *     which replaces the one of the worker before.
+         *
+         *     Five wrong PINs in a row, and the PIN works at this station only after the next login with the password (401
+         *     `password_needed`). So does everything that ends the user's sessions. A PIN never replaces the password anywhere
+         *     else, and only users with the role `warehouse` have one.
+         */
+        post: operations["switchWorker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/SecuritySettings.php": {
         parameters: {
             query?: never;
@@ -3745,6 +3810,8 @@ export interface components {
          *     | 400 | `bill_too_long` | The bill has more lines than a PDF can have. |
          *     | 401 | `key_missing` | The request has no API key. |
          *     | 401 | `credentials_invalid` | The user name or the password is wrong. |
+         *     | 401 | `pin_wrong` | The PIN is wrong. |
+         *     | 401 | `password_needed` | No PIN of this user works in this browser. |
          *     | 401 | `code_invalid` | The second-factor code is wrong or used, or its `preauth_token` is used or expired. |
          *     | 401 | `token_missing` | The request has no bearer token. |
          *     | 401 | `token_invalid` | The bearer token is malformed, or not a token of this instance. |
@@ -3819,7 +3886,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -4608,10 +4675,10 @@ export interface components {
             /** @description Whether the access token is still valid. */
             is_active: boolean;
             /**
-             * @description Which response contained the access token.
+             * @description Which response contained the access token. `pin` is one of *switchWorker*.
              * @enum {string}
              */
-            started_by: "login" | "verify_2fa" | "password_change" | "two_factor_change";
+            started_by: "login" | "verify_2fa" | "password_change" | "two_factor_change" | "pin";
             /** @description The network address that the request came from. */
             address: string;
             /** @description The client's `User-Agent`; null if it sent none. Not verified. */
@@ -4689,6 +4756,85 @@ export interface components {
              * @enum {string}
              */
             action: "start";
+        };
+        /** @description A worker that the station remembers, and whose PIN works there. */
+        StationWorker: {
+            user_id: components["schemas"]["Uuid"];
+            /** @description The display name. */
+            full_name: string;
+            /** @description The login name. */
+            username: string;
+            expires_at: components["schemas"]["UtcDateTime"];
+        };
+        StationWorkersResult: components["schemas"]["Success"] & {
+            data: {
+                /** @description By name. Empty for a browser without the cookie of a station. */
+                workers: components["schemas"]["StationWorker"][];
+            };
+        };
+        /** @description Lets your PIN work at this station until 12 hours after your last login with the password. */
+        RememberAction: {
+            /**
+             * @description Always `remember`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "remember";
+        };
+        /** @description Your PIN no longer works at this station. */
+        ForgetAction: {
+            /**
+             * @description Always `forget`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "forget";
+        };
+        /** @description Sets or replaces your PIN, and lets it work at this station. */
+        SetPinAction: {
+            /**
+             * @description Always `set_pin`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "set_pin";
+            /**
+             * Format: password
+             * @description The user's current password, as a confirmation.
+             */
+            current_password: string;
+            /**
+             * Format: password
+             * @description 6 to 8 digits, fewer than a carrier's number has. Rejected are repetitions of a shorter number, as `121212`, and digits that count up or down, as `234567`.
+             */
+            pin: string;
+        };
+        /** @description Deletes your PIN. It works at no station. */
+        RemovePinAction: {
+            /**
+             * @description Always `remove_pin`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "remove_pin";
+        };
+        /** @description A change of the own PIN, or of what this station remembers. */
+        StationWorkerAction: components["schemas"]["RememberAction"] | components["schemas"]["ForgetAction"] | components["schemas"]["SetPinAction"] | components["schemas"]["RemovePinAction"];
+        OwnPinResult: components["schemas"]["Success"] & {
+            data: {
+                /** @description Whether you have a PIN. */
+                has_pin: boolean;
+                /** @description When your PIN stops working at this station; null if it does not work here. */
+                remembered_until: components["schemas"]["NullableUtcDateTime"];
+            };
+        };
+        SwitchWorkerRequest: {
+            /**
+             * Format: uuid
+             * @description Who takes over the station. Of the list of this station.
+             */
+            user_id: string;
+            /**
+             * Format: password
+             * @description That person's PIN.
+             */
+            pin: string;
         };
         /** @description Security requirements of the instance for all users. */
         SecuritySettings: {
@@ -11684,6 +11830,25 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `password_wrong`: The password that confirms the request is wrong.
+         */
+        "ManageStationWorker.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `password_wrong`: The password that confirms the request is wrong.
          *     - `own_account`: A user cannot do this to its own account.
          */
         "ManageTeam.400.Replayable": {
@@ -12152,6 +12317,21 @@ export interface components {
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "PermissionDenied.warehouse.manage": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `pin_wrong`: The PIN is wrong.
+         *     - `password_needed`: No PIN of this user works in this browser.
+         */
+        "PinWrong.PasswordNeeded": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13265,6 +13445,24 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "SwitchWorker.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
@@ -14200,6 +14398,11 @@ export interface components {
          * @example __Host-crossdock-session=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJpZXgifQ.c2lnbmF0dXJl; Path=/; HttpOnly; Secure; SameSite=Strict
          */
         SetSessionCookie: string;
+        /**
+         * @description Only if the station remembers you. The cookie of a station, for 12 hours. With HTTPS its name is `__Host-crossdock-station`.
+         * @example __Host-crossdock-station=q8Zt3yV1nB6kR0sLw5Xc7dHf2JmGpAeU; Max-Age=43200; Path=/; HttpOnly; Secure; SameSite=Strict
+         */
+        SetStationCookie: string;
         /**
          * @description Only for files. The suggested file name, with the UTC time of the export.
          * @example attachment; filename="packages-20261121-083000.csv"
@@ -15688,6 +15891,114 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listStationWorkers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workers that this station remembers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StationWorkersResult"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            403: components["responses"]["HttpsRequired"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    manageStationWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StationWorkerAction"];
+            };
+        };
+        responses: {
+            /** @description The state of the PIN. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Set-Cookie": components["headers"]["SetStationCookie"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnPinResult"];
+                };
+            };
+            400: components["responses"]["ManageStationWorker.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    switchWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchWorkerRequest"];
+            };
+        };
+        responses: {
+            /** @description The worker has taken over. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginSuccess"];
+                };
+            };
+            400: components["responses"]["SwitchWorker.400"];
+            401: components["responses"]["PinWrong.PasswordNeeded"];
+            403: components["responses"]["HttpsRequired"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge.4.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];

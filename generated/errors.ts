@@ -286,6 +286,18 @@ export const errorCatalogue = {
       "default": "The user name or the password is wrong. Check both, and log in again."
     }
   },
+  "pin_wrong": {
+    "status": 401,
+    "messages": {
+      "default": "The PIN is wrong. Enter it again. Wrong PINs left before the station needs your password: {left}."
+    }
+  },
+  "password_needed": {
+    "status": 401,
+    "messages": {
+      "default": "Your PIN does not work at this station now. Log in with your password."
+    }
+  },
   "code_invalid": {
     "status": 401,
     "messages": {
@@ -385,6 +397,7 @@ export const errorCatalogue = {
     "messages": {
       "default": "You need the permission {permission}. Ask an administrator of your instance.",
       "fields": "Nothing was changed. Leave out the fields named in errors, or ask the warehouse to change them.",
+      "workers_only": "Only users with the role warehouse have a PIN. Use your password instead.",
       "owners_only": "Only an owner of your courier manages its users. Ask one.",
       "team_role": "Nothing was changed. Only the staff gives the role of errors. Send the role courier.",
       "staff_tokens": "You need the permission {permission} for the service tokens of the staff. Name a courier, or ask an administrator.",
@@ -939,6 +952,10 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} must begin with a letter or digit, and contain only letters, digits and the characters ._@+-."
   },
+  "pin": {
+    "code": "pattern",
+    "message": "{field} must be 6 to 8 digits."
+  },
   "three_digits": {
     "code": "pattern",
     "message": "{field} must be three digits."
@@ -1183,6 +1200,10 @@ export const fieldCatalogue = {
     "code": "common",
     "message": "{field} must not be a common password, also not with digits or signs around it."
   },
+  "easy_pin": {
+    "code": "common",
+    "message": "{field} must not repeat a shorter number, or count up or down. Choose digits that nobody guesses."
+  },
   "unchanged": {
     "code": "unchanged",
     "message": "{field} must not be the current password."
@@ -1355,6 +1376,10 @@ export const fieldCatalogue = {
     "code": "format",
     "message": "{field} is a workbook that is damaged or incomplete. Open it in a spreadsheet program, save it as .xlsx again or as CSV UTF-8, and send that file."
   },
+  "workbook_formulas": {
+    "code": "format",
+    "message": "{field} is a workbook with formulas whose results are not stored. Open it in a spreadsheet program, save it as .xlsx again or as CSV UTF-8, and send that file."
+  },
   "workbook_empty": {
     "code": "format",
     "message": "{field} is a workbook without a visible sheet that has content. Show or fill the sheet."
@@ -1449,6 +1474,7 @@ export const problemsOfPatterns = {
   "^[0-9a-f]{64}\\.(png|jpg|svg)$": "logo_name",
   "^[A-Z0-9]{2,10}$": "courier_code",
   "^[A-Za-z0-9][A-Za-z0-9._@+-]*$": "username",
+  "^[0-9]{6,8}$": "pin",
   "^\\d{3}$": "three_digits",
   "^20\\d{2}-(0[1-9]|1[0-2])$": "month",
   "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$": "date_time",
@@ -1494,6 +1520,7 @@ export type PlainCode =
   | 'bill_not_published'
   | 'key_missing'
   | 'credentials_invalid'
+  | 'password_needed'
   | 'code_invalid'
   | 'token_missing'
   | 'token_invalid'
@@ -1584,6 +1611,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
   | [code: 'too_many_payments' | 'bill_too_long' | 'too_many_users' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'key_missing', options: { variant: 'token_sent' | 'key_as_token'; errors?: Entry[] } & Detail]
+  | [code: 'pin_wrong', options: { variant?: 'default'; args: { left: number }; errors?: Entry[] } & Detail]
   | [code: 'token_missing', options: { variant: 'key_sent' | 'no_scheme' | 'cookie_of_other_page'; errors?: Entry[] } & Detail]
   | [code: 'token_invalid', options: { variant: 'key_sent' | 'other_user'; errors?: Entry[] } & Detail]
   | [code: 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
@@ -1591,7 +1619,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'new_url' | 'dispatch'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default' | 'staff_tokens'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields' | 'team_role'; errors: Entry[] } & Detail]
-  | [code: 'permission_denied', options: { variant: 'owners_only'; errors?: Entry[] } & Detail]
+  | [code: 'permission_denied', options: { variant: 'workers_only' | 'owners_only'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]
   | [code: 'record_forbidden', options: { variant: 'invoice'; errors?: Entry[] } & Detail]
   | [code: 'two_factor_required', options: { variant: 'stays_on'; errors?: Entry[] } & Detail]
@@ -1643,6 +1671,7 @@ export type FieldProblem =
     | 'logo_name'
     | 'courier_code'
     | 'username'
+    | 'pin'
     | 'three_digits'
     | 'month'
     | 'date_time'
@@ -1685,6 +1714,7 @@ export type FieldProblem =
     | 'nul'
     | 'personal'
     | 'common'
+    | 'easy_pin'
     | 'unchanged'
     | 'tier_bounds'
     | 'tier_repeated'
@@ -1698,6 +1728,7 @@ export type FieldProblem =
     | 'workbook_missing'
     | 'workbook_locked'
     | 'workbook_damaged'
+    | 'workbook_formulas'
     | 'workbook_empty'
     | 'workbook_complex'
     | 'utf16_unmarked'

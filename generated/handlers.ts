@@ -50,6 +50,12 @@ export type Handlers = {
   getDeviceSession: Handler<'getDeviceSession'>;
   /** Keep the session in the browser */
   createDeviceSession: Handler<'createDeviceSession'>;
+  /** List the workers of this station */
+  listStationWorkers: Handler<'listStationWorkers'>;
+  /** Set a PIN for changing workers at a station */
+  manageStationWorker: Handler<'manageStationWorker'>;
+  /** Take over a station with a PIN */
+  switchWorker: Handler<'switchWorker'>;
   /** Read the security settings */
   getSecuritySettings: Handler<'getSecuritySettings'>;
   /** Change the security settings */

@@ -1,6 +1,7 @@
 import type { Handlers } from '../generated/handlers.js';
 import { accountHandlers } from './modules/auth/account/handlers.js';
 import { deviceSessionHandlers } from './modules/auth/device/handlers.js';
+import { stationHandlers } from './modules/auth/station/handlers.js';
 import { auditLogHandlers } from './modules/audit-log/handlers.js';
 import { loginHandlers } from './modules/auth/login/handlers.js';
 import { billHandlers } from './modules/bills/handlers.js';
@@ -50,6 +51,7 @@ export function makeHandlers(deps: Deps) {
     ...loginHandlers(deps),
     ...accountHandlers(deps),
     ...deviceSessionHandlers(deps),
+    ...stationHandlers(deps),
     ...passwordResetHandlers(deps),
     ...sessionHandlers(),
     ...serviceTokenHandlers(deps),

@@ -17,7 +17,7 @@ import { keepLockedScan } from './session/locked-scans.js';
 import { isExpired, isLocked, type Session } from './session/session.js';
 import { CorrectDialog } from './station/correct-dialog.js';
 import { correcting, endCorrection, startCorrection } from './station/correcting.js';
-import { isLockDue, lockWhenIdle } from './station/idle-lock.js';
+import { isLockDue, lockOnKey, lockWhenIdle } from './station/idle-lock.js';
 import { leave, LeaveDialog } from './station/leave.js';
 import { ForgottenLabels } from './station/label-list.js';
 import { LockedNotice } from './station/locked-notice.js';
@@ -71,7 +71,6 @@ export function Workplace({ session: current }: { session: Session }) {
   const isStaff = current.user.role !== 'courier';
 
   useEffect(() => (isStaff ? startSender(current) : undefined), []);
-  useEffect(() => (isStaff ? lockWhenIdle() : undefined), []);
   useEffect(() => void saveInterrupted().catch(() => undefined), []);
   useEffect(keepFocus, []);
   // The next user does not find the correction of this one.
@@ -82,9 +81,12 @@ export function Workplace({ session: current }: { session: Session }) {
       listen(menu, isStaff, {
         F1: () => (isHelpOpen.value = !isHelpOpen.value),
         F2: () => isStaff && startCorrection(),
+        F9: () => isStaff && void lockStation(),
       }),
     [],
   );
+  // After the scanner's, which must see the first key. Before the page is painted, so that a station left alone shows nothing first.
+  useLayoutEffect(() => (isStaff ? lockWhenIdle() : undefined), []);
   // Before the effects of the page, which may show a result at once.
   useLayoutEffect(() => {
     clearOutcome();
@@ -128,7 +130,7 @@ export function Workplace({ session: current }: { session: Session }) {
           )}
           {isStaff && <QueueIndicator />}
           {page && <GuideLink section={GUIDE[page.id]} />}
-          <AccountMenu user={current.user} onHelp={() => (isHelpOpen.value = true)} />
+          <AccountMenu user={current.user} isStation onHelp={() => (isHelpOpen.value = true)} />
         </div>
       </header>
       <section class="notices" aria-label={t('menu.notices')}>
@@ -144,7 +146,9 @@ export function Workplace({ session: current }: { session: Session }) {
       </main>
       {isStaff && <AttentionPanel page={page?.id} />}
       {correcting.value !== undefined && <CorrectDialog key={correcting.value} />}
-      {isHelpOpen.value && <HelpDialog pages={menu} onClose={() => (isHelpOpen.value = false)} />}
+      {isHelpOpen.value && (
+        <HelpDialog pages={menu} isStaff={isStaff} onClose={() => (isHelpOpen.value = false)} />
+      )}
       {isExpired.value && <ExpiredDialog onLeave={leave} />}
       <LeaveDialog />
     </div>
@@ -220,6 +224,10 @@ function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string
     window.removeEventListener('keydown', onShortcut);
     stop();
   };
+}
+
+async function lockStation(): Promise<void> {
+  if (!(await lockOnKey())) report('bad', t('lock.title'), t('lock.offline'), '');
 }
 
 function focusSearch(): void {

@@ -72,6 +72,11 @@ export type PreauthToken = Prisma.PreauthTokenModel
  */
 export type Session = Prisma.SessionModel
 /**
+ * Model StationWorker
+ * A station that remembers that a worker has logged in with the password, so that the PIN works there.
+ */
+export type StationWorker = Prisma.StationWorkerModel
+/**
  * Model ServiceToken
  * A named credential of a machine: of a courier, or of the staff if it has none.
  */

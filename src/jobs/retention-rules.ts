@@ -39,6 +39,7 @@ export const RETENTION_RULES: RetentionRule[] = [
   { table: sql`label_jobs`, time: sql`old.created_at`, keep: sql`interval '7 days'` },
   { table: sql`label_bridges`, time: sql`old.seen_at`, keep: sql`interval '1 day'` },
   { table: sql`preauth_tokens`, time: sql`old.expires_at`, keep: sql`interval '1 hour'` },
+  { table: sql`station_workers`, time: sql`old.expires_at`, keep: sql`interval '1 hour'` },
   { table: sql`sessions`, time: sql`coalesce(old.ended_at, old.expires_at)`, keep: sql`interval '30 days'` },
   {
     table: sql`service_tokens`,

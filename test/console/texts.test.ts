@@ -24,6 +24,7 @@ import { runEn } from '../../console/src/texts/on-use/run-en.js';
 import { runEs } from '../../console/src/texts/on-use/run-es.js';
 import { teamEn } from '../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../console/src/texts/on-use/team-es.js';
+import { pinEn, pinEs } from '../../console/src/session/pin/texts.js';
 import { unsavedEn, unsavedEs } from '../../console/src/texts/on-use/unsaved.js';
 import { en as stationEn } from '../../console/src/texts/en.js';
 import { es as stationEs } from '../../console/src/texts/es.js';
@@ -46,6 +47,7 @@ const en: Record<string, string> = {
   ...runEn,
   ...teamEn,
   ...unsavedEn,
+  ...pinEn,
 };
 const es: Record<string, string> = {
   ...stationEs,
@@ -58,6 +60,7 @@ const es: Record<string, string> = {
   ...runEs,
   ...teamEs,
   ...unsavedEs,
+  ...pinEs,
 };
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,
@@ -124,7 +127,15 @@ describe('the texts', () => {
 });
 
 describe('a failure that the service tells the console', () => {
-  const SESSION = ['login', 'changePassword', 'manageTwoFactor', 'manageSessions', 'resetPassword'];
+  const SESSION = [
+    'login',
+    'changePassword',
+    'manageTwoFactor',
+    'manageSessions',
+    'resetPassword',
+    'manageStationWorker',
+    'switchWorker',
+  ];
   // A wrong name has no operation, which the tests of the menu find.
   const used = [
     ...new Set([...ALL_PAGES.flatMap(({ operations: names }) => names), ...SESSION]),

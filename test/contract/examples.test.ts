@@ -15,6 +15,7 @@ import {
 } from '../support/service/contract.js';
 import { exampleMessages } from '../support/failures/failure-check.js';
 import { matchFailure, type FailureBody } from '../support/failures/failure-templates.mjs';
+import { insertUsers } from '../support/builders/users.js';
 import { documentedCaller, EXPECTED_FAILURES, TIMES } from '../support/samples/documented-calls.js';
 import { addressOf, formCall } from '../support/builders/inputs.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
@@ -58,6 +59,7 @@ describe('request examples of the contract work on the demo data', () => {
 
   beforeAll(async () => {
     service = await startService();
+    await insertUsers(service.owner, 1);
     const { rows } = await service.owner.query<{ now: Date }>('select now()');
     began = rows[0]?.now ?? new Date();
   });

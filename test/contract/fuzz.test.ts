@@ -24,8 +24,11 @@ const PARALLEL = 24;
 const MIN_REQUESTS_EACH = 10;
 /** How often an operation without an accepted request sends so many more. */
 const MORE_ATTEMPTS = 20;
-/** An administrator's settings could lock the other callers out, so only callers without the permission are used. */
-const ACCEPTS_NONE: OperationId[] = ['updateSecuritySettings'];
+/**
+ * An administrator's settings could lock the other callers out, so only callers without the permission are used. A PIN needs the cookie
+ * of a station, whose tests are pins.test.ts.
+ */
+const ACCEPTS_NONE: OperationId[] = ['updateSecuritySettings', 'switchWorker'];
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
 const TIMEOUT_MS = 240_000 + REQUESTS * 20;
 

@@ -88,8 +88,10 @@ describe('what may be repeated', () => {
       'deletePrealert',
       'login',
       'manageSessions',
+      'manageStationWorker',
       'manageTwoFactor',
       'resetPassword',
+      'switchWorker',
     ]);
   });
 

@@ -73,6 +73,26 @@ const comparable = ({ body }: Reply) =>
 /** With a single layer, a principal of each scope reads all lists: staff, and a courier. */
 const LIST_READERS: readonly Principal[] = ['admin', 'iex'];
 
+const STATION = 'station-of-both-tenants';
+const STATION_HEADERS = {
+  cookie: `crossdock-station=${STATION}`,
+  'x-crossdock-user': 'unknown',
+  'sec-fetch-site': 'same-origin',
+};
+
+/** Lets both tenants remember a worker in the same browser. */
+async function shareStation({ owner, app }: Service): Promise<void> {
+  await owner.query(
+    `with worker as (
+       insert into users (tenant_id, id, username, full_name, role, password_hash, pin_hash)
+       select id, new_id(), 'shares-a-station', 'canary:' || slug, 'warehouse', 'none', 'hash' from tenants
+       returning tenant_id, id, token_version)
+     insert into station_workers (tenant_id, id, device_hash, user_id, token_version, expires_at)
+     select tenant_id, new_id(), $1, id, token_version, now() + interval '1 hour' from worker`,
+    [app.secrets.lookupHash(STATION, 'station')],
+  );
+}
+
 const EXTENT = isWholeMatrix
   ? ['15 principals, for 5 kinds of id', 'each principal that reaches rows, for 4 kinds of id']
   : ['up to 15 principals, for up to 5 kinds of id', 'a principal of each scope, for up to 2 kinds of id'];
@@ -92,6 +112,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
   beforeAll(async () => {
     service = await startService(options);
     couriers = await makeCouriers(service.owner);
+    await shareStation(service);
     credentials = new Map();
     for (const principal of PRINCIPALS) credentials.set(principal, await credentialsOf(service, principal));
   });
@@ -266,6 +287,9 @@ describe.each(LAYERS)('with %s', (name, options) => {
       replies.push(await team({}), await team({ search: 'canary:' }), await team({ role: 'courier' }));
     replies.push(await service.call('getTwoFactor', { as: principal }));
     replies.push(await service.call('getDeviceSession', { as: principal }));
+    const workers = await service.call('listStationWorkers', { as: principal, headers: STATION_HEADERS });
+    expect(canariesIn(workers.body)).toEqual([principal.startsWith('two') ? 'two' : 'demo']);
+    replies.push(workers);
     const sessions = await service.call('listSessions', { as: principal });
     expect(canariesIn(sessions.body)).toEqual([principal.startsWith('two') ? 'two' : 'demo']);
     replies.push(sessions);

@@ -43,6 +43,7 @@ const INVENTORY: Record<string, Table> = {
     text: 'full_name',
     email: 'email',
     password: 'password_hash',
+    hash: 'pin_hash',
     secret: 'totp_secret totp_pending_secret',
   },
   'public.backup_codes': { keep: 'tenant_id id user_id used_at', hash: 'code_hash' },
@@ -52,6 +53,10 @@ const INVENTORY: Record<string, Table> = {
     code: 'started_by end_reason',
     network: 'address',
     text: 'user_agent',
+  },
+  'public.station_workers': {
+    keep: 'tenant_id id user_id token_version failures remembered_at expires_at',
+    hash: 'device_hash',
   },
   'public.service_tokens': {
     keep: 'tenant_id id courier_id scopes previous_ends_at rotated_at expires_at created_by created_at last_used_at revoked_at',

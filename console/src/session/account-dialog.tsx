@@ -1,4 +1,5 @@
 import { FactorOffForm } from './factor-off.js';
+import { PinForm } from './pin/pin-form.js';
 import { PasswordForm, SecondFactorForm } from './first-login.js';
 import { SessionList } from './sessions.js';
 import { t } from '../texts/texts.js';
@@ -13,6 +14,7 @@ export const AccountDialog = ({ part, onClose }: Props) => (
     {part === 'password' && <PasswordForm onDone={onClose} />}
     {part === 'factor' && <SecondFactorForm onDone={onClose} />}
     {part === 'factorOff' && <FactorOffForm onDone={onClose} />}
+    {part === 'pin' && <PinForm />}
     {part === 'sessions' && <SessionList />}
   </Dialog>
 );

@@ -5,6 +5,7 @@ export const ACCOUNT_TITLES = {
   password: 'menu.password',
   factor: 'factor.title',
   factorOff: 'factor.off',
+  pin: 'menu.pin',
   sessions: 'sessions.title',
 } as const satisfies Record<string, TextKey>;
 

@@ -8,7 +8,7 @@ const OPEN = 'open';
 const PATIENCE_MS = 3_000;
 
 /** Without a session: the service says whose session the cookie is. */
-const UNKNOWN = 'unknown';
+export const UNKNOWN = 'unknown';
 
 /**
  * Returns the fetch of a user's page. The browser adds the cookie. The service accepts it only with the id of its user, so that another

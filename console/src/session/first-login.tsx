@@ -33,7 +33,8 @@ export function PasswordForm({ onDone }: { onDone?: () => void }) {
   const [current, setCurrent] = useState('');
   const [wanted, setWanted] = useState('');
   const [again, setAgain] = useState('');
-  const isDifferent = again !== '' && again !== wanted;
+  const [isTried, setIsTried] = useState(false);
+  const isDifferent = (again !== '' || isTried) && again !== wanted;
   const save = useAction(async () => {
     const { data } = await api().users.changePassword({ current_password: current, new_password: wanted });
     await acceptGrant(data);
@@ -44,6 +45,7 @@ export function PasswordForm({ onDone }: { onDone?: () => void }) {
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
+        setIsTried(again !== wanted);
         if (again === wanted) save.run();
       }}
     >

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { isStation } from './pin/workers.js';
 import { isWeightText } from '../scanner/scale.js';
 import type { Reading } from '../scanner/scanner.js';
 
@@ -14,6 +15,8 @@ const MOST = 50;
  * has some. It must not be shown to the next person, so such a text is counted and not kept.
  */
 const CODE = /^[^\p{Ll}]{6,}$/u;
+/** A PIN that somebody typed as fast as a scanner does. No number of a carrier is so short (decision 0137). */
+const PIN = /^\d{6,8}$/;
 
 export const lockedScans = signal<LockedScan[]>(read());
 /** How many readings of this lock were not kept. Its page asks to repeat them. */
@@ -24,7 +27,8 @@ export function keepLockedScan(reading: Reading, now = Date.now()): boolean {
   const { text, isAgain } = reading.kind === 'scan' ? reading.scan : { text: '', isAgain: false };
   // A parcel is weighed again.
   if (reading.kind === 'weight' || isWeightText(text)) return false;
-  const isKept = CODE.test(text) && (isHere(text) || lockedScans.value.length < MOST);
+  const isKept =
+    CODE.test(text) && !(isStation() && PIN.test(text)) && (isHere(text) || lockedScans.value.length < MOST);
   if (isKept) handOverScan(text, now);
   else if (!isAgain) missedScans.value += 1;
   return isKept;

@@ -10,9 +10,11 @@ import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
 import { loadParts, part } from '../ui/part.js';
 import { forgetLockedScan, lockedScans, missedScans } from './locked-scans.js';
+import { isStation } from './pin/workers.js';
 import { acceptGrant, isLocked, loginClient, messageOf, session } from './session.js';
 
 // It needs a connection anyway.
+const PinLogin = part(async () => (await import('./pin/pin-login.js')).PinLogin, { isOnUse: true });
 const ForgottenDialog = part(async () => (await import('./forgotten.js')).ForgottenDialog, { isOnUse: true });
 
 export function LoginPage() {
@@ -30,6 +32,7 @@ export function LoginPage() {
             {t('queue.others', { count: ofOthers, names: others.join(', ') })}
           </p>
         )}
+        {isStation() && <PinLogin />}
         <LoginForm />
         <button type="button" class="quiet" onClick={() => setIsForgotten(true)}>
           {t('forgotten.title')}
@@ -63,6 +66,7 @@ export function ExpiredDialog({ onLeave }: { onLeave: () => void }) {
       <Dialog title={t(isLocked.value ? 'lock.title' : 'login.expired')} isInFront>
         <p>{isLocked.value ? t('lock.hint', { name }) : t('login.expiredHint')}</p>
         {isLocked.value && <ScansMeanwhile />}
+        {isStation() && <PinLogin onOther={onLeave} />}
         <LoginForm username={username} />
         <button type="button" class="quiet" onClick={onLeave}>
           {t('login.somebodyElse')}

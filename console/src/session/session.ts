@@ -8,6 +8,7 @@ import {
 import { failureText } from '../texts/failures.js';
 import { noteInput } from './idle.js';
 import { t } from '../texts/texts.js';
+import { rememberHere } from './pin/workers.js';
 import {
   endAtService,
   fetchAs,
@@ -67,12 +68,19 @@ export async function restoreSession(): Promise<void> {
   if (user && !session.value) start(user);
 }
 
-/** Starts a session, or continues the expired session of the same user with what is on the screen. @throws what the service answers */
-export async function acceptGrant({ access_token: token, user }: Grant): Promise<void> {
+/**
+ * Starts a session, or continues the expired session of the same user with what is on the screen.
+ * @param onOther called before another user takes over an expired session, so that the parcel on the screen is handed over
+ * @throws what the service answers
+ */
+export async function acceptGrant({ access_token: token, user }: Grant, onOther?: () => void): Promise<void> {
   await keep(token);
   noteInput();
+  if (isExpired.value && session.value?.user.id !== user.id) onOther?.();
   enter(user);
   tellOthers({ kind: 'entered', user });
+  // Without it the PIN does not work here, and the password does.
+  if (session.value) void rememberHere(session.value.client, user).catch(() => undefined);
 }
 
 /** @throws what the service answers */

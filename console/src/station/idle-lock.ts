@@ -29,6 +29,16 @@ export function lockWhenIdle(): () => void {
   };
 }
 
+/**
+ * Locks on a key, which is pressed more easily than a button. Not without a connection: nobody could go on.
+ * @returns whether it is locked
+ */
+export async function lockOnKey(): Promise<boolean> {
+  const isReached = navigator.onLine && (await canReach());
+  if (isReached) lock();
+  return isReached;
+}
+
 function isPause(): boolean {
   const limitMs = settings.value.lockMinutes * MINUTE_MS;
   return limitMs > 0 && idleMs() >= limitMs;

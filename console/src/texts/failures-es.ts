@@ -40,8 +40,11 @@ export const failuresEs: Record<string, string> = {
   package_not_found: 'Este paquete no existe. Revise el número.',
   packages_not_assignable: 'El paquete no puede ir en este manifiesto. Revise su estado y su manifiesto.',
   parcel_disputed: 'Otro courier reclama este paquete. La bodega decide.',
+  password_needed: 'Su PIN no sirve ahora en esta estación. Entre con su contraseña.',
   password_wrong: 'La contraseña no coincide. Inténtelo de nuevo.',
   permission_denied: 'Su rol no permite esto. Consulte a un administrador.',
+  pin_wrong:
+    'El PIN no coincide. Inténtelo de nuevo. Después de cinco PIN incorrectos hace falta la contraseña.',
   prealert_not_flagged: 'Este aviso ya fue revisado. Recargue la página.',
   prealert_not_found: 'Este aviso ya no existe. Recargue la página.',
   print_id_reused: 'Esta impresión ya se pidió. Inténtelo de nuevo.',

@@ -10,6 +10,7 @@ import type { ReportsKey } from './on-use/reports-en.js';
 import type { RunKey } from './on-use/run-en.js';
 import type { TeamKey } from './on-use/team-en.js';
 import type { UnsavedKey } from './on-use/unsaved.js';
+import type { PinKey } from '../session/pin/texts.js';
 import { es } from './es.js';
 
 export type AnyKey =
@@ -22,7 +23,8 @@ export type AnyKey =
   | ReportsKey
   | RunKey
   | TeamKey
-  | UnsavedKey;
+  | UnsavedKey
+  | PinKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 

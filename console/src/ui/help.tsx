@@ -2,15 +2,20 @@ import type { PageInfo } from '../pages.js';
 import { t } from '../texts/texts.js';
 import { Dialog } from './parts.js';
 
-type Props = { pages: PageInfo[]; onClose: () => void };
+type Props = { pages: PageInfo[]; isStaff: boolean; onClose: () => void };
 
-export function HelpDialog({ pages, onClose }: Props) {
+const STATION_KEYS = [
+  ['F2', 'help.correct'],
+  ['F9', 'lock.now'],
+] as const;
+
+export function HelpDialog({ pages, isStaff, onClose }: Props) {
   const keys: [keys: string, text: string][] = [
     ...pages.map(({ title }, index): [string, string] => [`Alt ${index + 1}`, t(title)]),
     ['Alt S', t('help.search')],
     ['Enter', t('help.enter')],
     ['Esc', t('help.escape')],
-    ['F2', t('help.correct')],
+    ...(isStaff ? STATION_KEYS.map(([key, text]): [string, string] => [key, t(text)]) : []),
     ['Alt Y', t('help.confirm')],
     ['F1', t('help.help')],
   ];

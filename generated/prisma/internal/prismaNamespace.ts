@@ -403,6 +403,7 @@ export const ModelName = {
   BackupCode: 'BackupCode',
   PreauthToken: 'PreauthToken',
   Session: 'Session',
+  StationWorker: 'StationWorker',
   ServiceToken: 'ServiceToken',
   KnownNetwork: 'KnownNetwork',
   SecuritySettings: 'SecuritySettings',
@@ -470,7 +471,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billMail" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "stationWorker" | "serviceToken" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billMail" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -915,6 +916,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SessionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    StationWorker: {
+      payload: Prisma.$StationWorkerPayload<ExtArgs>
+      fields: Prisma.StationWorkerFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StationWorkerFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StationWorkerPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StationWorkerFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StationWorkerPayload>
+        }
+        findFirst: {
+          args: Prisma.StationWorkerFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StationWorkerPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StationWorkerFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StationWorkerPayload>
+        }
+        findMany: {
+          args: Prisma.StationWorkerFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StationWorkerPayload>[]
+        }
+        create: {
+          args: Prisma.StationWorkerCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StationWorkerPayload>
+        }
+        createMany: {
+          args: Prisma.StationWorkerCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StationWorkerCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StationWorkerPayload>[]
+        }
+        delete: {
+          args: Prisma.StationWorkerDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StationWorkerPayload>
+        }
+        update: {
+          args: Prisma.StationWorkerUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StationWorkerPayload>
+        }
+        deleteMany: {
+          args: Prisma.StationWorkerDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StationWorkerUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StationWorkerUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StationWorkerPayload>[]
+        }
+        upsert: {
+          args: Prisma.StationWorkerUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StationWorkerPayload>
+        }
+        aggregate: {
+          args: Prisma.StationWorkerAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStationWorker>
+        }
+        groupBy: {
+          args: Prisma.StationWorkerGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StationWorkerGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StationWorkerCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StationWorkerCountAggregateOutputType> | number
         }
       }
     }
@@ -4832,6 +4907,7 @@ export const UserScalarFieldEnum = {
   role: 'role',
   courierId: 'courierId',
   passwordHash: 'passwordHash',
+  pinHash: 'pinHash',
   isActive: 'isActive',
   tokenVersion: 'tokenVersion',
   twoFactorEnabled: 'twoFactorEnabled',
@@ -4886,6 +4962,20 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const StationWorkerScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  deviceHash: 'deviceHash',
+  userId: 'userId',
+  tokenVersion: 'tokenVersion',
+  failures: 'failures',
+  rememberedAt: 'rememberedAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type StationWorkerScalarFieldEnum = (typeof StationWorkerScalarFieldEnum)[keyof typeof StationWorkerScalarFieldEnum]
 
 
 export const ServiceTokenScalarFieldEnum = {
@@ -6037,6 +6127,7 @@ export type GlobalOmitConfig = {
   backupCode?: Prisma.BackupCodeOmit
   preauthToken?: Prisma.PreauthTokenOmit
   session?: Prisma.SessionOmit
+  stationWorker?: Prisma.StationWorkerOmit
   serviceToken?: Prisma.ServiceTokenOmit
   knownNetwork?: Prisma.KnownNetworkOmit
   securitySettings?: Prisma.SecuritySettingsOmit

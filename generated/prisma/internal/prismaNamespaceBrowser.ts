@@ -57,6 +57,7 @@ export const ModelName = {
   BackupCode: 'BackupCode',
   PreauthToken: 'PreauthToken',
   Session: 'Session',
+  StationWorker: 'StationWorker',
   ServiceToken: 'ServiceToken',
   KnownNetwork: 'KnownNetwork',
   SecuritySettings: 'SecuritySettings',
@@ -154,6 +155,7 @@ export const UserScalarFieldEnum = {
   role: 'role',
   courierId: 'courierId',
   passwordHash: 'passwordHash',
+  pinHash: 'pinHash',
   isActive: 'isActive',
   tokenVersion: 'tokenVersion',
   twoFactorEnabled: 'twoFactorEnabled',
@@ -208,6 +210,20 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const StationWorkerScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  deviceHash: 'deviceHash',
+  userId: 'userId',
+  tokenVersion: 'tokenVersion',
+  failures: 'failures',
+  rememberedAt: 'rememberedAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type StationWorkerScalarFieldEnum = (typeof StationWorkerScalarFieldEnum)[keyof typeof StationWorkerScalarFieldEnum]
 
 
 export const ServiceTokenScalarFieldEnum = {

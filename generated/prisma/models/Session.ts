@@ -691,7 +691,7 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     id: string
     userId: string
     /**
-     * `login`, `verify_2fa`, `password_change` or `two_factor_change`.
+     * `login`, `verify_2fa`, `password_change`, `two_factor_change` or `pin`.
      */
     startedBy: string
     address: string

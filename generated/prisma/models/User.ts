@@ -45,6 +45,7 @@ export type UserMinAggregateOutputType = {
   role: string | null
   courierId: string | null
   passwordHash: string | null
+  pinHash: string | null
   isActive: boolean | null
   tokenVersion: number | null
   twoFactorEnabled: boolean | null
@@ -68,6 +69,7 @@ export type UserMaxAggregateOutputType = {
   role: string | null
   courierId: string | null
   passwordHash: string | null
+  pinHash: string | null
   isActive: boolean | null
   tokenVersion: number | null
   twoFactorEnabled: boolean | null
@@ -91,6 +93,7 @@ export type UserCountAggregateOutputType = {
   role: number
   courierId: number
   passwordHash: number
+  pinHash: number
   isActive: number
   tokenVersion: number
   twoFactorEnabled: number
@@ -126,6 +129,7 @@ export type UserMinAggregateInputType = {
   role?: true
   courierId?: true
   passwordHash?: true
+  pinHash?: true
   isActive?: true
   tokenVersion?: true
   twoFactorEnabled?: true
@@ -149,6 +153,7 @@ export type UserMaxAggregateInputType = {
   role?: true
   courierId?: true
   passwordHash?: true
+  pinHash?: true
   isActive?: true
   tokenVersion?: true
   twoFactorEnabled?: true
@@ -172,6 +177,7 @@ export type UserCountAggregateInputType = {
   role?: true
   courierId?: true
   passwordHash?: true
+  pinHash?: true
   isActive?: true
   tokenVersion?: true
   twoFactorEnabled?: true
@@ -282,6 +288,7 @@ export type UserGroupByOutputType = {
   role: string
   courierId: string | null
   passwordHash: string
+  pinHash: string | null
   isActive: boolean
   tokenVersion: number
   twoFactorEnabled: boolean
@@ -328,6 +335,7 @@ export type UserWhereInput = {
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
+  pinHash?: Prisma.StringNullableFilter<"User"> | string | null
   isActive?: Prisma.BoolFilter<"User"> | boolean
   tokenVersion?: Prisma.IntFilter<"User"> | number
   twoFactorEnabled?: Prisma.BoolFilter<"User"> | boolean
@@ -347,6 +355,7 @@ export type UserWhereInput = {
   knownNetworks?: Prisma.KnownNetworkListRelationFilter
   accountMails?: Prisma.AccountMailListRelationFilter
   passwordResets?: Prisma.PasswordResetListRelationFilter
+  stationWorkers?: Prisma.StationWorkerListRelationFilter
 }
 
 export type UserOrderByWithRelationInput = {
@@ -358,6 +367,7 @@ export type UserOrderByWithRelationInput = {
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrderInput | Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  pinHash?: Prisma.SortOrderInput | Prisma.SortOrder
   isActive?: Prisma.SortOrder
   tokenVersion?: Prisma.SortOrder
   twoFactorEnabled?: Prisma.SortOrder
@@ -377,6 +387,7 @@ export type UserOrderByWithRelationInput = {
   knownNetworks?: Prisma.KnownNetworkOrderByRelationAggregateInput
   accountMails?: Prisma.AccountMailOrderByRelationAggregateInput
   passwordResets?: Prisma.PasswordResetOrderByRelationAggregateInput
+  stationWorkers?: Prisma.StationWorkerOrderByRelationAggregateInput
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -393,6 +404,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
+  pinHash?: Prisma.StringNullableFilter<"User"> | string | null
   isActive?: Prisma.BoolFilter<"User"> | boolean
   tokenVersion?: Prisma.IntFilter<"User"> | number
   twoFactorEnabled?: Prisma.BoolFilter<"User"> | boolean
@@ -412,6 +424,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   knownNetworks?: Prisma.KnownNetworkListRelationFilter
   accountMails?: Prisma.AccountMailListRelationFilter
   passwordResets?: Prisma.PasswordResetListRelationFilter
+  stationWorkers?: Prisma.StationWorkerListRelationFilter
 }, "tenantId_id" | "tenantId_username">
 
 export type UserOrderByWithAggregationInput = {
@@ -423,6 +436,7 @@ export type UserOrderByWithAggregationInput = {
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrderInput | Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  pinHash?: Prisma.SortOrderInput | Prisma.SortOrder
   isActive?: Prisma.SortOrder
   tokenVersion?: Prisma.SortOrder
   twoFactorEnabled?: Prisma.SortOrder
@@ -454,6 +468,7 @@ export type UserScalarWhereWithAggregatesInput = {
   role?: Prisma.StringWithAggregatesFilter<"User"> | string
   courierId?: Prisma.UuidNullableWithAggregatesFilter<"User"> | string | null
   passwordHash?: Prisma.StringWithAggregatesFilter<"User"> | string
+  pinHash?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null
   isActive?: Prisma.BoolWithAggregatesFilter<"User"> | boolean
   tokenVersion?: Prisma.IntWithAggregatesFilter<"User"> | number
   twoFactorEnabled?: Prisma.BoolWithAggregatesFilter<"User"> | boolean
@@ -475,6 +490,7 @@ export type UserCreateInput = {
   email?: string | null
   role: string
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -494,6 +510,7 @@ export type UserCreateInput = {
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateInput = {
@@ -505,6 +522,7 @@ export type UserUncheckedCreateInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -523,6 +541,7 @@ export type UserUncheckedCreateInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserUpdateInput = {
@@ -532,6 +551,7 @@ export type UserUpdateInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -551,6 +571,7 @@ export type UserUpdateInput = {
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateInput = {
@@ -562,6 +583,7 @@ export type UserUncheckedUpdateInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -580,6 +602,7 @@ export type UserUncheckedUpdateInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateManyInput = {
@@ -591,6 +614,7 @@ export type UserCreateManyInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -612,6 +636,7 @@ export type UserUpdateManyMutationInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -635,6 +660,7 @@ export type UserUncheckedUpdateManyInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -668,6 +694,7 @@ export type UserCountOrderByAggregateInput = {
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  pinHash?: Prisma.SortOrder
   isActive?: Prisma.SortOrder
   tokenVersion?: Prisma.SortOrder
   twoFactorEnabled?: Prisma.SortOrder
@@ -696,6 +723,7 @@ export type UserMaxOrderByAggregateInput = {
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  pinHash?: Prisma.SortOrder
   isActive?: Prisma.SortOrder
   tokenVersion?: Prisma.SortOrder
   twoFactorEnabled?: Prisma.SortOrder
@@ -719,6 +747,7 @@ export type UserMinOrderByAggregateInput = {
   role?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  pinHash?: Prisma.SortOrder
   isActive?: Prisma.SortOrder
   tokenVersion?: Prisma.SortOrder
   twoFactorEnabled?: Prisma.SortOrder
@@ -828,6 +857,20 @@ export type UserUpdateOneRequiredWithoutSessionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutSessionsInput, Prisma.UserUpdateWithoutSessionsInput>, Prisma.UserUncheckedUpdateWithoutSessionsInput>
 }
 
+export type UserCreateNestedOneWithoutStationWorkersInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutStationWorkersInput, Prisma.UserUncheckedCreateWithoutStationWorkersInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutStationWorkersInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutStationWorkersNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutStationWorkersInput, Prisma.UserUncheckedCreateWithoutStationWorkersInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutStationWorkersInput
+  upsert?: Prisma.UserUpsertWithoutStationWorkersInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutStationWorkersInput, Prisma.UserUpdateWithoutStationWorkersInput>, Prisma.UserUncheckedUpdateWithoutStationWorkersInput>
+}
+
 export type UserCreateNestedOneWithoutKnownNetworksInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutKnownNetworksInput, Prisma.UserUncheckedCreateWithoutKnownNetworksInput>
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutKnownNetworksInput
@@ -921,6 +964,7 @@ export type UserCreateWithoutBackupCodesInput = {
   email?: string | null
   role: string
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -939,6 +983,7 @@ export type UserCreateWithoutBackupCodesInput = {
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutBackupCodesInput = {
@@ -950,6 +995,7 @@ export type UserUncheckedCreateWithoutBackupCodesInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -967,6 +1013,7 @@ export type UserUncheckedCreateWithoutBackupCodesInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutBackupCodesInput = {
@@ -992,6 +1039,7 @@ export type UserUpdateWithoutBackupCodesInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1010,6 +1058,7 @@ export type UserUpdateWithoutBackupCodesInput = {
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutBackupCodesInput = {
@@ -1021,6 +1070,7 @@ export type UserUncheckedUpdateWithoutBackupCodesInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1038,6 +1088,7 @@ export type UserUncheckedUpdateWithoutBackupCodesInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutPreauthTokensInput = {
@@ -1047,6 +1098,7 @@ export type UserCreateWithoutPreauthTokensInput = {
   email?: string | null
   role: string
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1065,6 +1117,7 @@ export type UserCreateWithoutPreauthTokensInput = {
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutPreauthTokensInput = {
@@ -1076,6 +1129,7 @@ export type UserUncheckedCreateWithoutPreauthTokensInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1093,6 +1147,7 @@ export type UserUncheckedCreateWithoutPreauthTokensInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutPreauthTokensInput = {
@@ -1118,6 +1173,7 @@ export type UserUpdateWithoutPreauthTokensInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1136,6 +1192,7 @@ export type UserUpdateWithoutPreauthTokensInput = {
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutPreauthTokensInput = {
@@ -1147,6 +1204,7 @@ export type UserUncheckedUpdateWithoutPreauthTokensInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1164,6 +1222,7 @@ export type UserUncheckedUpdateWithoutPreauthTokensInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutSessionsInput = {
@@ -1173,6 +1232,7 @@ export type UserCreateWithoutSessionsInput = {
   email?: string | null
   role: string
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1191,6 +1251,7 @@ export type UserCreateWithoutSessionsInput = {
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -1202,6 +1263,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1219,6 +1281,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -1244,6 +1307,7 @@ export type UserUpdateWithoutSessionsInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1262,6 +1326,7 @@ export type UserUpdateWithoutSessionsInput = {
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -1273,6 +1338,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1290,6 +1356,141 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
+}
+
+export type UserCreateWithoutStationWorkersInput = {
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  passwordHash: string
+  pinHash?: string | null
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
+  backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutStationWorkersInput = {
+  tenantId: string
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  courierId?: string | null
+  passwordHash: string
+  pinHash?: string | null
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutStationWorkersInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutStationWorkersInput, Prisma.UserUncheckedCreateWithoutStationWorkersInput>
+}
+
+export type UserUpsertWithoutStationWorkersInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutStationWorkersInput, Prisma.UserUncheckedUpdateWithoutStationWorkersInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutStationWorkersInput, Prisma.UserUncheckedCreateWithoutStationWorkersInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutStationWorkersInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutStationWorkersInput, Prisma.UserUncheckedUpdateWithoutStationWorkersInput>
+}
+
+export type UserUpdateWithoutStationWorkersInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
+  backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutStationWorkersInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutKnownNetworksInput = {
@@ -1299,6 +1500,7 @@ export type UserCreateWithoutKnownNetworksInput = {
   email?: string | null
   role: string
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1317,6 +1519,7 @@ export type UserCreateWithoutKnownNetworksInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutKnownNetworksInput = {
@@ -1328,6 +1531,7 @@ export type UserUncheckedCreateWithoutKnownNetworksInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1345,6 +1549,7 @@ export type UserUncheckedCreateWithoutKnownNetworksInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutKnownNetworksInput = {
@@ -1370,6 +1575,7 @@ export type UserUpdateWithoutKnownNetworksInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1388,6 +1594,7 @@ export type UserUpdateWithoutKnownNetworksInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutKnownNetworksInput = {
@@ -1399,6 +1606,7 @@ export type UserUncheckedUpdateWithoutKnownNetworksInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1416,6 +1624,7 @@ export type UserUncheckedUpdateWithoutKnownNetworksInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutAccountMailsInput = {
@@ -1425,6 +1634,7 @@ export type UserCreateWithoutAccountMailsInput = {
   email?: string | null
   role: string
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1443,6 +1653,7 @@ export type UserCreateWithoutAccountMailsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutAccountMailsInput = {
@@ -1454,6 +1665,7 @@ export type UserUncheckedCreateWithoutAccountMailsInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1471,6 +1683,7 @@ export type UserUncheckedCreateWithoutAccountMailsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutAccountMailsInput = {
@@ -1496,6 +1709,7 @@ export type UserUpdateWithoutAccountMailsInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1514,6 +1728,7 @@ export type UserUpdateWithoutAccountMailsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutAccountMailsInput = {
@@ -1525,6 +1740,7 @@ export type UserUncheckedUpdateWithoutAccountMailsInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1542,6 +1758,7 @@ export type UserUncheckedUpdateWithoutAccountMailsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutPasswordResetsInput = {
@@ -1551,6 +1768,7 @@ export type UserCreateWithoutPasswordResetsInput = {
   email?: string | null
   role: string
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1569,6 +1787,7 @@ export type UserCreateWithoutPasswordResetsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutPasswordResetsInput = {
@@ -1580,6 +1799,7 @@ export type UserUncheckedCreateWithoutPasswordResetsInput = {
   role: string
   courierId?: string | null
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1597,6 +1817,7 @@ export type UserUncheckedCreateWithoutPasswordResetsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutPasswordResetsInput = {
@@ -1622,6 +1843,7 @@ export type UserUpdateWithoutPasswordResetsInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1640,6 +1862,7 @@ export type UserUpdateWithoutPasswordResetsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutPasswordResetsInput = {
@@ -1651,6 +1874,7 @@ export type UserUncheckedUpdateWithoutPasswordResetsInput = {
   role?: Prisma.StringFieldUpdateOperationsInput | string
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1668,6 +1892,7 @@ export type UserUncheckedUpdateWithoutPasswordResetsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutCourierInput = {
@@ -1677,6 +1902,7 @@ export type UserCreateWithoutCourierInput = {
   email?: string | null
   role: string
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1695,6 +1921,7 @@ export type UserCreateWithoutCourierInput = {
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutCourierInput = {
@@ -1704,6 +1931,7 @@ export type UserUncheckedCreateWithoutCourierInput = {
   email?: string | null
   role: string
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1722,6 +1950,7 @@ export type UserUncheckedCreateWithoutCourierInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutCourierInput = {
@@ -1762,6 +1991,7 @@ export type UserScalarWhereInput = {
   role?: Prisma.StringFilter<"User"> | string
   courierId?: Prisma.UuidNullableFilter<"User"> | string | null
   passwordHash?: Prisma.StringFilter<"User"> | string
+  pinHash?: Prisma.StringNullableFilter<"User"> | string | null
   isActive?: Prisma.BoolFilter<"User"> | boolean
   tokenVersion?: Prisma.IntFilter<"User"> | number
   twoFactorEnabled?: Prisma.BoolFilter<"User"> | boolean
@@ -1783,6 +2013,7 @@ export type UserCreateManyCourierInput = {
   email?: string | null
   role: string
   passwordHash: string
+  pinHash?: string | null
   isActive?: boolean
   tokenVersion?: number
   twoFactorEnabled?: boolean
@@ -1804,6 +2035,7 @@ export type UserUpdateWithoutCourierInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1822,6 +2054,7 @@ export type UserUpdateWithoutCourierInput = {
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutCourierInput = {
@@ -1831,6 +2064,7 @@ export type UserUncheckedUpdateWithoutCourierInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1849,6 +2083,7 @@ export type UserUncheckedUpdateWithoutCourierInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateManyWithoutCourierInput = {
@@ -1858,6 +2093,7 @@ export type UserUncheckedUpdateManyWithoutCourierInput = {
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
   tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
   twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -1884,6 +2120,7 @@ export type UserCountOutputType = {
   knownNetworks: number
   accountMails: number
   passwordResets: number
+  stationWorkers: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1893,6 +2130,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   knownNetworks?: boolean | UserCountOutputTypeCountKnownNetworksArgs
   accountMails?: boolean | UserCountOutputTypeCountAccountMailsArgs
   passwordResets?: boolean | UserCountOutputTypeCountPasswordResetsArgs
+  stationWorkers?: boolean | UserCountOutputTypeCountStationWorkersArgs
 }
 
 /**
@@ -1947,6 +2185,13 @@ export type UserCountOutputTypeCountPasswordResetsArgs<ExtArgs extends runtime.T
   where?: Prisma.PasswordResetWhereInput
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountStationWorkersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.StationWorkerWhereInput
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean
@@ -1957,6 +2202,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
+  pinHash?: boolean
   isActive?: boolean
   tokenVersion?: boolean
   twoFactorEnabled?: boolean
@@ -1976,6 +2222,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   knownNetworks?: boolean | Prisma.User$knownNetworksArgs<ExtArgs>
   accountMails?: boolean | Prisma.User$accountMailsArgs<ExtArgs>
   passwordResets?: boolean | Prisma.User$passwordResetsArgs<ExtArgs>
+  stationWorkers?: boolean | Prisma.User$stationWorkersArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["user"]>
 
@@ -1988,6 +2235,7 @@ export type UserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
+  pinHash?: boolean
   isActive?: boolean
   tokenVersion?: boolean
   twoFactorEnabled?: boolean
@@ -2012,6 +2260,7 @@ export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
+  pinHash?: boolean
   isActive?: boolean
   tokenVersion?: boolean
   twoFactorEnabled?: boolean
@@ -2036,6 +2285,7 @@ export type UserSelectScalar = {
   role?: boolean
   courierId?: boolean
   passwordHash?: boolean
+  pinHash?: boolean
   isActive?: boolean
   tokenVersion?: boolean
   twoFactorEnabled?: boolean
@@ -2050,7 +2300,7 @@ export type UserSelectScalar = {
   updatedAt?: boolean
 }
 
-export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "email" | "role" | "courierId" | "passwordHash" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "totpPendingSecret" | "totpPendingExpiresAt" | "mustChangePassword" | "passwordExpiresAt" | "isCourierOwner" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
+export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "username" | "fullName" | "email" | "role" | "courierId" | "passwordHash" | "pinHash" | "isActive" | "tokenVersion" | "twoFactorEnabled" | "totpSecret" | "totpLastStep" | "totpPendingSecret" | "totpPendingExpiresAt" | "mustChangePassword" | "passwordExpiresAt" | "isCourierOwner" | "createdAt" | "updatedAt", ExtArgs["result"]["user"]>
 export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.User$courierArgs<ExtArgs>
   backupCodes?: boolean | Prisma.User$backupCodesArgs<ExtArgs>
@@ -2059,6 +2309,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   knownNetworks?: boolean | Prisma.User$knownNetworksArgs<ExtArgs>
   accountMails?: boolean | Prisma.User$accountMailsArgs<ExtArgs>
   passwordResets?: boolean | Prisma.User$passwordResetsArgs<ExtArgs>
+  stationWorkers?: boolean | Prisma.User$stationWorkersArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2078,6 +2329,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     knownNetworks: Prisma.$KnownNetworkPayload<ExtArgs>[]
     accountMails: Prisma.$AccountMailPayload<ExtArgs>[]
     passwordResets: Prisma.$PasswordResetPayload<ExtArgs>[]
+    stationWorkers: Prisma.$StationWorkerPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -2091,6 +2343,10 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     role: string
     courierId: string | null
     passwordHash: string
+    /**
+     * Of a warehouse worker. It ends with all tokens of the user, by a trigger.
+     */
+    pinHash: string | null
     isActive: boolean
     /**
      * Incremented to revoke all tokens of the user.
@@ -2522,6 +2778,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   knownNetworks<T extends Prisma.User$knownNetworksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$knownNetworksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownNetworkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accountMails<T extends Prisma.User$accountMailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountMailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountMailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   passwordResets<T extends Prisma.User$passwordResetsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passwordResetsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasswordResetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  stationWorkers<T extends Prisma.User$stationWorkersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$stationWorkersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StationWorkerPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2559,6 +2816,7 @@ export interface UserFieldRefs {
   readonly role: Prisma.FieldRef<"User", 'String'>
   readonly courierId: Prisma.FieldRef<"User", 'String'>
   readonly passwordHash: Prisma.FieldRef<"User", 'String'>
+  readonly pinHash: Prisma.FieldRef<"User", 'String'>
   readonly isActive: Prisma.FieldRef<"User", 'Boolean'>
   readonly tokenVersion: Prisma.FieldRef<"User", 'Int'>
   readonly twoFactorEnabled: Prisma.FieldRef<"User", 'Boolean'>
@@ -3132,6 +3390,30 @@ export type User$passwordResetsArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.PasswordResetScalarFieldEnum | Prisma.PasswordResetScalarFieldEnum[]
+}
+
+/**
+ * User.stationWorkers
+ */
+export type User$stationWorkersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the StationWorker
+   */
+  select?: Prisma.StationWorkerSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the StationWorker
+   */
+  omit?: Prisma.StationWorkerOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.StationWorkerInclude<ExtArgs> | null
+  where?: Prisma.StationWorkerWhereInput
+  orderBy?: Prisma.StationWorkerOrderByWithRelationInput | Prisma.StationWorkerOrderByWithRelationInput[]
+  cursor?: Prisma.StationWorkerWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.StationWorkerScalarFieldEnum | Prisma.StationWorkerScalarFieldEnum[]
 }
 
 /**

@@ -2,7 +2,11 @@ import type { SourceMutant } from '../mutant.js';
 
 const RECENT = 'test/modules/users/recent-login.test.ts';
 
-/** Guards of passwords, second factors and tokens. */
+const PINS = 'test/modules/auth/device/pins.test.ts';
+const RACES = 'test/modules/auth/device/pin-races.test.ts';
+const QUERIES = 'src/modules/auth/station/queries.ts';
+
+/** Guards of passwords, second factors, PINs and tokens. */
 export const SIGN_IN: readonly SourceMutant[] = [
   // Decision 0135: access that outlives a session.
   {
@@ -543,7 +547,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'session cookie: a request needs the header that other origins cannot send',
     file: 'src/platform/access/session-cookie.ts',
-    find: 'request.headers[USER_HEADER] === undefined || ',
+    find: 'if (headers[USER_HEADER] === undefined) return false;',
     replace: '',
     tests: [
       {
@@ -591,7 +595,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'session cookie: a header Authorization counts alone',
     file: 'src/platform/access/session-cookie.ts',
-    find: 'authorization !== undefined || ',
+    find: 'if (request.headers.authorization !== undefined) return undefined;',
     replace: '',
     tests: [
       {
@@ -602,14 +606,107 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'session cookie: with HTTPS only the name that no other host can set',
-    file: 'src/platform/access/session-cookie.ts',
-    find: 'isSecure ? SECURE : PLAIN',
-    replace: 'isSecure ? PLAIN : PLAIN',
+    file: 'src/platform/access/cookies.ts',
+    find: "isSecure ? { name: `__Host-${name}`, path: '/' } : { name, path: '/api/' };",
+    replace: "({ name, path: isSecure ? '/' : '/api/' });",
     tests: [
       {
         file: 'test/modules/auth/device/device-session.test.ts',
         titles: ['counts with HTTPS only under the name'],
       },
     ],
+  },
+  // Decision 0137.
+  {
+    name: 'PINs: five wrong ones end the PIN at the station',
+    file: QUERIES,
+    find: 'w.failures < ${MAX_PIN_FAILURES}::int and ${isRemembered}',
+    replace: '${MAX_PIN_FAILURES}::int > 0 and ${isRemembered}',
+    tests: [
+      { file: PINS, titles: ['after five in a row needs the password'] },
+      { file: RACES, titles: ['five are admitted across replicas'] },
+    ],
+  },
+  {
+    name: 'PINs: they end 12 hours after the login',
+    file: QUERIES,
+    find: 'const isRemembered = sql`w.expires_at > now() and ',
+    replace: 'const isRemembered = sql`',
+    tests: [{ file: PINS, titles: ['ends 12 hours after the login'] }],
+  },
+  {
+    name: 'PINs: a station forgets whose tokens were revoked',
+    file: QUERIES,
+    find: 'w.token_version = u.token_version\n',
+    replace: 'w.token_version <= u.token_version\n',
+    tests: [{ file: PINS, titles: ['a PIN that is set anew does not work at stations of before'] }],
+  },
+  {
+    name: 'PINs: only warehouse workers take over',
+    file: QUERIES,
+    find: "u.is_active and u.role = 'warehouse'`;",
+    replace: "u.is_active and u.role <> 'courier'`;",
+    tests: [{ file: PINS, titles: ['is refused after another role'] }],
+  },
+  {
+    name: 'PINs: a PIN does not begin the 12 hours anew',
+    file: QUERIES,
+    find: "s.started_by <> 'pin' and ",
+    replace: '',
+    tests: [{ file: PINS, titles: ['does not begin the 12 hours anew'] }],
+  },
+  {
+    name: 'PINs: a new password does not replace the second factor',
+    file: QUERIES,
+    find: "and (s.started_by <> 'password_change' or not u.two_factor_enabled)",
+    replace: '',
+    tests: [{ file: PINS, titles: ['does not go around the second factor by a new password'] }],
+  },
+  {
+    name: 'PINs: a name of a station that somebody made up is not taken',
+    file: 'src/modules/auth/station/stations.ts',
+    find: 'return found?.isKnown === true;',
+    replace: 'return found !== undefined;',
+    tests: [{ file: PINS, titles: ['takes no name that somebody has made up'] }],
+  },
+  {
+    name: 'PINs: ending the other sessions deletes the PIN',
+    file: 'src/modules/sessions/manage.ts',
+    find: '    await removePinOf(tx, userId);\n',
+    replace: '',
+    tests: [{ file: PINS, titles: ['after ending all sessions, which delete the PIN'] }],
+  },
+  {
+    name: 'PINs: the user is compared again after the hash',
+    file: 'src/modules/auth/station/switch.ts',
+    find: ' || (await tx.count(acceptPin(ctx, sent, pinHash))) !== 1',
+    replace: ' || (await tx.count(acceptPin(ctx, sent, pinHash))) > 1',
+    tests: [
+      {
+        file: RACES,
+        titles: ['no session starts if the user changes while the PIN is compared: pin_hash = null'],
+      },
+    ],
+  },
+  {
+    name: 'PINs: managers and administrators have none',
+    file: 'src/modules/auth/station/pin.ts',
+    find: "if (caller.role !== 'warehouse')",
+    replace: "if (caller.role === 'courier')",
+    tests: [{ file: PINS, titles: ['is for the role warehouse only'] }],
+  },
+  {
+    name: 'PINs: a page of another origin is no station',
+    file: 'src/platform/access/station-cookie.ts',
+    find: 'comesFromOwnPage(request) ? readCookie(request, NAME) : undefined',
+    replace: 'readCookie(request, NAME)',
+    tests: [{ file: PINS, titles: ['needs the station: no other browser, no page of another origin'] }],
+  },
+  {
+    name: 'PINs: those that everybody tries first are refused',
+    file: 'src/modules/auth/station/pin.ts',
+    find: "if (isEasy(pin)) throw invalidFieldError('pin', 'easy_pin');",
+    replace: '',
+    tests: [{ file: PINS, titles: ['is 6 to 12 digits that nobody tries first'] }],
   },
 ];

@@ -5,6 +5,7 @@ import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { PersonCaller } from '../../platform/identity/callers.js';
 import type { Tx } from '../../platform/db/scope.js';
+import { removePinOf } from './pin.js';
 import {
   countSessions,
   endSession,
@@ -91,6 +92,8 @@ export async function endAll(
       ? await tx.query(endSessions(ctx, userId, caller.sessionId ?? null))
       : await endAllAndTokens(ctx, tx, userId);
     const logins = await tx.models.preauthToken.deleteMany({ where: { userId } });
+    // A PIN would start the next session at once.
+    await removePinOf(tx, userId);
     const after = { sessions: ended.length, kept_current: isKept };
     // Otherwise requests without end could fill the audit log, which is kept for ever.
     if (ended.length + logins.count > 0) auditLater(tx, 'user.sessions_ended', userId, { after });

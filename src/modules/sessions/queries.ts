@@ -8,7 +8,7 @@ import { columns } from '../../platform/db/columns.js';
 
 const USER = columns('User', 'u', ['isActive', 'tokenVersion']);
 
-export type StartedBy = 'login' | 'verify_2fa' | 'password_change' | 'two_factor_change';
+export type StartedBy = 'login' | 'verify_2fa' | 'password_change' | 'two_factor_change' | 'pin';
 
 export type NewSession = {
   id: string;

@@ -29,6 +29,7 @@ type LookupPurpose =
   | 'service_token'
   | 'preauth_token'
   | 'backup_code'
+  | 'station'
   | 'password_reset'
   | 'idempotency_key'
   | 'idempotent_request'

@@ -1,8 +1,8 @@
-import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/types.js';
 import { ApiError } from '../errors/errors.js';
 import type { PersonCaller } from '../identity/callers.js';
+import { readCookie, sendCookie } from './cookies.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,12 +14,7 @@ declare module 'fastify' {
 // The session of the console on a device (decision 0123). The cookie contains an access token, so that the database checks it as it
 // checks the token of `Authorization`.
 
-/** A browser accepts a name with this prefix only from this host by HTTPS, so no sibling domain and no page by HTTP can plant a cookie. */
-const SECURE = { name: '__Host-crossdock-session', path: '/' };
-/** Without HTTPS, which only development allows, browsers accept neither the prefix nor `Secure`. */
-const PLAIN = { name: 'crossdock-session', path: '/api/' };
-
-const cookieOf = ({ isSecure }: FastifyRequest) => (isSecure ? SECURE : PLAIN);
+const NAME = 'crossdock-session';
 
 /** The user whose page sends the request. No form and no page of another origin can send it: CORS allows no header to anybody. */
 const USER_HEADER = 'x-crossdock-user';
@@ -33,22 +28,21 @@ const ASKS_WHO: Operation['id'] = 'getDeviceSession';
  * @throws ApiError token_missing if the request does not come from a page of this service
  */
 export function readSessionCookie(request: FastifyRequest): string | undefined {
-  const { authorization, cookie } = request.headers;
   // A header Authorization counts alone, also one that is empty or wrong.
-  if (authorization !== undefined || cookie === undefined) return undefined;
-  const token = parseCookie(cookie)[cookieOf(request).name];
-  if (token === undefined || token === '') return undefined;
-  if (request.headers[USER_HEADER] === undefined || !comesFromOwnPage(request))
-    throw new ApiError('token_missing', { variant: 'cookie_of_other_page' });
+  if (request.headers.authorization !== undefined) return undefined;
+  const token = readCookie(request, NAME);
+  if (token === undefined) return undefined;
+  if (!comesFromOwnPage(request)) throw new ApiError('token_missing', { variant: 'cookie_of_other_page' });
   request.isOfCookie = true;
   return token;
 }
 
 /**
- * Browsers send `Sec-Fetch-Site` with every request of a page by HTTPS, and no script can change it. Older ones, and pages by HTTP, send
- * `Origin` with everything but GET. A GET without either has USER_HEADER, which other origins cannot send.
+ * Returns whether a page of this origin has sent the request. It has USER_HEADER, which other origins cannot send. Browsers also send
+ * `Sec-Fetch-Site` by HTTPS, which no script can change. Older ones, and pages by HTTP, send `Origin`, but not with a GET.
  */
-function comesFromOwnPage({ headers, isSecure }: FastifyRequest): boolean {
+export function comesFromOwnPage({ headers, isSecure }: FastifyRequest): boolean {
+  if (headers[USER_HEADER] === undefined) return false;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   return headers.origin === undefined || headers.origin === `http${isSecure ? 's' : ''}://${headers.host}`;
@@ -73,20 +67,5 @@ export function assertUserOfPage(
  * Sets the session cookie of the browser, or deletes it if the token is empty. It has no Max-Age: the browser deletes it when it is
  * closed, and the service refuses it when the token has expired or its session has ended.
  */
-export function sendSessionCookie(reply: FastifyReply, token: string): void {
-  const { request } = reply;
-  const { name, path } = cookieOf(request);
-  const ending = token === '' ? { maxAge: 0 } : {};
-  void reply.header(
-    'set-cookie',
-    stringifySetCookie({
-      name,
-      value: token,
-      path,
-      httpOnly: true,
-      sameSite: 'strict',
-      secure: request.isSecure,
-      ...ending,
-    }),
-  );
-}
+export const sendSessionCookie = (reply: FastifyReply, token: string): void =>
+  sendCookie(reply, NAME, token, token === '' ? { maxAge: 0 } : {});

@@ -191,6 +191,8 @@ export type HandlerRequest<Id extends OperationId> = {
   userAgent: string | undefined;
   /** Whether the session cookie of a browser is the credential. */
   isOfCookie: boolean;
+  /** Returns the text in the cookie of a station, or undefined in any other browser. */
+  station: () => string | undefined;
 } & ([RequestContent<Id>] extends [never] ? { body: never } : RequestContent<Id>);
 
 export type Handler<Id extends OperationId> = (request: HandlerRequest<Id>) => Promise<ReplyOf<Id>>;

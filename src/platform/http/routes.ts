@@ -4,6 +4,7 @@ import { operations, type OperationId } from '../../../generated/operations.js';
 import type { ContractRoute } from '../contract/bundle.js';
 import { withSpan } from '../db/database.js';
 import { sendSessionCookie } from '../access/session-cookie.js';
+import { readStationCookie, sendStationCookie } from '../access/station-cookie.js';
 import { ApiError } from '../errors/errors.js';
 import {
   sendHttpResponse,
@@ -78,7 +79,7 @@ function toRouteHandler(id: string, handlers: Handlers, { db: home, secrets, wri
     const serve = (run: () => Promise<HandlerResult>) =>
       withUploads(request, () => withinAllowance(request, written, run));
     const work = async (): Promise<HttpResponse> => {
-      const { sessionCookie, ...result } = await serve(() =>
+      const { sessionCookie, stationCookie, ...result } = await serve(() =>
         handle({
           ctx,
           body,
@@ -91,9 +92,11 @@ function toRouteHandler(id: string, handlers: Handlers, { db: home, secrets, wri
           address,
           userAgent,
           isOfCookie,
+          station: () => readStationCookie(request),
         }),
       );
       if (sessionCookie !== undefined) sendSessionCookie(reply, sessionCookie);
+      if (stationCookie !== undefined) sendStationCookie(reply, stationCookie);
       if (result.document) return toDocumentResponse(result.document, request.headers);
       return toHttpResponse(id, result, new Date());
     };

@@ -4,6 +4,7 @@ type SecurityEvent =
   | 'login.code_required'
   | 'password.refused'
   | 'code.refused'
+  | 'pin.refused'
   | 'account.locked';
 
 export type SecurityEventFields = {

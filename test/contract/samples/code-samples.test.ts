@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { codeSamples, PLACEHOLDERS, toCodeSamples } from '../../../scripts/contract/samples/code-samples.js';
 import { serverUrl } from '../../../scripts/contract/samples/sample-requests.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
+import { insertUsers } from '../../support/builders/users.js';
 import { documentedCaller, isExpectedStatus } from '../../support/samples/documented-calls.js';
 import { rounds } from '../../support/harness/effort.js';
 import { sampleFiles } from '../../support/samples/files.js';
@@ -53,6 +54,7 @@ describe.each(languages)('samples in $id', (language) => {
     reason ? `${title} (skipped: ${reason})` : title,
     async () => {
       const service = await startService();
+      await insertUsers(service.owner, 1);
       try {
         const outcomes = await runAll(service, language);
         expect(outcomes.filter(({ isExpected }) => !isExpected)).toEqual([]);

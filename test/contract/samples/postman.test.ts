@@ -6,6 +6,7 @@ import { buildPostmanCollection } from '../../../scripts/contract/samples/postma
 import type { PostmanItem } from '../../../scripts/contract/samples/postman/items.js';
 import { sampleRequests } from '../../../scripts/contract/samples/sample-requests.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
+import { insertUsers } from '../../support/builders/users.js';
 import { documentedCaller, isExpectedStatus } from '../../support/samples/documented-calls.js';
 import { sampleFiles } from '../../support/samples/files.js';
 import { bundle, operationIds, operationOf } from '../../support/service/contract.js';
@@ -85,6 +86,7 @@ describe('every request of the collection works as Postman sends it', () => {
 
   beforeAll(async () => {
     service = await startService();
+    await insertUsers(service.owner, 1);
   });
 
   afterAll(async () => {

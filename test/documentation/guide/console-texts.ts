@@ -2,6 +2,7 @@ import { en as courierEn } from '../../../console/src/courier/texts/en.js';
 import { es as courierEs } from '../../../console/src/courier/texts/es.js';
 import { en as officeEn } from '../../../console/src/office/texts/en.js';
 import { es as officeEs } from '../../../console/src/office/texts/es.js';
+import { pinEn, pinEs } from '../../../console/src/session/pin/texts.js';
 import { en as stationEn } from '../../../console/src/texts/en.js';
 import { es as stationEs } from '../../../console/src/texts/es.js';
 import { announcedEn } from '../../../console/src/texts/on-use/announced/announced-en.js';
@@ -29,6 +30,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...courierEn,
     ...announcedEn,
     ...hooksEn,
+    ...pinEn,
     ...ratesEn,
     ...reportsEn,
     ...runEn,
@@ -41,6 +43,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...courierEs,
     ...announcedEs,
     ...hooksEs,
+    ...pinEs,
     ...ratesEs,
     ...reportsEs,
     ...runEs,

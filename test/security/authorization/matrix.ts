@@ -156,6 +156,16 @@ export const MATRIX = {
   createDeviceSession: {
     'createDeviceSession':                ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
   },
+  listStationWorkers: {
+    'listStationWorkers':                forEverybody('200'),
+  },
+  manageStationWorker: {
+    'remember':                          ['403', '200', '403', { disabled: '403', keys: '401', unauthenticated: '401' }],
+  },
+  switchWorker: {
+    // without the cookie of a station
+    'switchWorker':                      forEverybody('401 401 401 401 400'),
+  },
   getTwoFactor: {
     'getTwoFactor':                      ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
   },

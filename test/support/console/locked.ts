@@ -17,7 +17,7 @@ export const leaveAlone = (page: Page, minutes: number): Promise<unknown> =>
 
 export async function lockNow(page: Page): Promise<void> {
   await page.getByRole('button', { name: /Account/ }).click();
-  await page.getByRole('button', { name: 'Lock', exact: true }).click();
+  await page.getByRole('button', { name: /^Lock or change worker/ }).click();
   await locked(page).waitFor();
 }
 

@@ -11,6 +11,8 @@ export function documentedCaller(id: OperationId, name: string): Call {
   if (credential === 'none') return {};
   // The example logs out, and no other test uses hrb here.
   if (id === 'manageSessions') return { as: 'hrb' };
+  // Another example resets the password of the only warehouse worker of the demo data. The tests insert this one.
+  if (id === 'manageStationWorker') return { as: 'spare-1' };
   if (name.startsWith('courier')) return { as: 'iex' };
   return { as: hasPermission('manager', permission) ? 'manager' : 'admin' };
 }
@@ -35,6 +37,8 @@ export const EXPECTED_FAILURES: Record<string, number> = {
   'manageTwoFactor enable': 400,
   'manageTwoFactor disable': 400,
   'manageTwoFactor regenerate': 400,
+  // It needs the cookie of a station.
+  'switchWorker switch': 401,
   // The session id is a placeholder.
   'manageSessions end': 404,
   // The token ids are placeholders.

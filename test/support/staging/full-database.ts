@@ -12,6 +12,9 @@ const ROWS = [
    values ($1, new_id(), 'admin', '${admin}', 'hash', 1, 'a@b.example', now() + interval '1 hour')`,
   `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at)
    values ($1, 'hash', '${guarded}', now() + interval '1 minute')`,
+  `update users set pin_hash = 'hash' where tenant_id = $1 and id = '${guarded}'`,
+  `insert into station_workers (tenant_id, id, device_hash, user_id, token_version, expires_at)
+   values ($1, new_id(), 'station', '${guarded}', 1, now() + interval '12 hours')`,
   `insert into idempotency_keys (tenant_id, id, principal_kind, principal_id, key_hash, request_hash, operation_id, answer_cipher)
    values ($1, new_id(), 'user', '${admin}', 'key', 'request', 'submitPrealert', 'v1.x')`,
   `insert into prealert_flags (tenant_id, courier_id, tracking_key) values ($1, '${IEX}', 'FLAGGED1')`,

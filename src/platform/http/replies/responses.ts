@@ -22,6 +22,8 @@ export type HandlerResult = {
   document?: StaticDocument;
   /** The access token for the browser's session cookie; an empty text deletes the cookie. */
   sessionCookie?: string;
+  /** The text for the browser's cookie of a station. */
+  stationCookie?: string;
 };
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
