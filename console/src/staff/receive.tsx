@@ -232,7 +232,7 @@ function submit(): void {
 
 function takeCode(text: string): void {
   changeWork({ measures: { ...work.value.measures, weight: '' }, doubt: undefined });
-  void takeScan({ text: text.trim(), isAgain: false }, showMeaning);
+  void takeScan({ text: text.trim(), isAgain: false }, showMeaning, { isNumber: true });
 }
 
 /** Drops the parcel on the scale, and says that it was not stored, unless there was nothing to receive. */

@@ -25,12 +25,16 @@ import {
 } from './work.js';
 
 const RESOLVE_MS = 4_000;
+/** With a parcel on the scale, its weight. No number of a carrier or of this warehouse is so short. */
+const WHOLE_POUNDS = /^\d{1,4}$/;
 
 /** Says whose parcel it is. */
 type ShowOwner = (scan: string, resolution: ScanResolution) => void;
 
 /** How a parcel is saved. `isConfirmed`: the person has answered the question about the weight. */
 export type SaveOptions = { isConfirmed?: boolean; isHeld?: boolean };
+
+const isWeight = (text: string): boolean => isWeightText(text) || WHOLE_POUNDS.test(text);
 
 let last: Promise<unknown> = Promise.resolve();
 
@@ -41,8 +45,12 @@ function inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
   return result;
 }
 
-/** Takes the next parcel. The one on the scale is saved first; without its weight, it stays. */
-export const takeScan = (scan: Scan, showOwner: ShowOwner): Promise<void> =>
+/**
+ * Takes the next parcel. The one on the scale is saved first; without its weight, it stays. A weight that waited for the disk is one of
+ * the parcel that was scanned before it.
+ * @param options.isNumber the person has said that it is a number, although it looks like a weight
+ */
+export const takeScan = (scan: Scan, showOwner: ShowOwner, { isNumber = false } = {}): Promise<void> =>
   inTurn(async () => {
     const { text } = scan;
     const { parcel, postponed, second } = work.value;
@@ -54,8 +62,8 @@ export const takeScan = (scan: Scan, showOwner: ShowOwner): Promise<void> =>
       show('wait', t('word.again'), text, text);
       return;
     }
-    if (!hasParcelInWork.value && isWeightText(text)) {
-      show('warn', t('word.scanFirst'), t('receive.scanFirst', { weight: text }));
+    if (!isNumber && (hasParcelInWork.value ? isWeight(text) : isWeightText(text))) {
+      takeWeight(text, 'weight', false);
       return;
     }
     if (await saveNow()) openParcel(text, showOwner);
@@ -70,7 +78,7 @@ function chooseByScan(text: string, showOwner: ShowOwner): void {
   const { parcel, second } = work.value;
   if (text === parcel?.scan) keepFirst();
   else if (text === second) openSecond(showOwner);
-  else if (isWeightText(text)) showWhich();
+  else if (isWeight(text)) showWhich();
   else askWhich(text);
 }
 

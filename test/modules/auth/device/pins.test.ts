@@ -172,7 +172,9 @@ describe('taking over with the PIN', () => {
 
   test('does not go around the second factor by a new password', async () => {
     const { worker, station } = await atStation();
-    await db.query("update users set two_factor_enabled = true, totp_secret = 'v1.x' where id = $1", [worker.id]);
+    await db.query("update users set two_factor_enabled = true, totp_secret = 'v1.x' where id = $1", [
+      worker.id,
+    ]);
     const taken = api.withToken((await take(station, worker).ok()).data.access_token);
     const password = 'seven parcels on a wet quay';
     const changed = await taken
