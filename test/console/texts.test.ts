@@ -24,6 +24,7 @@ import { runEn } from '../../console/src/texts/on-use/run-en.js';
 import { runEs } from '../../console/src/texts/on-use/run-es.js';
 import { teamEn } from '../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../console/src/texts/on-use/team-es.js';
+import { accountEn, accountEs } from '../../console/src/session/account-texts.js';
 import { pinEn, pinEs } from '../../console/src/session/pin/texts.js';
 import { unsavedEn, unsavedEs } from '../../console/src/texts/on-use/unsaved.js';
 import { en as stationEn } from '../../console/src/texts/en.js';
@@ -48,6 +49,7 @@ const en: Record<string, string> = {
   ...teamEn,
   ...unsavedEn,
   ...pinEn,
+  ...accountEn,
 };
 const es: Record<string, string> = {
   ...stationEs,
@@ -61,6 +63,7 @@ const es: Record<string, string> = {
   ...teamEs,
   ...unsavedEs,
   ...pinEs,
+  ...accountEs,
 };
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,

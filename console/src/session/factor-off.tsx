@@ -1,8 +1,11 @@
 import { useState } from 'preact/hooks';
-import { t } from '../texts/texts.js';
+import { addTexts, t } from '../texts/texts.js';
 import { useAction } from '../ui/load.js';
 import { Field, Problem } from '../ui/parts.js';
 import { api, replaceToken } from './session.js';
+import { accountTexts } from './account-texts.js';
+
+addTexts(accountTexts);
 
 /** Switches the own second factor off. The service refuses it to a role that needs one. */
 export function FactorOffForm({ onDone }: { onDone: () => void }) {

@@ -1,9 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
-import { t } from '../texts/texts.js';
+import { addTexts, t } from '../texts/texts.js';
 import { useAction } from '../ui/load.js';
 import { Field, Problem } from '../ui/parts.js';
 import { acceptGrant, api, logOut, replaceToken } from './session.js';
+import { accountTexts } from './account-texts.js';
+
+addTexts(accountTexts);
 
 function Entrance({ title, hint, children }: { title: string; hint: string; children: ComponentChildren }) {
   return (

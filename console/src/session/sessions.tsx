@@ -1,9 +1,12 @@
 import { readUserAgent } from '../../../src/platform/identity/user-agent.js';
 import type { LoginSession } from '../../../sdk/typescript/src/index.js';
-import { dateTime, t } from '../texts/texts.js';
+import { addTexts, dateTime, t } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Content, Problem, Table, Tag } from '../ui/parts.js';
 import { api } from './session.js';
+import { accountTexts } from './account-texts.js';
+
+addTexts(accountTexts);
 
 const SHOWN = 50;
 

@@ -10,6 +10,7 @@ import type { ReportsKey } from './on-use/reports-en.js';
 import type { RunKey } from './on-use/run-en.js';
 import type { TeamKey } from './on-use/team-en.js';
 import type { UnsavedKey } from './on-use/unsaved.js';
+import type { AccountKey } from '../session/account-texts.js';
 import type { PinKey } from '../session/pin/texts.js';
 import { es } from './es.js';
 
@@ -24,7 +25,8 @@ export type AnyKey =
   | RunKey
   | TeamKey
   | UnsavedKey
-  | PinKey;
+  | PinKey
+  | AccountKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 

@@ -1,5 +1,6 @@
 -- upgrade: rolling
 -- reviewed: constraint sessions.sessions_started_by_is_known_check added: it accepts all that the one that it replaces accepts.
+-- reviewed: trigger end_pin on users added: it runs only for a user with a PIN, whom the previous release cannot make, and refuses nothing.
 -- The PIN of a warehouse worker, and the stations that remember a worker's login with the password (docs/decisions/0137).
 alter table users add column pin_hash text;
 

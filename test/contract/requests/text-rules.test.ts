@@ -83,6 +83,7 @@ test('only secrets and fixed texts are used exactly as they are sent', () => {
     'file',
     'new_password',
     'password',
+    'pin',
     'preauth_token',
     'token',
   ]);

@@ -2,6 +2,7 @@ import { en as courierEn } from '../../../console/src/courier/texts/en.js';
 import { es as courierEs } from '../../../console/src/courier/texts/es.js';
 import { en as officeEn } from '../../../console/src/office/texts/en.js';
 import { es as officeEs } from '../../../console/src/office/texts/es.js';
+import { accountEn, accountEs } from '../../../console/src/session/account-texts.js';
 import { pinEn, pinEs } from '../../../console/src/session/pin/texts.js';
 import { en as stationEn } from '../../../console/src/texts/en.js';
 import { es as stationEs } from '../../../console/src/texts/es.js';
@@ -31,6 +32,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...announcedEn,
     ...hooksEn,
     ...pinEn,
+    ...accountEn,
     ...ratesEn,
     ...reportsEn,
     ...runEn,
@@ -44,6 +46,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...announcedEs,
     ...hooksEs,
     ...pinEs,
+    ...accountEs,
     ...ratesEs,
     ...reportsEs,
     ...runEs,

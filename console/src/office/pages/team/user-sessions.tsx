@@ -1,10 +1,13 @@
 import { useState } from 'preact/hooks';
 import { api } from '../../../session/session.js';
-import { dateTime, t } from '../../../texts/texts.js';
+import { accountTexts } from '../../../session/account-texts.js';
+import { addTexts, dateTime, t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content } from '../../../ui/parts.js';
 import { ConfirmDialog } from '../../ui/dialogs.js';
 import { toast } from '../../ui/toasts.js';
+
+addTexts(accountTexts);
 
 const SHOWN = 20;
 
