@@ -4824,7 +4824,7 @@ export interface components {
                 remembered_until: components["schemas"]["NullableUtcDateTime"];
             };
         };
-        SwitchWorkerRequest: {
+        PinEntry: {
             /**
              * Format: uuid
              * @description Who takes over the station. Of the list of this station.
@@ -15977,7 +15977,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SwitchWorkerRequest"];
+                "application/json": components["schemas"]["PinEntry"];
             };
         };
         responses: {

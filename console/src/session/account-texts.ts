@@ -1,5 +1,15 @@
 /** The texts of the own account: password, second factor and sessions. They load with its dialogs and pages. */
 export const accountEn = {
+  'password.new': 'New password',
+  'password.rule': 'At least 12 characters. A few words are easy to remember.',
+  'password.save': 'Save the password',
+  'forgotten.request':
+    'You get an e-mail with a code, if your account has an e-mail address. Otherwise ask an administrator.',
+  'forgotten.reset':
+    'Enter the code of the e-mail and a new password. The code works once, within 30 minutes.',
+  'forgotten.done': 'The password is changed. Close this and log in with it.',
+  'forgotten.code': 'Code of the e-mail',
+  'forgotten.send': 'Send the e-mail',
   'password.title': 'Choose a new password',
   'password.hint': 'Your password was for one login only.',
   'password.current': 'Password that you logged in with',
@@ -29,6 +39,16 @@ export const accountEn = {
 export type AccountKey = keyof typeof accountEn;
 
 export const accountEs: Record<AccountKey, string> = {
+  'password.new': 'Contraseña nueva',
+  'password.rule': 'Al menos 12 caracteres. Unas palabras son fáciles de recordar.',
+  'password.save': 'Guardar la contraseña',
+  'forgotten.request':
+    'Recibirá un correo con un código si su cuenta tiene una dirección. Si no, consulte a un administrador.',
+  'forgotten.reset':
+    'Escriba el código del correo y una contraseña nueva. El código sirve una vez, durante 30 minutos.',
+  'forgotten.done': 'La contraseña está cambiada. Cierre esto e inicie sesión con ella.',
+  'forgotten.code': 'Código del correo',
+  'forgotten.send': 'Enviar el correo',
   'password.title': 'Elija una contraseña nueva',
   'password.hint': 'Su contraseña era para un solo inicio de sesión.',
   'password.current': 'Contraseña con la que entró',

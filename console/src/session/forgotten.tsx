@@ -1,8 +1,11 @@
 import { useState } from 'preact/hooks';
 import { CrossdockClient } from '../../../sdk/typescript/src/index.js';
-import { t } from '../texts/texts.js';
+import { addTexts, t } from '../texts/texts.js';
 import { useAction } from '../ui/load.js';
 import { Dialog, Field, Problem } from '../ui/parts.js';
+import { accountTexts } from './account-texts.js';
+
+addTexts(accountTexts);
 
 /** Nobody is logged in, and these calls need no credential: the service does not read the token. The client refuses an empty one. */
 const client = () => new CrossdockClient({ baseUrl: location.origin, token: 'none', maxRetries: 0 });

@@ -151,9 +151,30 @@ export const FLOOR: readonly SourceMutant[] = [
   {
     name: 'idle lock: nobody reads what may be a password',
     file: 'console/src/session/locked-scans.ts',
-    find: 'const isKept = CODE.test(text) && ',
-    replace: 'const isKept = ',
+    find: 'CODE.test(text) && !(isStation() && PIN.test(text)) && ',
+    replace: '',
     tests: [{ file: IDLE, titles: ['a scan at a locked station'] }],
+  },
+  {
+    name: 'idle lock: nobody reads what may be a PIN',
+    file: 'console/src/session/locked-scans.ts',
+    find: '!(isStation() && PIN.test(text)) && ',
+    replace: '',
+    tests: [
+      { file: 'test/console/device/pins.test.ts', titles: ['a PIN that is typed as fast as a scanner does'] },
+    ],
+  },
+  {
+    name: 'station: a short number that waited for the disk is a weight',
+    file: 'console/src/station/receiving.ts',
+    find: 'hasParcelInWork.value ? isWeight(text) : isWeightText(text)',
+    replace: 'isWeightText(text)',
+    tests: [
+      {
+        file: 'test/console/intake/slow-disk.test.ts',
+        titles: ['entered while the disk stores the parcel before'],
+      },
+    ],
   },
   {
     name: 'idle lock: somebody else receives no parcel of the user who had left',

@@ -200,6 +200,17 @@ describe('taking over with the PIN', () => {
     await take(station, worker).ok();
   });
 
+  test('is limited per address, also without a station', async () => {
+    const { worker, station } = await atStation();
+    const from = { 'x-forwarded-for': '192.0.2.177' };
+    for (let each = 0; each < 50; each += 1)
+      await take(undefined, worker, PIN, from).refused(401, 'password_needed');
+    for (let each = 0; each < 50; each += 1)
+      await take('made-up', worker, PIN, from).refused(401, 'password_needed');
+    await take(station, worker, PIN, from).refused(429, 'too_many_attempts');
+    await take(station, worker).ok();
+  });
+
   test('says how many wrong PINs are left, and after five in a row needs the password', async () => {
     const { worker, station } = await atStation();
     for (const left of [4, 3]) {
