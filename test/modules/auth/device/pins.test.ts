@@ -12,7 +12,7 @@ const { auditOf, list: sessionsOf } = makeSessionCalls(api, db);
 const { at, atStation, cookieIn, list, logIn, makeWorker, manage, setPin, take } = makePinCalls({ api, db });
 
 describe('a PIN', () => {
-  test('is 6 to 12 digits that nobody tries first, and needs the password', async () => {
+  test('is 6 to 8 digits that nobody tries first, and needs the password', async () => {
     const worker = await makeWorker();
     const codes = async (pin: string) =>
       (await setPin(worker, { pin }).refused(400, 'validation_failed')).errors;
