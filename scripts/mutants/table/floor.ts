@@ -165,6 +165,13 @@ export const FLOOR: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'station: what somebody else has left is handed over',
+    file: 'console/src/station/work.ts',
+    find: '  handOver(stored.value);\n  stored.value =',
+    replace: '  stored.value =',
+    tests: [{ file: 'test/console/device/left-parcel.test.ts', titles: ['what a user has left in a tab'] }],
+  },
+  {
     name: 'station: a short number that waited for the disk is a weight',
     file: 'console/src/station/receiving.ts',
     find: 'hasParcelInWork.value ? isWeight(text) : isWeightText(text)',
