@@ -20,6 +20,15 @@ export type Mutation =
   | { of: 'bytes'; how: 'cut' | 'insert' | 'double'; at: number; bytes: string }
   | { of: 'target'; text: string };
 
+/** An object without a method toString, or with another value of that name, has no text of its own. */
+function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return JSON.stringify(value);
+  }
+}
+
 const KEYS = [
   ...['tenant_id', 'courier_id', 'courierId', 'role', 'status', 'api_key', 'id', 'action', 'limit', '$where'],
   ...['constructor', 'prototype', 'toString', '', ' ', 'a.b', 'a[b]', '😀', '\u0000', '\ud800', '__proto__'],
@@ -104,7 +113,7 @@ export const MUTATION: fc.Arbitrary<Mutation> = fc.oneof(
       of: fc.constant('query' as const),
       how: fc.constantFrom('set' as const, 'set' as const, 'repeat' as const, 'remove' as const),
       at: nat,
-      value: WEIRD.map(String),
+      value: WEIRD.map(textOf),
     }),
   },
   {
@@ -112,7 +121,7 @@ export const MUTATION: fc.Arbitrary<Mutation> = fc.oneof(
     arbitrary: fc.record({
       of: fc.constant('parameter' as const),
       name: fc.constantFrom(...KEYS),
-      value: WEIRD.map(String),
+      value: WEIRD.map(textOf),
     }),
   },
   {
