@@ -130,7 +130,7 @@ export function Workplace({ session: current }: { session: Session }) {
           )}
           {isStaff && <QueueIndicator />}
           {page && <GuideLink section={GUIDE[page.id]} />}
-          <AccountMenu user={current.user} isStation onHelp={() => (isHelpOpen.value = true)} />
+          <AccountMenu user={current.user} hasLockKey onHelp={() => (isHelpOpen.value = true)} />
         </div>
       </header>
       <section class="notices" aria-label={t('menu.notices')}>
@@ -227,7 +227,7 @@ function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string
 }
 
 async function lockStation(): Promise<void> {
-  if (!(await lockOnKey())) report('bad', t('lock.title'), t('lock.offline'), '');
+  if (!(await lockOnKey())) report('bad', t('word.notLocked'), t('lock.offline'), '');
 }
 
 function focusSearch(): void {

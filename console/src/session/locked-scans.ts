@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { isStation } from './pin/workers.js';
+import { isStation, PIN } from './pin/workers.js';
 import { isWeightText } from '../scanner/scale.js';
 import type { Reading } from '../scanner/scanner.js';
 
@@ -12,11 +12,9 @@ const MOST = 50;
 
 /**
  * Numbers of carriers and of this warehouse have no lower-case letters. A password that a program types as fast as a scanner does usually
- * has some. It must not be shown to the next person, so such a text is counted and not kept.
+ * has some, and a PIN is shorter. They must not be shown to the next person, so such a text is counted and not kept.
  */
 const CODE = /^[^\p{Ll}]{6,}$/u;
-/** A PIN that somebody typed as fast as a scanner does. No number of a carrier is so short (decision 0137). */
-const PIN = /^\d{6,8}$/;
 
 export const lockedScans = signal<LockedScan[]>(read());
 /** How many readings of this lock were not kept. Its page asks to repeat them. */

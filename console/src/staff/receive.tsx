@@ -19,16 +19,7 @@ import { PrintButton } from '../station/print-button.js';
 import { MeasureFields } from '../station/measure-fields.js';
 import { NotReceived, WhichParcel } from '../which/which-parcel.js';
 import { list } from '../which/second-scan.js';
-import { isWeightText } from '../scanner/scale.js';
-import {
-  canBeReceived,
-  changeWork,
-  clearParcel,
-  hasParcelInWork,
-  work,
-  type Parcel,
-  type Work,
-} from '../station/work.js';
+import { canBeReceived, changeWork, clearParcel, work, type Parcel, type Work } from '../station/work.js';
 import { lastReceived, startCorrection } from '../station/correcting.js';
 import { setShown } from '../station/report.js';
 import { pounds, t } from '../texts/texts.js';
@@ -211,10 +202,8 @@ function Doubt({ work: { doubt, measures } }: { work: Work }) {
 
 /** What a scanner or a scale sent. */
 function takeReading(reading: Reading, field: MeasureName): void {
-  // The scale may send its weight while a field for a text has the focus.
-  const isWeight = reading.kind === 'scan' && hasParcelInWork.value && isWeightText(reading.scan.text);
-  if (isWeight) takeWeight(reading.scan.text, 'weight', false);
-  else if (reading.kind === 'scan') void takeScan(reading.scan, showMeaning);
+  // Also a weight, if the scale has sent it while a field for a text had the focus.
+  if (reading.kind === 'scan') void takeScan(reading.scan, showMeaning);
   else if (reading.kind === 'weight') takeWeight(reading.text, field, reading.isSubmitted);
   else {
     if (reading.beside !== 'scan') changeWork({ measures: { ...work.value.measures, weight: '' } });

@@ -46,8 +46,8 @@ function inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
 }
 
 /**
- * Takes the next parcel. The one on the scale is saved first; without its weight, it stays. A weight that waited for the disk is one of
- * the parcel that was scanned before it.
+ * Takes the next parcel, or the weight of the one on the scale. That one is saved first; without its weight, it stays. What it is, is
+ * decided when it is its turn: until then the parcel before may still be on its way to the disk.
  * @param options.isNumber the person has said that it is a number, although it looks like a weight
  */
 export const takeScan = (scan: Scan, showOwner: ShowOwner, { isNumber = false } = {}): Promise<void> =>
@@ -58,12 +58,13 @@ export const takeScan = (scan: Scan, showOwner: ShowOwner, { isNumber = false } 
       chooseByScan(text, showOwner);
       return;
     }
-    if (text === parcel?.scan || (scan.isAgain && text !== postponed)) {
-      show('wait', t('word.again'), text, text);
-      return;
-    }
+    // A scale may send the same weight for two parcels in a row.
     if (!isNumber && (hasParcelInWork.value ? isWeight(text) : isWeightText(text))) {
       takeWeight(text, 'weight', false);
+      return;
+    }
+    if (text === parcel?.scan || (scan.isAgain && text !== postponed)) {
+      show('wait', t('word.again'), text, text);
       return;
     }
     if (await saveNow()) openParcel(text, showOwner);

@@ -59,23 +59,21 @@ export const isManifestNumber = (scan: string): boolean =>
 export const canBeReceived = ({ scan, resolution }: Parcel): boolean =>
   resolution ? resolution.matches.packages.length === 0 && isOneParcel(resolution) : !isManifestNumber(scan);
 
-/** What somebody else has left here is shown to whoever scans next: that person would replace it. */
-function handOver({ owner, parcel, second, unreceived }: Work): void {
-  if (owner === work.value.owner) return;
-  const scan = parcel && canBeReceived(parcel) ? [parcel.scan] : [];
-  for (const number of [...scan, ...(second ? [second] : []), ...unreceived]) handOverScan(number);
+/** Replaces what is stored. The numbers that somebody else has left there are shown to this user. */
+function store(next: Work): void {
+  const { owner, parcel, second, unreceived } = stored.value;
+  stored.value = next;
+  if (owner === next.owner) return;
+  const left = parcel && canBeReceived(parcel) ? [parcel.scan, second] : [second];
+  for (const number of [...left, ...unreceived]) if (number !== undefined) handOverScan(number);
 }
 
-export function changeWork(changes: Partial<Work>): void {
-  handOver(stored.value);
-  stored.value = { ...work.value, ...changes };
-}
+export const changeWork = (changes: Partial<Work>): void => store({ ...work.value, ...changes });
 
 /** Removes the parcel. What is being saved stays, and what was not received. */
 export function clearParcel(): void {
-  handOver(stored.value);
   const { owner, saving, unreceived } = work.value;
-  stored.value = { ...NOTHING, owner, saving, unreceived };
+  store({ ...NOTHING, owner, saving, unreceived });
 }
 
 effect(() => {

@@ -11,7 +11,7 @@ import { ACCOUNT_TITLES, type AccountPart } from '../session/account-parts.js';
 import { part } from './part.js';
 import { Choice, Dialog, Field } from './parts.js';
 
-type Props = { user: LoggedInUser; isStation?: boolean; onHelp: () => void };
+type Props = { user: LoggedInUser; hasLockKey?: boolean; onHelp: () => void };
 
 /** What needs the service, and so a connection. */
 const AccountDialog = part(async () => (await import('../session/account-dialog.js')).AccountDialog, {
@@ -19,7 +19,7 @@ const AccountDialog = part(async () => (await import('../session/account-dialog.
 });
 
 /** The user, the settings of this device, help and logging out. */
-export function AccountMenu({ user, isStation = false, onHelp }: Props) {
+export function AccountMenu({ user, hasLockKey = false, onHelp }: Props) {
   const [isOpen, setIsOpen] = useState(false);
   const [opened, setOpened] = useState<AccountPart>();
   /** Leaves the menu for something else. */
@@ -56,7 +56,7 @@ export function AccountMenu({ user, isStation = false, onHelp }: Props) {
               </button>
               {user.role !== 'courier' && (
                 <button type="button" onClick={goTo(lock)}>
-                  {t('lock.now')} {isStation && <kbd>F9</kbd>}
+                  {t('lock.now')} {hasLockKey && <kbd>F9</kbd>}
                 </button>
               )}
               <button type="button" onClick={goTo(leave)}>

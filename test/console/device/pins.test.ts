@@ -177,7 +177,7 @@ it('F9 without a connection leaves the station open, and says why', async (page)
   await share(page);
   await page.context().setOffline(true);
   await press(page, 'F9');
-  await expectWord(page, 'Locked');
+  await expectWord(page, 'NOT LOCKED');
   await page.getByText('nobody could go on').waitFor();
   expect(await locked(page).count()).toBe(0);
   await page.context().setOffline(false);

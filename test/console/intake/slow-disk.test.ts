@@ -46,3 +46,18 @@ it('a number and a weight that are entered while the disk stores the parcel befo
     await weightsOf(service(), '47'),
   ]).toEqual([[4.5], [47], []]);
 });
+
+it('a scale that sends while the disk stores the parcel before weighs the parcel that was scanned after it', async (page) => {
+  await scan(page, 'SLOWDISK0003');
+  await expectWord(page, 'UNKNOWN');
+  await type(page, '4.5');
+  await page.evaluate(HOLD);
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Number').waitFor();
+  await scan(page, 'SLOWDISK0004');
+  await scan(page, '5.75 lb');
+  await page.evaluate('globalThis.isReleased = true');
+  await page.locator('[name=weight]').waitFor();
+  await until(async () => (await page.getByLabel('Weight').inputValue()).startsWith('5.75'));
+  expect(await outcomeOf(page).textContent()).not.toBe('SCAN FIRST');
+});

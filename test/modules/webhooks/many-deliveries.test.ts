@@ -102,7 +102,7 @@ test('a URL that never responds does not hold claims of deliveries that wait for
   await until(async () => receiver.received.length === MAX_CONCURRENT);
   const claimed = async () =>
     (await db.all('webhook_deliveries')).filter(({ claimed_until }) => claimed_until !== null);
-  // Long before the claims end by themselves.
-  await until(async () => (await claimed()).length === MAX_CONCURRENT);
+  // Long before the claims end by themselves, after 30 s.
+  await until(async () => (await claimed()).length === MAX_CONCURRENT, 5_000);
   expect(await claimed()).toHaveLength(MAX_CONCURRENT);
 });

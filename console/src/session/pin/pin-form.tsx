@@ -4,7 +4,7 @@ import { useAction, useLoad } from '../../ui/load.js';
 import { Field, Problem } from '../../ui/parts.js';
 import { api, session } from '../session.js';
 import { pinEn, pinEs } from './texts.js';
-import { listWorkers, noteOwnPin, type OwnPin } from './workers.js';
+import { listWorkers, MAX_PIN_LENGTH, noteOwnPin, type OwnPin } from './workers.js';
 
 addTexts({ en: pinEn, es: pinEs });
 
@@ -52,7 +52,7 @@ export function PinForm() {
         hint={t('pin.rule')}
         type="password"
         inputMode="numeric"
-        maxLength={8}
+        maxLength={MAX_PIN_LENGTH}
         value={pin}
         onValue={setPin}
       />
@@ -60,7 +60,7 @@ export function PinForm() {
         label={t('pin.again')}
         type="password"
         inputMode="numeric"
-        maxLength={8}
+        maxLength={MAX_PIN_LENGTH}
         value={again}
         onValue={setAgain}
         error={isDifferent ? t('pin.different') : undefined}

@@ -5,7 +5,7 @@ import { Field, Problem } from '../../ui/parts.js';
 import { forgetLockedScan } from '../locked-scans.js';
 import { acceptGrant, isLocked, session } from '../session.js';
 import { pinEn, pinEs } from './texts.js';
-import { listWorkers, takeOver } from './workers.js';
+import { listWorkers, MAX_PIN_LENGTH, PIN, takeOver } from './workers.js';
 
 addTexts({ en: pinEn, es: pinEs });
 
@@ -15,8 +15,6 @@ type Props = {
 };
 
 const RETRY_MS = 5_000;
-/** As the service has it. Other keys, such as those of a scanner, are no attempt. */
-const PIN = /^\d{6,8}$/;
 
 /** Those who may take over the station with a PIN. Nothing if there is nobody, or the service cannot be reached. */
 export function PinLogin({ onOther }: Props) {
@@ -70,6 +68,7 @@ export function PinLogin({ onOther }: Props) {
       data-testid="pin-login"
       onSubmit={(event) => {
         event.preventDefault();
+        // Other keys, such as those of a scanner, are no attempt.
         if (PIN.test(pin)) enter.run();
       }}
     >
@@ -87,7 +86,7 @@ export function PinLogin({ onOther }: Props) {
           label={t('pin.field', { name: worker.full_name })}
           type="password"
           inputMode="numeric"
-          maxLength={8}
+          maxLength={MAX_PIN_LENGTH}
           value={pin}
           onValue={setPin}
           ref={field}

@@ -5,6 +5,10 @@ import { fetchAs, UNKNOWN } from '../device.js';
 /** Whether this browser may be a station, so that others ask for no list. No credential. */
 const NAME = 'crossdock-station';
 
+/** As the service has it. No number of a carrier is so short (decision 0137). */
+export const PIN = /^\d{6,8}$/;
+export const MAX_PIN_LENGTH = 8;
+
 export type OwnPin = { has_pin: boolean; remembered_until: string | null };
 
 /** Without a session. */

@@ -8,8 +8,8 @@ import { countOf } from '../../../platform/values/count-of.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { Deps } from '../../dependencies.js';
 import { toLoggedIn } from '../login/view.js';
-import { assertWorker, forget, remember, removePin, setPin, type OwnPin } from './pin.js';
-import type { StationWorkerRow } from './queries.js';
+import { assertWorker, forget, remember, removePin, setPin } from './pin.js';
+import type { OwnPin, StationWorkerRow } from './queries.js';
 import { isStation, listWorkers } from './stations.js';
 import { switchWorker } from './switch.js';
 

@@ -5,10 +5,7 @@ import type { Tx } from '../../../platform/db/scope.js';
 import { confirmOwnPassword } from '../credentials/own-password.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { removePinOf, type Client } from '../../sessions/public.js';
-import { forgetOldStations, rememberedUntil, rememberLogin } from './queries.js';
-
-/** The state of the caller's own PIN. */
-export type OwnPin = { hasPin: boolean; rememberedUntil: Date | null };
+import { forgetOldStations, ownPin, rememberLogin, type OwnPin } from './queries.js';
 
 /** @throws ApiError permission_denied if the caller is not a warehouse worker */
 export function assertWorker({ caller }: PersonContext): void {
@@ -64,10 +61,8 @@ export const removePin = (ctx: PersonContext): Promise<OwnPin> =>
   });
 
 async function readOwnPin(ctx: PersonContext, tx: Tx, deviceHash: string): Promise<OwnPin> {
-  const hasPin =
-    (await tx.models.user.count({ where: { id: ctx.caller.userId, pinHash: { not: null } } })) > 0;
-  const [row] = await tx.query(rememberedUntil(ctx, deviceHash));
-  return { hasPin, rememberedUntil: row?.expiresAt ?? null };
+  const [own] = await tx.query(ownPin(ctx, deviceHash));
+  return own ?? { hasPin: false, rememberedUntil: null };
 }
 
 /** The first that anybody tries: a repetition of a shorter number, or digits in a row. */

@@ -57,11 +57,7 @@ export const acceptPin = (ctx: SystemScope, { deviceHash, userId }: Place, pinHa
  * Remembers the login of the caller's session. Returns no row for a user without a PIN, and for a session that a PIN has started: only the
  * password begins the time anew, with the second factor if there is one, which a change of the password does not ask for.
  */
-export function rememberLogin(
-  ctx: PersonScope,
-  deviceHash: string,
-  sessionId: string,
-): Sql<{ expiresAt: Date }> {
+export function rememberLogin(ctx: PersonScope, deviceHash: string, sessionId: string): Sql<{ id: string }> {
   return sql`insert into station_workers as known (tenant_id, id, device_hash, user_id, token_version, expires_at)
     select u.tenant_id, ${newId()}::uuid, ${deviceHash}, u.id, u.token_version,
       s.created_at + make_interval(secs => ${STATION_SECONDS}::int)
@@ -71,19 +67,21 @@ export function rememberLogin(
       and u.pin_hash is not null
     on conflict (tenant_id, device_hash, user_id) do update set token_version = excluded.token_version, failures = 0,
       remembered_at = now(), expires_at = excluded.expires_at
-    returning known.expires_at as "expiresAt"`;
+    returning known.id`;
 }
 
 /** Whether the database knows the station. Somebody may have made up the text of the cookie. */
 export const stationExists = (ctx: PersonScope, deviceHash: string): Sql<{ isKnown: boolean }> =>
   sql`select exists (select from station_workers w where ${tenantRows(ctx, 'w')} and w.device_hash = ${deviceHash}) as "isKnown"`;
 
-/** When the caller's PIN stops working at the station. */
-export const rememberedUntil = (ctx: PersonScope, deviceHash: string): Sql<{ expiresAt: Date }> =>
-  sql`select ${columns('StationWorker', 'w', ['expiresAt'])}
-    from station_workers w join users u on u.tenant_id = w.tenant_id and u.id = w.user_id and ${tenantRows(ctx, 'u')}
-    where ${tenantRows(ctx, 'w')} and w.device_hash = ${deviceHash} and w.user_id = ${ctx.caller.userId}::uuid
-      and ${mayUsePin}`;
+/** The state of the caller's PIN. `rememberedUntil` is null if it does not work at the station. */
+export type OwnPin = { hasPin: boolean; rememberedUntil: Date | null };
+
+export const ownPin = (ctx: PersonScope, deviceHash: string): Sql<OwnPin> =>
+  sql`select u.pin_hash is not null as "hasPin", w.expires_at as "rememberedUntil"
+    from users u left join station_workers w on ${tenantRows(ctx, 'w')} and w.tenant_id = u.tenant_id and w.user_id = u.id
+      and w.device_hash = ${deviceHash} and ${mayUsePin}
+    where ${tenantRows(ctx, 'u')} and u.id = ${ctx.caller.userId}::uuid`;
 
 /** Forgets the stations of the caller but the newest ones. */
 export const forgetOldStations = (ctx: PersonScope): Sql =>
