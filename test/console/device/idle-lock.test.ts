@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { DEMO } from '../../../fixtures/demo/demo.js';
 import { logIn, scan, type } from '../../support/console/browser.js';
-import { consoleSuite, expectWord, weightsOf } from '../../support/console/suite.js';
+import { consoleSuite, expectWord, receiversOf, weightsOf } from '../../support/console/suite.js';
 import { insertMailedUser, insertUsers } from '../../support/builders/users.js';
 import { until } from '../../support/service/processes.js';
 import {
@@ -27,17 +27,6 @@ const openSessions = async () => {
   );
   return rowCount ?? 0;
 };
-
-/** Who has received a parcel, and with which weight. */
-async function receiversOf(number: string): Promise<unknown[]> {
-  const { rows } = await service().owner.query(
-    `select p.weight_lb::float as weight, u.username
-     from packages p join package_events e on e.tenant_id = p.tenant_id and e.package_id = p.id
-     join users u on u.id = e.actor_user_id where p.tracking_number = $1`,
-    [number],
-  );
-  return rows;
-}
 
 /** Waits until the station has logged out. */
 async function untilEnded(): Promise<void> {
@@ -120,7 +109,7 @@ it('a scan at a locked station is received by nobody until the next user takes i
   await type(page, '7.5');
   await page.keyboard.press('Enter');
   await expectWord(page, 'NO OWNER');
-  expect(await receiversOf('IDLE0000002')).toEqual([{ weight: 7.5, username: 'spare-1' }]);
+  expect(await receiversOf(service(), 'IDLE0000002')).toEqual([{ weight: 7.5, username: 'spare-1' }]);
   for (const other of ['IDLE0000003', 'IDLE0000004']) expect(await weightsOf(service(), other)).toEqual([]);
   await page.reload();
   await kept(page).waitFor();
@@ -176,5 +165,5 @@ it('the scans of the user who had left wait for that user, whoever works meanwhi
   await page.getByRole('button', { name: 'Log out', exact: true }).click();
   await logIn(page, 'warehouse', DEMO.password);
   await until(async () => (await weightsOf(service(), 'IDLE0000005')).length === 1);
-  expect(await receiversOf('IDLE0000005')).toEqual([{ weight: 3, username: 'warehouse' }]);
+  expect(await receiversOf(service(), 'IDLE0000005')).toEqual([{ weight: 3, username: 'warehouse' }]);
 });

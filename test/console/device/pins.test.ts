@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { DEMO } from '../../../fixtures/demo/demo.js';
 import { chromiumPath, findingsOf, logIn, scan, type } from '../../support/console/browser.js';
 import { locked, loginPage } from '../../support/console/locked.js';
-import { consoleSuite, expectWord, press, weightsOf } from '../../support/console/suite.js';
+import { consoleSuite, expectWord, press, receiversOf, weightsOf } from '../../support/console/suite.js';
 import { insertUsers } from '../../support/builders/users.js';
 
 // Workers who share a station change with a PIN (decision 0137).
@@ -53,16 +53,6 @@ async function choose(page: Page, worker: Worker, pin = PINS[worker]): Promise<v
   await page.keyboard.press('Enter');
 }
 
-async function receiversOf(number: string): Promise<string[]> {
-  const { rows } = await service().owner.query<{ username: string }>(
-    `select u.username from packages p
-     join package_events e on e.tenant_id = p.tenant_id and e.package_id = p.id
-     join users u on u.id = e.actor_user_id where p.tracking_number = $1`,
-    [number],
-  );
-  return rows.map(({ username }) => username);
-}
-
 it('a key, a name and the PIN put another worker at the station, who receives in the own name', async (page) => {
   await share(page);
   await scan(page, 'PIN00000001');
@@ -83,9 +73,9 @@ it('a key, a name and the PIN put another worker at the station, who receives in
   await type(page, '5.5');
   await page.keyboard.press('Enter');
   await expectWord(page, 'NO OWNER');
-  expect([await receiversOf('PIN00000001'), await receiversOf('PIN00000002')]).toEqual([
-    ['spare-1'],
-    ['warehouse'],
+  expect([await receiversOf(service(), 'PIN00000001'), await receiversOf(service(), 'PIN00000002')]).toEqual([
+    [{ weight: 4.5, username: 'spare-1' }],
+    [{ weight: 5.5, username: 'warehouse' }],
   ]);
 });
 

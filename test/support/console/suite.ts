@@ -112,3 +112,15 @@ export async function weightsOf({ owner }: Service, number: string): Promise<num
   );
   return rows.map(({ weight }) => weight);
 }
+
+/** Who has received a parcel, and with which weight. */
+export async function receiversOf({ owner }: Service, number: string): Promise<unknown[]> {
+  const { rows } = await owner.query(
+    `select p.weight_lb::float as weight, u.username
+     from packages p join package_events e on e.tenant_id = p.tenant_id and e.package_id = p.id
+     join users u on u.tenant_id = e.tenant_id and u.id = e.actor_user_id
+     where p.tenant_id = $1 and p.tracking_number = $2`,
+    [DEMO.tenants.demo, number],
+  );
+  return rows;
+}
