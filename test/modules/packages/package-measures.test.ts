@@ -10,6 +10,7 @@ import {
   comparableReply,
   type Row,
 } from '../../support/builders/parcels.js';
+import { numbersWithLocks } from '../../support/scans/parcel-locks.js';
 import { untilAdmitted, type Reply } from '../../support/service/service.js';
 import { withService } from '../../support/fixture/with-service.js';
 
@@ -182,7 +183,9 @@ describe('tracking number of another package', () => {
   });
 
   test('the response to a courier does not wait for a lock on the package with that number', async () => {
-    const taken = newNumber();
+    // Two numbers can have one lock.
+    const [own = '', taken = ''] = await numbersWithLocks(service().owner, 60, 62);
+    packageId = await parcels.receive(own, { user_code: CUSTOMERS.IEX });
     const takenId = await parcels.receive(taken, { user_code: CUSTOMERS.HRB });
     const client = await service().owner.connect();
     try {
