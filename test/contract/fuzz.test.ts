@@ -6,6 +6,7 @@ import type { OperationId } from '../../src/platform/contract/types.js';
 import { makeFuzzClient, type FuzzClient } from './fuzz/client.js';
 import { problemsOf } from './fuzz/oracle.js';
 import { makeCourierScopes } from './fuzz/courier-scopes.js';
+import type { RawReply } from '../support/service/wire.js';
 import { requestsOf, describeRequest, type CourierScope } from './fuzz/requests.js';
 import { operationIds } from '../support/service/contract.js';
 import { insertDispatch, insertLabelJob, insertLog } from '../support/builders/deliveries.js';
@@ -61,11 +62,14 @@ const SHARES: Partial<Record<OperationId, number>> = {
 const RESTORE_LOGOS =
   'delete from courier_logos; insert into courier_logos select * from saved_logos on conflict do nothing';
 
-// The customers that uploaded files name, unless another one has the code meanwhile.
-const RESTORE_CUSTOMERS = `update customers set user_code = saved.user_code, is_active = true from saved_customers saved
-  where saved.id = customers.id and not (customers.is_active and customers.user_code = saved.user_code) and not exists (
-    select from customers other where other.courier_id = customers.courier_id and other.user_code = saved.user_code
-      and other.id <> customers.id)`;
+// The customers that uploaded files name. Others rename, disable and delete them, or give their codes to other customers.
+const RESTORE_CUSTOMERS = `
+  update customers set user_code = saved.user_code from saved_customers saved where saved.id = customers.id
+    and customers.user_code <> saved.user_code and not exists (select from customers other
+      where other.courier_id = customers.courier_id and other.user_code = saved.user_code);
+  insert into customers select * from saved_customers on conflict do nothing;
+  update customers set is_active = true from saved_customers saved where not customers.is_active
+    and customers.courier_id = saved.courier_id and customers.user_code = saved.user_code`;
 
 const UNREPORTED = `update label_jobs set status = 'sending', ended_at = null, lease_until = now() where id = claim_id`;
 
@@ -80,7 +84,14 @@ const REPAIRS: Partial<Record<OperationId, string>> = {
   deleteLogo: RESTORE_LOGOS,
 };
 
-type Tally = { sent: number; accepted: number; rejected: number; validRejected: number };
+type Tally = {
+  sent: number;
+  accepted: number;
+  rejected: number;
+  validRejected: number;
+  /** How often each reason refused requests that were intended as valid. */
+  reasons: Map<string, number>;
+};
 
 let service: Service;
 let client: FuzzClient;
@@ -108,8 +119,8 @@ beforeAll(async () => {
   await insertUnreportedLabel();
   const courierScopes = await makeCourierScopes(service.owner);
   await service.owner.query('create table saved_logos as select * from courier_logos');
-  await service.owner.query(`create table saved_customers as select id, user_code from customers
-    where user_code in ('IEX-1001', 'IEX-1002')`);
+  await service.owner.query(`create table saved_customers as select * from customers
+    where user_code in ('IEX-1001', 'IEX-1002', 'HRB-2001')`);
   const total = operationIds.reduce((sum, id) => sum + (SHARES[id] ?? 10), 0);
   // Several operations run in parallel; each test waits for its own operation.
   const ends = Array.from({ length: PARALLEL }, () => Promise.resolve());
@@ -136,7 +147,7 @@ afterAll(async () => {
 }, TIMEOUT_MS);
 
 async function fuzz(id: OperationId, numRuns: number, courierScopes: CourierScope[]): Promise<void> {
-  const tally: Tally = { sent: 0, accepted: 0, rejected: 0, validRejected: 0 };
+  const tally: Tally = { sent: 0, accepted: 0, rejected: 0, validRejected: 0, reasons: new Map() };
   tallies.set(id, tally);
   const property = fc.asyncProperty(requestsOf(id, courierScopes), async (request) => {
     const reply = await client.send(request);
@@ -145,7 +156,11 @@ async function fuzz(id: OperationId, numRuns: number, courierScopes: CourierScop
     if (repair) await execute(repair);
     if (reply.status < 400) tally.accepted += 1;
     else tally.rejected += 1;
-    if (reply.status >= 400 && request.isIntendedValid) tally.validRejected += 1;
+    if (reply.status >= 400 && request.isIntendedValid) {
+      tally.validRejected += 1;
+      const reason = reasonOf(reply);
+      tally.reasons.set(reason, (tally.reasons.get(reason) ?? 0) + 1);
+    }
     const problems = problemsOf(request, reply);
     if (problems.length > 0) throw new Error(`${problems.join('\n')}\nto ${describeRequest(request)}`);
   });
@@ -156,6 +171,12 @@ async function fuzz(id: OperationId, numRuns: number, courierScopes: CourierScop
   // Other operations change or delete the rows of these requests at the same time, so that chance may refuse all of the first ones.
   for (let more = 1; tally.accepted === 0 && !ACCEPTS_NONE.includes(id) && more <= MORE_ATTEMPTS; more += 1)
     await fc.assert(property, { seed: seed + more, numRuns: MIN_REQUESTS_EACH });
+}
+
+/** The code of a failure, and the first code of a field. */
+function reasonOf({ text }: RawReply): string {
+  const { code, errors = [] } = JSON.parse(text || '{}') as { code?: string; errors?: { code: string }[] };
+  return [code, errors[0]?.code].filter(Boolean).join(' ');
 }
 
 /** A repair can deadlock with a request of another operation, which then fails or waits. */
@@ -170,10 +191,12 @@ async function execute(repair: string): Promise<void> {
 
 function report(): void {
   if (process.env['FUZZ_REQUESTS'] === undefined) return;
-  for (const [id, { sent, accepted, rejected, validRejected }] of tallies) {
+  for (const [id, { sent, accepted, rejected, validRejected, reasons }] of tallies) {
     const share = Math.round((accepted / sent) * 100);
+    const top = [...reasons].sort(([, a], [, b]) => b - a).slice(0, 3);
+    const named = top.map(([reason, count]) => `${count} ${reason}`).join(', ');
     process.stdout.write(
-      `${id.padEnd(30)} ${sent} sent, ${accepted} accepted (${share} %), ${rejected} rejected, ${validRejected} of these intended as valid\n`,
+      `${id.padEnd(30)} ${sent} sent, ${accepted} accepted (${share} %), ${rejected} rejected, ${validRejected} of these intended as valid (${named})\n`,
     );
   }
 }
