@@ -15,6 +15,18 @@ export const TRANSPORT: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'docs: made-up hosts fill no memory',
+    file: 'src/platform/http/documents/host-texts.ts',
+    find: 'if (known || !hasRoom()) return',
+    replace: 'if (known) return',
+    tests: [
+      {
+        file: 'test/security/transport/documents.test.ts',
+        titles: ['made-up hosts fill no memory'],
+      },
+    ],
+  },
+  {
     name: 'http: a key in the query is announced as deprecated',
     file: 'src/platform/http/replies/deprecations.ts',
     find: 'if (sendsKeyInQuery(request)) void',

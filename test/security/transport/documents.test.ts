@@ -209,3 +209,26 @@ test('/ready queries the database about once per second, however many callers th
   // One check per second of two statements. The requests take less than ten seconds on a busy machine.
   expect(acquired).toBeLessThanOrEqual(20);
 });
+
+test('made-up hosts fill no memory: the first ones get their samples, the others the document as it is', async () => {
+  const tagOf = async (host: string) => {
+    const headers = { host, 'accept-encoding': 'br' };
+    return (await service.request('HEAD', '/llms-full.txt', { headers })).headers.get('etag');
+  };
+  const own = await tagOf('known.example');
+  const before = process.memoryUsage().rss;
+  const tags: (string | null)[] = [];
+  for (let batch = 0; batch < 6; batch += 1) {
+    const hosts = Array.from({ length: 50 }, (_, n) => `made-up.example:${10_000 + batch * 50 + n}`);
+    tags.push(...(await Promise.all(hosts.map(tagOf))));
+  }
+  const grownMiB = (process.memoryUsage().rss - before) / 2 ** 20;
+  expect(tags).toHaveLength(300);
+  // 32 MiB have room for about 28 copies of this document.
+  expect(new Set(tags).size).toBeLessThan(32);
+  expect(new Set(tags).size).toBeGreaterThan(10);
+  expect(grownMiB).toBeLessThan(200);
+  const late = (await get('/llms-full.txt', { host: 'made-up.example:65000' })).bytes.toString();
+  expect(late).toContain('https://demo.crossdock.example');
+  expect(await tagOf('known.example')).toBe(own);
+});

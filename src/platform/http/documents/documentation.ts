@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { projectRoot } from '../../../config/project-root.js';
-import { hostVariants } from './host-texts.js';
+import { makeHostVariants } from './host-texts.js';
 import { contentPolicy, serveFiles, type ServedFile } from './served-files.js';
 
 const SITE = join(projectRoot, 'generated', 'site');
@@ -20,9 +20,10 @@ const REFERENCE_POLICY = contentPolicy("'self' 'unsafe-inline'");
 export async function registerDocumentation(app: FastifyInstance): Promise<string[]> {
   const [site, assets] = await Promise.all([listSite(), listAssets()]);
   const files = [{ url: '/docs/json', file: REFERENCE_DOCUMENT }, ...site, ...assets, ...libraryFiles()];
+  const variantsOf = makeHostVariants();
   return serveFiles(app, files, {
     headersOf: (url) => ({ 'content-security-policy': url === REFERENCE ? REFERENCE_POLICY : POLICY }),
-    variantsOf: (url, document) => (isForPrograms(url) ? hostVariants(document) : () => document),
+    variantsOf: (url, document) => (isForPrograms(url) ? variantsOf(url, document) : () => document),
   });
 }
 

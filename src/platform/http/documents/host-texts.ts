@@ -9,22 +9,47 @@ const PLACEHOLDER = 'https://demo.crossdock.example';
 /** A host name or an address, with or without a port. Anything else does not become part of a document. */
 const HOST = /^([a-z0-9-]+(\.[a-z0-9-]+)*\.?|\[[0-9a-f:.]+\])(:\d{1,5})?$/i;
 const MAX_HOST_CHARACTERS = 260;
+const MAX_ORIGIN_CHARACTERS = MAX_HOST_CHARACTERS + 'https://'.length;
 
-/** An installation has a few hosts. More of them replace each other, so that made-up hosts do not fill the memory. */
-const MAX_VARIANTS = 8;
+/** What the variants of all documents may take. One host needs less than a sixth. */
+const MAX_VARIANT_BYTES = 32 * 2 ** 20;
+const IDLE_MS = 10 * 60_000;
 
-/** Returns a function that returns the document with the host of a request in its samples. */
-export function hostVariants(document: StaticDocument): (request: FastifyRequest) => StaticDocument {
-  const text = document.bytes.toString();
-  if (!text.includes(PLACEHOLDER)) return () => document;
-  const variants = new LRUCache<string, StaticDocument>({
-    max: MAX_VARIANTS,
-    memoMethod: (origin) =>
-      makeDocument(document.mediaType, Buffer.from(text.replaceAll(PLACEHOLDER, origin))),
+type Variants = (request: FastifyRequest) => StaticDocument;
+
+/**
+ * Returns a function that makes the variants of a document: the document with the host of a request in its samples. A variant is copied,
+ * hashed and compressed once, and anybody can make up hosts. So while the variants take 32 MiB, further hosts get the document as it is,
+ * and a variant makes room when nobody has read it for 10 minutes.
+ */
+export function makeHostVariants(
+  maxBytes = MAX_VARIANT_BYTES,
+): (url: string, document: StaticDocument) => Variants {
+  const kept = new LRUCache<string, StaticDocument>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ bytes }) => bytes.length,
+    ttl: IDLE_MS,
+    updateAgeOnGet: true,
   });
-  return (request) => {
-    const origin = originOf(request);
-    return origin === undefined ? document : variants.memo(origin);
+  return (url, document) => {
+    const text = document.bytes.toString();
+    if (!text.includes(PLACEHOLDER)) return () => document;
+    const places = text.split(PLACEHOLDER).length - 1;
+    const largest = document.bytes.length + places * MAX_ORIGIN_CHARACTERS;
+    const hasRoom = () => {
+      if (kept.calculatedSize + largest > maxBytes) kept.purgeStale();
+      return kept.calculatedSize + largest <= maxBytes;
+    };
+    return (request) => {
+      const origin = originOf(request);
+      if (origin === undefined) return document;
+      const key = `${url} ${origin}`;
+      const known = kept.get(key);
+      if (known || !hasRoom()) return known ?? document;
+      const variant = makeDocument(document.mediaType, Buffer.from(text.replaceAll(PLACEHOLDER, origin)));
+      kept.set(key, variant);
+      return variant;
+    };
   };
 }
 
