@@ -477,6 +477,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "updatePackage": {
     "application/json": "record"
   },
+  "voidReceipt": {
+    "application/json": "record"
+  },
   "listPackageEvents": {
     "query": "read"
   },

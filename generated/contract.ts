@@ -1081,6 +1081,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/VoidReceipt.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Void the receipt of a package
+         * @description For staff. Takes back the receipt of a parcel that was received by mistake, for example because a wrong symbol was
+         *     scanned and the parcel is not here. To correct the number, the weight or the owner of a parcel that is here, use
+         *     `UpdatePackage.php`.
+         *
+         *     The package is deleted with its history and its labels, as if it had not been received, and its number can be
+         *     received again. Its pre-alerts become `pending`, also those that are `flagged` because of it. The audit log keeps
+         *     what the package was, who voided it, and why. Its courier gets the event `package.voided`. A station that sends a
+         *     scan of the package again gets `refused` with the reason `receipt_voided`, and nothing is received.
+         *
+         *     Only the receipt of a package that is `received` or `on_hold` can be voided, is on no manifest and no bill, and is
+         *     not loaded: otherwise the response is 409 `receipt_not_voidable`. Users with the role warehouse can void receipts
+         *     of the last 24 hours. After that, the response is 403 `permission_denied`.
+         *
+         *     ```php
+         *     $post('/api/VoidReceipt.php', ['package_id' => $id, 'reason' => 'The number of the shelf was scanned.']);
+         *     ```
+         */
+        post: operations["voidReceipt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/PackageEvents.php": {
         parameters: {
             query?: never;
@@ -3566,6 +3601,27 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    packageVoided: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A receipt was voided
+         * @description Sent to `api_url_update_package` as `package.voided`: the parcel was received by mistake, and the package does not exist
+         *     any more. Signature and retries: see *Webhooks and events* above.
+         */
+        post: operations["packageVoided"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     flatPackageCreated: {
         parameters: {
             query?: never;
@@ -3604,7 +3660,7 @@ export interface webhooks {
          *     | `Claimed` | true if you named the customer of a package that had none |
          *     | `Unknown` | true while the customer is unknown |
          *     | `Pieces` | 1 |
-         *     | `Discrepancy`, `DiscrepancyDescription` | set while a pre-alert of yours for the number is `flagged`, or the status is `on_hold`, `customs_hold`, `returned` or `lost` |
+         *     | `Discrepancy`, `DiscrepancyDescription` | set while a pre-alert of yours for the number is `flagged`, if the status is `on_hold`, `customs_hold`, `returned` or `lost`, and if the receipt was voided |
          *     | `PackageStatus` | a number, see below |
          *     | `CollectionID`, `CollectionCode`, `EntryStaff`, `HSCode`, `OriginalHouseNumber`, `ServiceTypeID`, `HazmatCodeID`, `ColoadIndicator`, `PackagePayments` | always empty |
          *     | `ShowControls`, `AIProcessed`, `Coloaded` | always false |
@@ -3640,8 +3696,8 @@ export interface webhooks {
         put?: never;
         /**
          * A package's status or fields changed, as a flat object
-         * @description Sent to `api_url_update_package` instead of *packageStatusChanged* and *packageUpdated* if `update_package_format` is
-         *     `flat` or `flat_array`. The object, the array, the token and the responses are the same as for *flatPackageCreated*.
+         * @description Sent to `api_url_update_package` instead of *packageStatusChanged*, *packageUpdated* and *packageVoided* if
+         *     `update_package_format` is `flat` or `flat_array`. The object, the array, the token and the responses are the same as for *flatPackageCreated*.
          */
         post: operations["flatPackageUpdated"];
         delete?: never;
@@ -3854,6 +3910,7 @@ export interface components {
          *     | 405 | `method_not_allowed` | The path does not support the method. The header `Allow` lists those that it supports. |
          *     | 408 | `request_timeout` | The request did not arrive completely in time. |
          *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
+         *     | 409 | `receipt_not_voidable` | The package is in use, so its receipt cannot be voided. |
          *     | 409 | `parcel_disputed` | Another courier claims the parcel, or has announced it. The warehouse decides. |
          *     | 409 | `bill_already_sent` | The bill was sent to its courier already, or waits to be sent. |
          *     | 409 | `courier_address_missing` | The courier has no usable e-mail address, so its bills cannot be sent. |
@@ -3886,7 +3943,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -5299,10 +5356,10 @@ export interface components {
          */
         ScanResultKind: "done" | "repeated" | "conflict" | "refused";
         /**
-         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `not_a_parcel`, `id_reused`, `clock_ahead`, `too_old` or `too_many_scans`.
+         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `not_a_parcel`, `id_reused`, `clock_ahead`, `too_old`, `too_many_scans` or `receipt_voided`: the scan was stored, and then the receipt was voided.
          * @enum {string|null}
          */
-        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "not_a_parcel" | "id_reused" | "clock_ahead" | "too_old" | "too_many_scans" | null;
+        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "not_a_parcel" | "id_reused" | "clock_ahead" | "too_old" | "too_many_scans" | "receipt_voided" | null;
         /**
          * @description A status of the package; null if there is none.
          * @enum {string|null}
@@ -5609,6 +5666,22 @@ export interface components {
             /** @description Number of changed fields; 0 if all already had the values that you sent. */
             fields_updated: number;
             package_id: components["schemas"]["Uuid"];
+        };
+        ReceiptVoiding: {
+            /**
+             * Format: uuid
+             * @description The package that was received by mistake.
+             */
+            package_id: string;
+            /** @description Why the receipt is void. The audit log keeps it. */
+            reason: string;
+        };
+        ReceiptVoided: {
+            package_id: components["schemas"]["Uuid"];
+            /** @description The number that the package had. It can be received again. */
+            tracking_number: string;
+            /** @description The number of pre-alerts that are pending again. */
+            reopened_prealerts: number;
         };
         /** @description The weights of an event with the source `intake` that has changed the weight of the package. `remarks` says the same in English. Null for all other events, and where a courier does not see the remarks. */
         WeightChange: {
@@ -8510,7 +8583,7 @@ export interface components {
          * @description Type of the event, as `type` of the webhook.
          * @enum {string}
          */
-        WebhookType: "package.created" | "package.status_changed" | "package.updated" | "webhook.test";
+        WebhookType: "package.created" | "package.status_changed" | "package.updated" | "package.voided" | "webhook.test";
         /** @description One request to the courier's URL. */
         WebhookAttempt: {
             /** @description Number of the attempt within the delivery, starting with 1: 1, 2, 3 and so on. */
@@ -8609,7 +8682,7 @@ export interface components {
              * @description Only deliveries of events of this type.
              * @enum {string}
              */
-            type?: "package.created" | "package.status_changed" | "package.updated";
+            type?: "package.created" | "package.status_changed" | "package.updated" | "package.voided";
             status?: components["schemas"]["WebhookDeliveryStatus"];
             /**
              * Format: uuid
@@ -8775,8 +8848,20 @@ export interface components {
             timestamp: components["schemas"]["UtcDateTime"];
             data: components["schemas"]["EventStatusChange"];
         };
+        /** @description The receipt of a package was a mistake, and was voided: the parcel is not at the warehouse. Delete the package. `data` is what it was. Pre-alerts of its number are `pending` again. If the parcel arrives, it is a new package. */
+        PackageVoidedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "package.voided";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            data: components["schemas"]["EventPackage"];
+        };
         /** @description A change to one of the courier's packages, exactly as in its webhook. */
-        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"];
+        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"] | components["schemas"]["PackageVoidedEvent"];
         EventPageMeta: {
             /** @description The `limit` that was applied. */
             limit: number;
@@ -9777,6 +9862,9 @@ export interface components {
         ListPackagesResult: components["schemas"]["PackageList"] | components["schemas"]["PackageDispatch"];
         UpdatePackageResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageUpdated"];
+        };
+        VoidReceiptResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ReceiptVoided"];
         };
         ListPackageEventsResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageHistory"];
@@ -12231,6 +12319,23 @@ export interface components {
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
+        "PermissionDenied.package.void.PermissionDenied.old_receipt": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `token_not_accepted`: The operation, or what the request asks of it, is not for service tokens.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
         "PermissionDenied.prealert.review": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -12602,6 +12707,24 @@ export interface components {
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `receipt_not_voidable`: The package is in use, so its receipt cannot be voided.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "ReceiptNotVoidable.manifest.ReceiptNotVoidable.loaded.ReceiptNotVoidable.billed.ReceiptNotVoidable.status.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -13931,6 +14054,25 @@ export interface components {
         "VerifyAuditLog.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "VoidReceipt.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -16622,6 +16764,65 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["DuplicateTrackingNumber.package.ParcelDisputed.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    voidReceipt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReceiptVoiding"];
+            };
+        };
+        responses: {
+            /** @description The receipt is void, and the package does not exist any more. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "The receipt of 1Z999AA10123456784 is void. 1 pre-alert is pending again.",
+                     *       "data": {
+                     *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e29",
+                     *         "tracking_number": "1Z999AA10123456784",
+                     *         "reopened_prealerts": 1
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["VoidReceiptResult"];
+                };
+            };
+            400: components["responses"]["VoidReceipt.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.void.PermissionDenied.old_receipt"];
+            404: components["responses"]["PackageNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["ReceiptNotVoidable.manifest.ReceiptNotVoidable.loaded.ReceiptNotVoidable.billed.ReceiptNotVoidable.status.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
@@ -22362,6 +22563,68 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["PackageUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    packageVoided: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "package.voided",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e07",
+                 *       "sequence": 1961,
+                 *       "timestamp": "2026-11-21 15:20:30",
+                 *       "data": {
+                 *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "house_number": "7K3M9QW",
+                 *         "user_code": "IEX-1001",
+                 *         "first_name": "Marcia",
+                 *         "last_name": "Campbell",
+                 *         "weight": 2.25,
+                 *         "length": 12,
+                 *         "width": 8.5,
+                 *         "height": 4,
+                 *         "package_type": "box",
+                 *         "shipper": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "status": "received",
+                 *         "manifest_number": null,
+                 *         "entry_date_time": "2026-11-21 15:04:09"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PackageVoidedEvent"];
             };
         };
         responses: {

@@ -397,6 +397,7 @@ export const errorCatalogue = {
     "messages": {
       "default": "You need the permission {permission}. Ask an administrator of your instance.",
       "fields": "Nothing was changed. Leave out the fields named in errors, or ask the warehouse to change them.",
+      "old_receipt": "The parcel was received more than 24 hours ago. Ask a manager to void its receipt.",
       "workers_only": "Only users with the role warehouse have a PIN. Use your password instead.",
       "owners_only": "Only an owner of your courier manages its users. Ask one.",
       "team_role": "Nothing was changed. Only the staff gives the role of errors. Send the role courier.",
@@ -571,6 +572,15 @@ export const errorCatalogue = {
       "differs": "This tracking number is already announced for customer {user_code}. Your pre-alert for another customer was not stored. Check which customer is right.",
       "package": "Another package has this tracking number. Check the number on the label.",
       "lines": "Nothing was stored. Leave out the lines named in errors, because their tracking numbers are already announced. There are {count}."
+    }
+  },
+  "receipt_not_voidable": {
+    "status": 409,
+    "messages": {
+      "manifest": "The package is on manifest {number}. Remove it from the manifest, then void the receipt.",
+      "loaded": "The parcel is loaded for manifest {number}. Take it off, then void the receipt.",
+      "billed": "The package is on bill {number}. Delete the draft, then void the receipt. That of a package on a published bill stays.",
+      "status": "The package is {status} or has left the warehouse, so its receipt stays. Correct the package instead."
     }
   },
   "parcel_disputed": {
@@ -1619,7 +1629,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'token_not_accepted', options: { variant: 'couriers_only' | 'settings' | 'new_url' | 'dispatch'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default' | 'staff_tokens'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields' | 'team_role'; errors: Entry[] } & Detail]
-  | [code: 'permission_denied', options: { variant: 'workers_only' | 'owners_only'; errors?: Entry[] } & Detail]
+  | [code: 'permission_denied', options: { variant: 'old_receipt' | 'workers_only' | 'owners_only'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]
   | [code: 'record_forbidden', options: { variant: 'invoice'; errors?: Entry[] } & Detail]
   | [code: 'two_factor_required', options: { variant: 'stays_on'; errors?: Entry[] } & Detail]
@@ -1628,6 +1638,8 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'duplicate_tracking_number', options: { variant: 'differs'; args: { user_code: string }; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'package'; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'lines'; args: { count: number }; errors?: Entry[] } & Detail]
+  | [code: 'receipt_not_voidable', options: { variant: 'manifest' | 'loaded' | 'billed'; args: { number: string }; errors?: Entry[] } & Detail]
+  | [code: 'receipt_not_voidable', options: { variant: 'status'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_already_sent', options: { variant?: 'default' | 'queued'; args: { number: string; at: string; recipient: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_already_sent', options: { variant: 'often'; args: { number: string; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'courier_address_missing', options: { variant?: 'default'; args: { courier: string }; errors?: Entry[] } & Detail]

@@ -74,6 +74,8 @@ export type Handlers = {
   exportPackagesXlsx: Handler<'exportPackagesXlsx'>;
   /** Change a package */
   updatePackage: Handler<'updatePackage'>;
+  /** Void the receipt of a package */
+  voidReceipt: Handler<'voidReceipt'>;
   /** Read a package's history */
   listPackageEvents: Handler<'listPackageEvents'>;
   /** Record package events */

@@ -50,6 +50,8 @@ const SHARES: Partial<Record<OperationId, number>> = {
   manageCourierBills: 34,
   // renders PDF files
   getPackageLabel: 4,
+  // The packages that it voids are missing for the others.
+  voidReceipt: 2,
   // no input and a large response
   getContractJson: 0.5,
   getContractYaml: 0.5,

@@ -1279,6 +1279,7 @@ describe('mass assignment', () => {
     'reviewParcelClaim refuse': 'stores nothing of the request but the reason: review-claim.test.ts',
     'resetPassword request': 'stores nothing of the request: request-reset.test.ts',
     'resetPassword reset': 'needs a token: reset-password.test.ts',
+    voidReceipt: 'stores nothing of the request but the reason: void-receipt.test.ts',
     listPackages: 'reads',
     resolveScan: 'reads',
     queueDispatch: 'stores nothing of the request: queue-dispatch.test.ts',

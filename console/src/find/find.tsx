@@ -14,6 +14,7 @@ import { StatusTag } from '../ui/status.js';
 import { Code } from '../ui/code.js';
 import { Owner } from '../ui/owner.js';
 import { findQuery } from './query.js';
+import { VoidReceipt } from './void/void-receipt.js';
 import { ClaimFact, meaningOf, ownerText } from '../staff/parcel-owner.js';
 import { ManifestLink } from './record-links.js';
 
@@ -164,7 +165,15 @@ function Packages({ resolution, packages }: Found) {
     ...packages.filter(({ package_id }) => !ids.has(package_id)),
   ];
   const [opened, setOpened] = useState(rows.length === 1 ? rows[0]?.package_id : undefined);
-  const ownerless = rows.find((row) => row.package_id === opened && !row.user_code);
+  const [voided, setVoided] = useState<Shown>();
+  const shown = rows.find((row) => row.package_id === opened);
+  const ownerless = shown && !shown.user_code ? shown : undefined;
+  if (voided)
+    return (
+      <p class="success" role="status">
+        {t('void.done', { number: voided.tracking_number })}
+      </p>
+    );
   if (rows.length === 0 && resolution.matches.prealerts.length > 0)
     return <Empty title={t('find.announced')}>{t('find.announcedHint')}</Empty>;
   if (rows.length === 0) return <Empty title={t('find.nothing')}>{t('find.nothingHint')}</Empty>;
@@ -218,6 +227,11 @@ function Packages({ resolution, packages }: Found) {
       />
       {ownerless && <GiveOwner key={ownerless.package_id} parcel={ownerless} />}
       {opened && <PackageHistory key={opened} packageId={opened} canPrint />}
+      {shown && (
+        <div class="actions">
+          <VoidReceipt key={shown.package_id} parcel={shown} onDone={() => setVoided(shown)} />
+        </div>
+      )}
     </section>
   );
 }

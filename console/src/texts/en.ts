@@ -147,6 +147,8 @@ export const en = {
   'two.weights':
     'You weighed {own}. {who} weighed {other}. {stored} is stored. Weigh it again, and correct it if that is wrong.',
   'two.somebody': 'Somebody else',
+  'void.open': 'Void the receipt …',
+  'void.done': 'The receipt of {number} is void.',
   'label.print': 'Print the label',
   'label.sent': 'The label was sent to the printer.',
   'label.again': 'Print the label again',
@@ -215,6 +217,7 @@ export const en = {
   'reason.manifest_not_ready': 'The manifest is not ready for loading. Choose another one.',
   'reason.not_loaded': 'The parcel was not loaded for this manifest.',
   'reason.clock_ahead': 'The clock of this device is more than a day ahead. Set it, then scan again.',
+  'reason.receipt_voided': 'The receipt of this parcel was voided. If the parcel is here, scan it again.',
   'reason.too_many_scans': 'The parcel already has 500 scans. Check the device.',
   'reason.too_old':
     'The scan is older than 90 days, or the clock of this device is behind. Check the date of the device, then scan again.',

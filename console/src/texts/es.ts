@@ -152,6 +152,8 @@ export const es: Texts = {
     'Usted pesó {own}. {who} pesó {other}. Está guardado {stored}. Vuelva a pesarlo y corríjalo si no es correcto.',
   'two.somebody': 'Otra persona',
   'recent.time': 'Hora',
+  'void.open': 'Anular la recepción …',
+  'void.done': 'La recepción de {number} está anulada.',
   'label.print': 'Imprimir la etiqueta',
   'label.sent': 'La etiqueta se envió a la impresora.',
   'label.again': 'Imprimir la etiqueta otra vez',
@@ -220,6 +222,8 @@ export const es: Texts = {
   'reason.manifest_not_ready': 'El manifiesto no está listo para cargar. Elija otro.',
   'reason.not_loaded': 'El paquete no estaba cargado en este manifiesto.',
   'reason.clock_ahead': 'El reloj de este dispositivo adelanta más de un día. Ajústelo y escanee de nuevo.',
+  'reason.receipt_voided':
+    'La recepción de este paquete se anuló. Si el paquete está aquí, escanéelo de nuevo.',
   'reason.too_many_scans': 'El paquete ya tiene 500 escaneos. Revise el dispositivo.',
   'reason.too_old':
     'El escaneo tiene más de 90 días, o el reloj de este dispositivo está atrasado. Revise la fecha del dispositivo y escanee de nuevo.',

@@ -50,6 +50,8 @@ export const failuresEs: Record<string, string> = {
   print_id_reused: 'Esta impresión ya se pidió. Inténtelo de nuevo.',
   quota_exceeded: 'Se alcanzó el límite. Inténtelo más tarde.',
   rate_limited: 'Demasiadas solicitudes. Espere un momento e inténtelo de nuevo.',
+  receipt_not_voidable:
+    'El paquete ya salió, o está en un manifiesto, cargado o en una factura. Quítelo de ahí primero; la recepción de un paquete que salió se queda.',
   record_forbidden: 'Este registro pertenece a otro courier.',
   request_timeout: 'La solicitud tardó demasiado en llegar. Revise la red e inténtelo de nuevo.',
   reset_token_invalid: 'El código no es válido o ha caducado. Pida un correo nuevo.',

@@ -12,6 +12,7 @@ import type { TeamKey } from './on-use/team-en.js';
 import type { UnsavedKey } from './on-use/unsaved.js';
 import type { AccountKey } from '../session/account-texts.js';
 import type { PinKey } from '../session/pin/texts.js';
+import type { VoidKey } from '../find/void/texts.js';
 import { es } from './es.js';
 
 export type AnyKey =
@@ -26,7 +27,8 @@ export type AnyKey =
   | TeamKey
   | UnsavedKey
   | PinKey
-  | AccountKey;
+  | AccountKey
+  | VoidKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 

@@ -688,7 +688,8 @@ export const ScanScalarFieldEnum = {
   isAdmitted: 'isAdmitted',
   eventId: 'eventId',
   outcome: 'outcome',
-  reason: 'reason'
+  reason: 'reason',
+  voidedAt: 'voidedAt'
 } as const
 
 export type ScanScalarFieldEnum = (typeof ScanScalarFieldEnum)[keyof typeof ScanScalarFieldEnum]

@@ -40,6 +40,7 @@ export type ScanMinAggregateOutputType = {
   eventId: string | null
   outcome: string | null
   reason: string | null
+  voidedAt: Date | null
 }
 
 export type ScanMaxAggregateOutputType = {
@@ -58,6 +59,7 @@ export type ScanMaxAggregateOutputType = {
   eventId: string | null
   outcome: string | null
   reason: string | null
+  voidedAt: Date | null
 }
 
 export type ScanCountAggregateOutputType = {
@@ -77,6 +79,7 @@ export type ScanCountAggregateOutputType = {
   eventId: number
   outcome: number
   reason: number
+  voidedAt: number
   _all: number
 }
 
@@ -97,6 +100,7 @@ export type ScanMinAggregateInputType = {
   eventId?: true
   outcome?: true
   reason?: true
+  voidedAt?: true
 }
 
 export type ScanMaxAggregateInputType = {
@@ -115,6 +119,7 @@ export type ScanMaxAggregateInputType = {
   eventId?: true
   outcome?: true
   reason?: true
+  voidedAt?: true
 }
 
 export type ScanCountAggregateInputType = {
@@ -134,6 +139,7 @@ export type ScanCountAggregateInputType = {
   eventId?: true
   outcome?: true
   reason?: true
+  voidedAt?: true
   _all?: true
 }
 
@@ -226,6 +232,7 @@ export type ScanGroupByOutputType = {
   eventId: string | null
   outcome: string
   reason: string | null
+  voidedAt: Date | null
   _count: ScanCountAggregateOutputType | null
   _min: ScanMinAggregateOutputType | null
   _max: ScanMaxAggregateOutputType | null
@@ -266,6 +273,7 @@ export type ScanWhereInput = {
   eventId?: Prisma.UuidNullableFilter<"Scan"> | string | null
   outcome?: Prisma.StringFilter<"Scan"> | string
   reason?: Prisma.StringNullableFilter<"Scan"> | string | null
+  voidedAt?: Prisma.DateTimeNullableFilter<"Scan"> | Date | string | null
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput>
 }
 
@@ -286,6 +294,7 @@ export type ScanOrderByWithRelationInput = {
   eventId?: Prisma.SortOrderInput | Prisma.SortOrder
   outcome?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
+  voidedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   tenant?: Prisma.TenantOrderByWithRelationInput
 }
 
@@ -310,6 +319,7 @@ export type ScanWhereUniqueInput = Prisma.AtLeast<{
   eventId?: Prisma.UuidNullableFilter<"Scan"> | string | null
   outcome?: Prisma.StringFilter<"Scan"> | string
   reason?: Prisma.StringNullableFilter<"Scan"> | string | null
+  voidedAt?: Prisma.DateTimeNullableFilter<"Scan"> | Date | string | null
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput>
 }, "tenantId_id">
 
@@ -330,6 +340,7 @@ export type ScanOrderByWithAggregationInput = {
   eventId?: Prisma.SortOrderInput | Prisma.SortOrder
   outcome?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
+  voidedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ScanCountOrderByAggregateInput
   _max?: Prisma.ScanMaxOrderByAggregateInput
   _min?: Prisma.ScanMinOrderByAggregateInput
@@ -355,6 +366,7 @@ export type ScanScalarWhereWithAggregatesInput = {
   eventId?: Prisma.UuidNullableWithAggregatesFilter<"Scan"> | string | null
   outcome?: Prisma.StringWithAggregatesFilter<"Scan"> | string
   reason?: Prisma.StringNullableWithAggregatesFilter<"Scan"> | string | null
+  voidedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Scan"> | Date | string | null
 }
 
 export type ScanCreateInput = {
@@ -373,6 +385,7 @@ export type ScanCreateInput = {
   eventId?: string | null
   outcome: string
   reason?: string | null
+  voidedAt?: Date | string | null
   tenant: Prisma.TenantCreateNestedOneWithoutScansInput
 }
 
@@ -393,6 +406,7 @@ export type ScanUncheckedCreateInput = {
   eventId?: string | null
   outcome: string
   reason?: string | null
+  voidedAt?: Date | string | null
 }
 
 export type ScanUpdateInput = {
@@ -411,6 +425,7 @@ export type ScanUpdateInput = {
   eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   tenant?: Prisma.TenantUpdateOneRequiredWithoutScansNestedInput
 }
 
@@ -431,6 +446,7 @@ export type ScanUncheckedUpdateInput = {
   eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ScanCreateManyInput = {
@@ -450,6 +466,7 @@ export type ScanCreateManyInput = {
   eventId?: string | null
   outcome: string
   reason?: string | null
+  voidedAt?: Date | string | null
 }
 
 export type ScanUpdateManyMutationInput = {
@@ -468,6 +485,7 @@ export type ScanUpdateManyMutationInput = {
   eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ScanUncheckedUpdateManyInput = {
@@ -487,6 +505,7 @@ export type ScanUncheckedUpdateManyInput = {
   eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ScanListRelationFilter = {
@@ -521,6 +540,7 @@ export type ScanCountOrderByAggregateInput = {
   eventId?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
   reason?: Prisma.SortOrder
+  voidedAt?: Prisma.SortOrder
 }
 
 export type ScanMaxOrderByAggregateInput = {
@@ -539,6 +559,7 @@ export type ScanMaxOrderByAggregateInput = {
   eventId?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
   reason?: Prisma.SortOrder
+  voidedAt?: Prisma.SortOrder
 }
 
 export type ScanMinOrderByAggregateInput = {
@@ -557,6 +578,7 @@ export type ScanMinOrderByAggregateInput = {
   eventId?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
   reason?: Prisma.SortOrder
+  voidedAt?: Prisma.SortOrder
 }
 
 export type ScanCreateNestedManyWithoutTenantInput = {
@@ -617,6 +639,7 @@ export type ScanCreateWithoutTenantInput = {
   eventId?: string | null
   outcome: string
   reason?: string | null
+  voidedAt?: Date | string | null
 }
 
 export type ScanUncheckedCreateWithoutTenantInput = {
@@ -635,6 +658,7 @@ export type ScanUncheckedCreateWithoutTenantInput = {
   eventId?: string | null
   outcome: string
   reason?: string | null
+  voidedAt?: Date | string | null
 }
 
 export type ScanCreateOrConnectWithoutTenantInput = {
@@ -683,6 +707,7 @@ export type ScanScalarWhereInput = {
   eventId?: Prisma.UuidNullableFilter<"Scan"> | string | null
   outcome?: Prisma.StringFilter<"Scan"> | string
   reason?: Prisma.StringNullableFilter<"Scan"> | string | null
+  voidedAt?: Prisma.DateTimeNullableFilter<"Scan"> | Date | string | null
 }
 
 export type ScanCreateManyTenantInput = {
@@ -701,6 +726,7 @@ export type ScanCreateManyTenantInput = {
   eventId?: string | null
   outcome: string
   reason?: string | null
+  voidedAt?: Date | string | null
 }
 
 export type ScanUpdateWithoutTenantInput = {
@@ -719,6 +745,7 @@ export type ScanUpdateWithoutTenantInput = {
   eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ScanUncheckedUpdateWithoutTenantInput = {
@@ -737,6 +764,7 @@ export type ScanUncheckedUpdateWithoutTenantInput = {
   eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ScanUncheckedUpdateManyWithoutTenantInput = {
@@ -755,6 +783,7 @@ export type ScanUncheckedUpdateManyWithoutTenantInput = {
   eventId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  voidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -776,6 +805,7 @@ export type ScanSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   eventId?: boolean
   outcome?: boolean
   reason?: boolean
+  voidedAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["scan"]>
 
@@ -796,6 +826,7 @@ export type ScanSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   eventId?: boolean
   outcome?: boolean
   reason?: boolean
+  voidedAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["scan"]>
 
@@ -816,6 +847,7 @@ export type ScanSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   eventId?: boolean
   outcome?: boolean
   reason?: boolean
+  voidedAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["scan"]>
 
@@ -836,9 +868,10 @@ export type ScanSelectScalar = {
   eventId?: boolean
   outcome?: boolean
   reason?: boolean
+  voidedAt?: boolean
 }
 
-export type ScanOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "station" | "kind" | "scannedAt" | "arrivedAt" | "userId" | "scan" | "parcelKey" | "details" | "contentHash" | "manifestId" | "isAdmitted" | "eventId" | "outcome" | "reason", ExtArgs["result"]["scan"]>
+export type ScanOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "station" | "kind" | "scannedAt" | "arrivedAt" | "userId" | "scan" | "parcelKey" | "details" | "contentHash" | "manifestId" | "isAdmitted" | "eventId" | "outcome" | "reason" | "voidedAt", ExtArgs["result"]["scan"]>
 export type ScanInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }
@@ -889,6 +922,10 @@ export type $ScanPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     eventId: string | null
     outcome: string
     reason: string | null
+    /**
+     * When the receipt of its parcel was voided. Then it counts no more.
+     */
+    voidedAt: Date | null
   }, ExtArgs["result"]["scan"]>
   composites: {}
 }
@@ -1329,6 +1366,7 @@ export interface ScanFieldRefs {
   readonly eventId: Prisma.FieldRef<"Scan", 'String'>
   readonly outcome: Prisma.FieldRef<"Scan", 'String'>
   readonly reason: Prisma.FieldRef<"Scan", 'String'>
+  readonly voidedAt: Prisma.FieldRef<"Scan", 'DateTime'>
 }
     
 

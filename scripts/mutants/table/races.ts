@@ -154,7 +154,7 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: a batch whose scan_id is stored meanwhile runs again',
     file: 'src/platform/db/violations.ts',
-    find: 'return isAborted || violates(error, FOUND_BY_NEXT_ATTEMPT);',
+    find: 'return isAborted || isFoundByNextAttempt(error);',
     replace: 'return isAborted;',
     tests: [{ file: REFERENCE, titles: ['and are written at once, one is stored'] }],
   },

@@ -530,4 +530,100 @@ export const RECORDS: readonly SourceMutant[] = [
       },
     ],
   },
+  {
+    name: 'void: a package on a manifest stays',
+    file: 'src/modules/packages/void/void-receipt.ts',
+    find: 'if (manifestNumber !== null)',
+    replace: 'if (manifestNumber === undefined)',
+    tests: [
+      {
+        file: 'test/modules/packages/void/void-receipt.test.ts',
+        titles: ['if the package is on a manifest, and after it has left'],
+      },
+    ],
+  },
+  {
+    name: 'void: a loaded parcel stays',
+    file: 'src/modules/packages/void/void-receipt.ts',
+    find: 'if (loadedNumber !== null)',
+    replace: 'if (loadedNumber === undefined)',
+    tests: [
+      {
+        file: 'test/modules/packages/void/void-receipt.test.ts',
+        titles: ['if it is loaded, until it is taken off'],
+      },
+    ],
+  },
+  {
+    name: 'void: a worker voids new receipts only',
+    file: 'src/modules/packages/void/void-receipt.ts',
+    find: "if (role === 'warehouse' && !use.isNew)",
+    replace: "if (role === 'courier' && !use.isNew)",
+    tests: [
+      {
+        file: 'test/modules/packages/void/void-receipt.test.ts',
+        titles: ['by a worker a day later, but not by a manager'],
+      },
+    ],
+  },
+  {
+    name: 'void: what has left and come back stays',
+    file: 'src/modules/packages/void/void-receipt.ts',
+    find: 'if (use.hasLeft || (',
+    replace: 'if ((',
+    tests: [
+      {
+        file: 'test/modules/packages/void/void-receipt.test.ts',
+        titles: ['if it has come back from a flight'],
+      },
+    ],
+  },
+  {
+    name: 'void: a scan that is sent again receives nothing',
+    file: 'src/modules/scans/batch/admission/admit-scans.ts',
+    find: 'if (known?.voidedAt) return',
+    replace: 'if (known?.voidedAt === undefined && known) return',
+    tests: [
+      {
+        file: 'test/modules/packages/void/void-receipt.test.ts',
+        titles: ['receives nothing, and learns why; a new scan receives the parcel with its own weight'],
+      },
+    ],
+  },
+  {
+    name: 'void: voided scans are not folded',
+    file: 'src/modules/scans/batch/stored/queries.ts',
+    find: 'and s.parcel_key = k.key and s.voided_at is null\n      order by',
+    replace: 'and s.parcel_key = k.key\n      order by',
+    tests: [
+      {
+        file: 'test/modules/packages/void/void-receipt.test.ts',
+        titles: ['receives nothing, and learns why; a new scan receives the parcel with its own weight'],
+      },
+    ],
+  },
+  {
+    name: 'void: a pre-alert of another package stays flagged',
+    file: 'src/modules/packages/void/queries.ts',
+    find: 'and (a.tracking_key = ${keys[0]} or not exists (',
+    replace: 'and (true or a.tracking_key = ${keys[0]} or not exists (',
+    tests: [
+      {
+        file: 'test/modules/packages/void/void-receipt.test.ts',
+        titles: ['takes nothing from another package whose number ends in the same digits'],
+      },
+    ],
+  },
+  {
+    name: 'void: a writer that meets a void runs again',
+    file: 'src/platform/db/violations.ts',
+    find: "  'bill_lines_tenant_id_package_id_fkey',\n",
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/packages/void/void-races.test.ts',
+        titles: ['callers void receipts while others use the packages'],
+      },
+    ],
+  },
 ];

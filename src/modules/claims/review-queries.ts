@@ -90,7 +90,3 @@ export const receiveOwn = (
 export const closePrealerts = (ctx: UserScope, ids: string[]): Sql =>
   once`update prealerts a set status = 'pending', closed_at = now(), updated_at = now()
     where ${ownRows(ctx, 'a')} and a.id = any(${ids}::uuid[]) and a.status in ('pending', 'flagged')`;
-
-/** Deletes the stored flags of all couriers for the parcel. Only for staff: a courier must not clear its own flag. */
-export const deleteParcelFlags = (ctx: UserScope, keys: string[]): Sql =>
-  once`delete from prealert_flags f where ${tenantRows(ctx, 'f')} and ${keyIn('f', keys)}`;

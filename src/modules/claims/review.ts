@@ -3,13 +3,18 @@ import type { UserContext } from '../../platform/context/request-context.js';
 import { keepUserCode } from '../../platform/db/locks.js';
 import type { UserTx } from '../../platform/db/scope.js';
 import { ApiError } from '../../platform/errors/errors.js';
-import { claimPackage, lockLooked, notifyCourierOfClaim, unknownUserCode } from '../packages/public.js';
+import {
+  claimPackage,
+  deleteParcelFlags,
+  lockLooked,
+  notifyCourierOfClaim,
+  unknownUserCode,
+} from '../packages/public.js';
 import { arrivalsOf, evidenceOf } from '../prealerts/public.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
 import {
   closePrealerts,
   decideClaims,
-  deleteParcelFlags,
   findClaim,
   findPrealert,
   lockedClaim,

@@ -16,6 +16,7 @@ import { receivePackage, type ExecuteWaitingScans } from './intake/intake.js';
 import { searchesText, type PackageQuery } from './list/filters.js';
 import { findPackages } from './list/find-packages.js';
 import { updatePackage } from './update/update.js';
+import { voidReceipt } from './void/void-receipt.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 import { countOf } from '../../platform/values/count-of.js';
 import { formatDateTime } from '../../platform/values/time.js';
@@ -76,6 +77,17 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
       const message =
         fields === 0 ? `No changes. ${nothingUpdated(body)}` : `${countOf(fields, 'field')} updated.`;
       return reply(message, { fields_updated: fields, package_id: body.package_id });
+    },
+
+    async voidReceipt({ ctx, body }) {
+      const { trackingNumber, reopened } = await voidReceipt(ctx, body);
+      const verb = reopened === 1 ? 'is' : 'are';
+      const again = reopened === 0 ? '' : ` ${countOf(reopened, 'pre-alert')} ${verb} pending again.`;
+      return reply(`The receipt of ${trackingNumber} is void.${again}`, {
+        package_id: body.package_id,
+        tracking_number: trackingNumber,
+        reopened_prealerts: reopened,
+      });
     },
   } satisfies Partial<Handlers>;
 }

@@ -15,6 +15,7 @@ export {
   type ScannedParcel,
 } from './intake/identify-parcel.js';
 export { isUnderReview } from './intake/ownership.js';
+export { deleteParcelFlags } from './intake/prealert-queries.js';
 export { selectNamesakes, type Namesake } from './intake/namesakes.js';
 export { lockLooked } from './intake/lock-identified.js';
 export { receiveParcel, rescanPackage, type IdentifiedIntake, type Intake } from './intake/intake.js';

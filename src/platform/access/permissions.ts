@@ -20,6 +20,8 @@ const ROLES_BY_PERMISSION = {
   'package:view': EVERYBODY,
   'package:edit': EVERYBODY,
   'package:receive': STAFF,
+  // Workers of the warehouse: only new receipts.
+  'package:void': STAFF,
   'claim:submit': EVERYBODY,
   'claim:view': EVERYBODY,
   'claim:review': STAFF,

@@ -22,8 +22,15 @@ const CODE_BY_CONSTRAINT: Record<string, PlainCode> = {
   carriers_one_of_a_name: 'duplicate_carrier_name',
 };
 
-// The id of a scan comes from the device. If another transaction stores it meanwhile, the next attempt finds it.
-const FOUND_BY_NEXT_ATTEMPT = 'scans_pkey';
+// The id of a scan comes from the device. If another transaction stores it meanwhile, the next attempt finds it. The next attempt also finds
+// that a package is gone, if its receipt was voided between the statement that has read it and the one that refers to it.
+const FOUND_BY_NEXT_ATTEMPT = new Set([
+  'scans_pkey',
+  'bill_lines_tenant_id_package_id_fkey',
+  'label_jobs_tenant_id_package_id_fkey',
+  'package_events_tenant_id_package_id_fkey',
+  'package_syncs_tenant_id_package_id_fkey',
+]);
 
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -51,7 +58,7 @@ export function apiErrorOfViolation(error: unknown): ApiError | undefined {
   const failureCode = CODE_BY_CONSTRAINT[constraint ?? ''];
   if (code && INTEGRITY.has(code) && failureCode) return new ApiError(failureCode);
   if (code === NO_RIGHT && isHiddenKey(error)) return new ApiError('idempotency_key_reused');
-  if (violates(error, FOUND_BY_NEXT_ATTEMPT)) return new ApiError('overloaded', { retryAfterSeconds: 1 });
+  if (isFoundByNextAttempt(error)) return new ApiError('overloaded', { retryAfterSeconds: 1 });
   const meaning = meaningOfError(error);
   const retryAfterSeconds = RETRY_AFTER_SECONDS[meaning];
   if (retryAfterSeconds === undefined) return undefined;
@@ -101,7 +108,13 @@ export const sqlStateOf = (error: unknown): string | undefined => readErrorDetai
 export function isRetryable(error: unknown): boolean {
   const { code } = readErrorDetails(error);
   const isAborted = code === DEADLOCK || code === SERIALIZATION_FAILURE;
-  return isAborted || violates(error, FOUND_BY_NEXT_ATTEMPT);
+  return isAborted || isFoundByNextAttempt(error);
+}
+
+function isFoundByNextAttempt(error: unknown): boolean {
+  const { code, constraint } = readErrorDetails(error);
+  const isViolation = code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION;
+  return isViolation && constraint !== undefined && FOUND_BY_NEXT_ATTEMPT.has(constraint);
 }
 
 /** Returns whether PostgreSQL refused a row for what it contains, so that the other rows of the transaction may succeed. */

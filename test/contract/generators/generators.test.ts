@@ -51,7 +51,7 @@ const VERBS = [
   ...['change', 'claim', 'create', 'delete', 'download', 'end', 'export', 'get', 'list', 'login', 'manage'],
   ...['preview', 'queue', 'receive', 'record', 'regenerate', 'replace', 'report', 'reprint', 'reset'],
   ...['resolve', 'review', 'rotate'],
-  ...['search', 'send', 'submit', 'switch', 'sync', 'update', 'upload', 'verify'],
+  ...['search', 'send', 'submit', 'switch', 'sync', 'update', 'upload', 'verify', 'void'],
 ];
 
 describe.each([

@@ -225,6 +225,13 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'updatePackage for a customer': async ({ userCode }, own, { owner }) => ({
     body: { package_id: await newPackage(owner, own, null), user_code: userCode },
   }),
+  voidReceipt: async (target, _own, { owner }) => ({
+    // Workers of the warehouse void only new receipts.
+    body: {
+      package_id: await newPackage(owner, target, null, { received_at: new Date().toISOString() }),
+      reason: 'A mistake',
+    },
+  }),
   listPackageEvents: ({ packageId }) => ({ query: { package_id: packageId } }),
   recordPackageEvent: async (target, _own, { owner }) => ({
     body: { package_id: await newPackage(owner, target, null), status: 'on_hold' },
@@ -532,10 +539,12 @@ async function newPackage(
   owner: Owner,
   { code, packageId }: Belongings,
   manifestId: string | null,
+  more: object = {},
 ): Promise<string> {
   if (code === 'NOBODY') return packageId;
   const number = freshNumber();
   const parcel = {
+    ...more,
     tracking_number: number,
     tracking_key: number,
     house_number: number,

@@ -225,6 +225,9 @@ export const MATRIX = {
     'updatePackage to a number':         ['200 200 404 404 400', '200 200 404 404 400', '403 403 404 404 400'],
     'updatePackage for a customer':      ['200 400 400 400 400', '200 400 400 400 400', '200 400 400 400 400'],
   },
+  voidReceipt: {
+    'voidReceipt':                       ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
   listPackageEvents: {
     'listPackageEvents':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
   },

@@ -1,4 +1,4 @@
-import { ownRows } from '../../../platform/db/filters.js';
+import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { once, sql, type OrNull, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { isFormerCode, presentCode, presentCodeColumn } from '../../../platform/db/user-codes.js';
@@ -101,3 +101,7 @@ export const settlePrealerts = (
 ): Sql =>
   once`update prealerts a set status = ${status}, tracking_key = ${key}, updated_at = now()
     where ${ownRows(ctx, 'a')} and a.id = any(${ids}::uuid[]) and a.status in ('pending', 'flagged')`;
+
+/** Deletes the stored flags of all couriers for the parcel. Only for staff: a courier must not clear its own flag. */
+export const deleteParcelFlags = (ctx: UserScope, keys: string[]): Sql =>
+  once`delete from prealert_flags f where ${tenantRows(ctx, 'f')} and ${keyIn('f', keys)}`;

@@ -52,7 +52,7 @@ function selectReceipt(ctx: UserScope, keys: string[], condition: Sql): Sql<Earl
   return once`select ${RECEIPT}, coalesce(announced.is_flagged, false) as "isFlagged",
       coalesce(announced.is_disputed, false) as "isDisputed",
       exists (select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[])
-        and s.reason = 'not_received') as "isAwaited"
+        and s.reason = 'not_received' and s.voided_at is null) as "isAwaited"
     from packages p
     cross join lateral (
       select bool_or(a.status = 'flagged') as is_flagged, bool_or(a.status = 'pending' and ${disagrees}) as is_disputed
@@ -64,7 +64,8 @@ function selectReceipt(ctx: UserScope, keys: string[], condition: Sql): Sql<Earl
 
 /** Selects one scan of a station that arrived before the parcel was received (decision 0061). */
 export const findWaitingScan = (ctx: UserScope, keys: string[]): Sql<Pick<Scan, 'id'>> =>
-  once`select s.id from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]) limit 1`;
+  once`select s.id from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[])
+      and s.voided_at is null limit 1`;
 
 /** The records that an intake names. */
 export type NamedRecords = {

@@ -55,7 +55,10 @@ export async function movePrealerts(
       ...(matchedId === before.prealert_id ? {} : { prealert_id: matchedId }),
       ...(isMatch && customer && after.user_code === null ? namesOf(customer, after) : {}),
     },
-    facts: [...reopened.map(reopenedFact), ...settled.map((prealert) => settledFact(prealert, status))],
+    facts: [
+      ...reopened.map((prealert) => reopenedFact(prealert)),
+      ...settled.map((prealert) => settledFact(prealert, status)),
+    ],
   };
 }
 
@@ -79,7 +82,7 @@ async function reopen(tx: UserTx, before: Editable, keys: string[]): Promise<Reo
 }
 
 /** A pre-alert that had the key of its package, and the key of its own number. */
-function ownKey(row: ReopenedRow): { id: string; key: string }[] {
+export function ownKey(row: ReopenedRow): { id: string; key: string }[] {
   const key = keyOfStored(row);
   return key === row.trackingKey ? [] : [{ id: row.id, key }];
 }
@@ -119,8 +122,8 @@ const namesOf = ({ userCode, firstName, lastName }: Customer, after: Editable): 
   ...(after.last_name === null ? { last_name: lastName } : {}),
 });
 
-const reopenedFact = ({ id }: { id: string }): AuditFact =>
-  factOf('prealert.reopened', id, { before: { status: 'received' }, after: { status: 'pending' } });
+export const reopenedFact = ({ id }: { id: string }, from: 'received' | 'flagged' = 'received'): AuditFact =>
+  factOf('prealert.reopened', id, { before: { status: from }, after: { status: 'pending' } });
 
 /**
  * Marks the pre-alerts of a package's customer as received once the package is linked to the customer. The

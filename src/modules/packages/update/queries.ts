@@ -14,7 +14,7 @@ const PREALERT = columns('Prealert', 'a', ['id', 'trackingNumber', 'trackingKey'
 /** The columns that an update may change. */
 export type Editable = StoredColumns & ColumnsOf<Pick<Package, 'claimedBy'>>;
 
-const COLUMNS = sql`p.courier_id, p.user_code, p.first_name, p.last_name, p.tracking_number, p.tracking_key,
+export const EDITABLE = sql`p.courier_id, p.user_code, p.first_name, p.last_name, p.tracking_number, p.tracking_key,
   p.weight_lb::text, p.length_in::text, p.width_in::text, p.height_in::text, p.package_type, p.shipper,
   p.description, p.carrier_id, p.warehouse_id, p.prealert_id, p.claimed_by`;
 
@@ -50,7 +50,8 @@ export const packageOfNumber = (
 
 /** Selects whether scans of stations, or a place that they led to, are stored under one of these keys. */
 export const hasScans = (ctx: UserScope, keys: readonly string[]): Sql<{ isScanned: boolean }> =>
-  once`select exists (select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]))
+  once`select exists (select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[])
+      and s.voided_at is null)
     or exists (select from parcel_positions o where ${tenantRows(ctx, 'o')} and o.parcel_key = any(${keys}::text[]))
     as "isScanned"`;
 
@@ -59,7 +60,7 @@ export const hasScans = (ctx: UserScope, keys: readonly string[]): Sql<{ isScann
  * creates.
  */
 export function lockedPackage(ctx: UserScope, id: string): Sql<Editable> {
-  return once`select ${COLUMNS} from packages p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid
+  return once`select ${EDITABLE} from packages p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid
     for no key update`;
 }
 

@@ -1,8 +1,8 @@
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import { viewEvent } from '../events/event-view.js';
-import { testRow, viewFlatPackage } from '../flat/flat-package.js';
-import { selectFlatPackages, type FlatRow } from '../flat/flat-queries.js';
+import { testRow, viewFlatPackage, voidedRow } from '../flat/flat-package.js';
+import { selectFlatPackages, selectVoided, type FlatRow } from '../flat/flat-queries.js';
 import type { ClaimedRow } from './claim-queries.js';
 import type { Called } from './outcome.js';
 
@@ -40,7 +40,7 @@ export async function writeBodies(
 }
 
 /**
- * Returns the current packages of the events, by the event's id. As in events, the number is masked while the
+ * Returns the current packages of the events, by the event's id. One whose receipt was voided is what it was then. As in events, the number is masked while the
  * package has no customer.
  */
 async function readPackages(
@@ -49,12 +49,16 @@ async function readPackages(
   deliveries: ClaimedRow[],
 ): Promise<Map<string, FlatRow>> {
   const eventIds = deliveries.map(({ id }) => id);
-  const [rows] = await ctx.read([selectFlatPackages(ctx, courierId, eventIds)]);
-  return new Map(
-    rows.map((row) => {
+  const [rows, voided] = await ctx.read([
+    selectFlatPackages(ctx, courierId, eventIds),
+    selectVoided(ctx, courierId, eventIds),
+  ]);
+  return new Map([
+    ...voided.map(({ eventId, data }) => [eventId, voidedRow(courierId, eventId, data)] as const),
+    ...rows.map((row) => {
       const trackingNumber =
         row.userCode === null ? maskTrackingNumber(row.trackingNumber) : row.trackingNumber;
-      return [row.eventId, { ...row, trackingNumber }];
+      return [row.eventId, { ...row, trackingNumber }] as const;
     }),
-  );
+  ]);
 }

@@ -11,7 +11,8 @@ type Schemas = components['schemas'];
 export type EventType = Schemas[
   | 'PackageCreatedEvent'
   | 'PackageUpdatedEvent'
-  | 'PackageStatusChangedEvent']['type'];
+  | 'PackageStatusChangedEvent'
+  | 'PackageVoidedEvent']['type'];
 
 /** A change of a package to report to its courier. */
 export type PackageChange = {
@@ -31,6 +32,7 @@ export const ENDPOINTS = {
   'package.created': 'add_package',
   'package.status_changed': 'update_package',
   'package.updated': 'update_package',
+  'package.voided': 'update_package',
 } satisfies Record<EventType, Endpoint>;
 
 /**

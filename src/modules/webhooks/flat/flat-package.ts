@@ -3,6 +3,7 @@ import { type FlatRow, problemOfStatus, STATUS_NUMBERS } from './flat-queries.js
 
 type Schemas = components['schemas'];
 
+const VOIDED = 'The receipt was a mistake, and was voided. The parcel is not at the warehouse.';
 const FLAGGED = 'The owner is in doubt. The warehouse reviews the pre-alert of this number.';
 
 /**
@@ -10,7 +11,8 @@ const FLAGGED = 'The owner is in doubt. The warehouse reviews the pre-alert of t
  * @param token the courier's token; empty for none
  */
 export function viewFlatPackage(row: FlatRow, token: string): Schemas['FlatPackage'] {
-  const problems = [row.isFlagged ? FLAGGED : undefined, problemOfStatus(row.status)].filter(Boolean);
+  const { isVoided = false, isFlagged, status } = row;
+  const problems = [isVoided && VOIDED, isFlagged && FLAGGED, problemOfStatus(status)].filter(Boolean);
   return {
     PackageID: row.packageId,
     CourierID: row.courierId,
@@ -58,6 +60,39 @@ const UNKNOWN_FIELDS = {
   Cubes: 0,
   Pieces: 1,
 } satisfies Partial<Schemas['FlatPackage']>;
+
+/** Returns a package whose receipt was voided, as the event has it: it is not stored any more. */
+export const voidedRow = (
+  courierId: string,
+  eventId: string,
+  { package_id: packageId, entry_date_time: entry, weight, ...data }: Schemas['EventPackage'],
+): FlatRow => ({
+  eventId,
+  packageId,
+  courierId,
+  manifestId: null,
+  manifestNumber: null,
+  trackingNumber: data.tracking_number,
+  houseNumber: data.house_number,
+  userCode: data.user_code,
+  firstName: data.first_name,
+  lastName: data.last_name,
+  branch: null,
+  weight: String(weight),
+  length: textOf(data.length),
+  width: textOf(data.width),
+  height: textOf(data.height),
+  shipper: data.shipper,
+  description: data.description,
+  receivedAt: `${entry.replace(' ', 'T')}.000`,
+  isClaimed: false,
+  isFlagged: false,
+  isVoided: true,
+  status: data.status,
+  numberedStatus: 'received',
+});
+
+const textOf = (inches: number | null): string | null => (inches === null ? null : String(inches));
 
 /** Returns the package of a test. It has no customer, so that the courier's system notifies nobody. */
 export const testRow = (courierId: string, eventId: string, sentAt: Date): FlatRow => ({

@@ -58,6 +58,8 @@ export type FlatRow = RowOf<typeof EVENT> &
     isClaimed: boolean;
     /** A pre-alert of the courier for this number is flagged. */
     isFlagged: boolean;
+    /** The receipt was voided, so the state is that of the event. */
+    isVoided?: true;
     status: components['schemas']['PackageStatus'];
     /** The latest status that has a number. */
     numberedStatus: NumberedStatus;
@@ -84,3 +86,13 @@ export function selectFlatPackages(ctx: SystemScope, courierId: string, eventIds
     left join manifests m on ${tenantRows(ctx, 'm')} and m.id = p.manifest_id
     where ${tenantRows(ctx, 'ev')} and ev.courier_id = ${courierId}::uuid and ev.id = any(${eventIds}::uuid[])`;
 }
+
+type VoidedEvent = { eventId: string; data: components['schemas']['EventPackage'] };
+
+/** Selects, for the courier's events about a package whose receipt was voided, what the package was then. */
+export const selectVoided = (ctx: SystemScope, courierId: string, eventIds: string[]): Sql<VoidedEvent> =>
+  once`select ev.id as "eventId", voided.data
+    from events ev
+    join events voided on ${tenantRows(ctx, 'voided')} and voided.package_id = ev.package_id
+      and voided.courier_id = ev.courier_id and voided.type = 'package.voided'
+    where ${tenantRows(ctx, 'ev')} and ev.courier_id = ${courierId}::uuid and ev.id = any(${eventIds}::uuid[])`;

@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import type { PackageDetail } from '../../../../../sdk/typescript/src/index.js';
+import { VoidReceipt } from '../../../find/void/void-receipt.js';
 import { OwnerDialog } from '../../../owners/owner-dialog.js';
 import { api, session } from '../../../session/session.js';
 import { saveFile } from '../../../staff/label.js';
 import { dateTime, money, number, pounds, t, textOf } from '../../../texts/texts.js';
 import { useAction, useLoad } from '../../../ui/load.js';
 import { Content, Heading, Problem, Tag } from '../../../ui/parts.js';
-import { linkTo, officeLink } from '../../../ui/router.js';
+import { linkTo, officeLink, openAddress } from '../../../ui/router.js';
 import { ManifestTag, StatusTag } from '../../../ui/status.js';
 import { FactList } from '../../ui/panel.js';
 import { toast } from '../../ui/toasts.js';
@@ -96,6 +97,15 @@ function Parcel({ parcel, round, onChanged }: Props & { round: number }) {
         <button type="button" disabled={pdf.isBusy} onClick={() => pdf.run()}>
           {t('parcel.labelPdf')}
         </button>
+        {!parcel.bill && (
+          <VoidReceipt
+            parcel={addable}
+            onDone={() => {
+              toast(t('void.done', { number: parcel.tracking_number }));
+              openAddress(officeLink('parcels'));
+            }}
+          />
+        )}
       </div>
       <Problem text={pdf.error} />
       <div class="columns">

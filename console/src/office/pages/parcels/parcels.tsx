@@ -3,6 +3,7 @@ import type { PackageRecord } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
 import { pounds, t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
+import { part } from '../../../ui/part.js';
 import { Heading } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
 import type { ListState } from '../../list/state.js';
@@ -15,9 +16,10 @@ import { canRecord, type EventKind } from './events.js';
 import { ExportDialog } from './export.js';
 import { LabelDialog } from './label-dialog.js';
 import { canBeAdded, ManifestDialog } from './manifest-dialog.js';
-import { ParcelPage } from './parcel.js';
 import { parcelFilters, searchOf } from './search.js';
 import { SendAgainDialog } from './send-again.js';
+
+const ParcelPage = part(async () => (await import('./parcel.js')).ParcelPage, { isOnUse: true });
 
 const MOST_CARRIERS = 500;
 

@@ -1,7 +1,14 @@
 import { ApiError } from '../../../../platform/errors/errors.js';
 import type { ReferencedRecords } from '../../../packages/public.js';
 import type { ConflictReason } from '../../fold/fold.js';
-import { ID_REUSED, isAccepted, toRefusal, type ReadScan, type RefusedScan } from '../messages/read-scans.js';
+import {
+  ID_REUSED,
+  isAccepted,
+  RECEIPT_VOIDED,
+  toRefusal,
+  type ReadScan,
+  type RefusedScan,
+} from '../messages/read-scans.js';
 import type { KnownScan, ManifestRow } from '../stored/queries.js';
 import { referencesOf } from './check-references.js';
 import type { LockedScans } from './lock-scans.js';
@@ -28,7 +35,9 @@ export function admitScans({ scans, stored, manifests, references }: LockedScans
     if (!isAccepted(each)) return each;
     const hash = hashes.get(each.id);
     if (hash !== undefined && hash !== each.contentHash) return { scanId: each.id, refusal: ID_REUSED };
-    if (hash !== undefined) return repeated(each, storedOf.get(each.id));
+    const known = storedOf.get(each.id);
+    if (known?.voidedAt) return { scanId: each.id, refusal: RECEIPT_VOIDED };
+    if (hash !== undefined) return repeated(each, known);
     const named = each.kind === 'receive' ? references.get(referencesOf(each)) : undefined;
     const admitted = admit(each, named, manifests);
     if (isAccepted(admitted)) hashes.set(each.id, each.contentHash);

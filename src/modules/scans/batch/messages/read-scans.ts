@@ -46,7 +46,14 @@ export type ReadScan = SentItem & {
 };
 
 export type Refusal = {
-  reason: 'invalid' | 'not_a_parcel' | 'id_reused' | 'clock_ahead' | 'too_old' | 'too_many_scans';
+  reason:
+    | 'invalid'
+    | 'not_a_parcel'
+    | 'id_reused'
+    | 'receipt_voided'
+    | 'clock_ahead'
+    | 'too_old'
+    | 'too_many_scans';
   message: string;
   errors: FieldError[];
 };
@@ -164,6 +171,13 @@ export function refuseTime(scannedAt: string, now: Date): Refusal | undefined {
 export const ID_REUSED: Refusal = {
   reason: 'id_reused',
   message: 'This scan_id belongs to a scan with another content. Send this scan with a new scan_id.',
+  errors: [],
+};
+
+export const RECEIPT_VOIDED: Refusal = {
+  reason: 'receipt_voided',
+  message:
+    'This scan was stored, and then the receipt of its parcel was voided. If the parcel is here, scan it again.',
   errors: [],
 };
 

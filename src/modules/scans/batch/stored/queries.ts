@@ -9,7 +9,7 @@ import type { Details } from '../messages/read-scans.js';
 import { columns } from '../../../../platform/db/columns.js';
 
 const LOCKED_MANIFEST = columns('Manifest', 'm', ['id', 'manifestNumber', 'status']);
-const KNOWN_SCAN = columns('Scan', 's', ['id', 'contentHash', 'parcelKey', 'reason']);
+const KNOWN_SCAN = columns('Scan', 's', ['id', 'contentHash', 'parcelKey', 'reason', 'voidedAt']);
 const STORED_SCAN = columns('Scan', 's', [
   'id',
   'station',
@@ -98,7 +98,7 @@ export const countScans = (
   once`select k.key as "parcelKey", count(*)::int as count
     from unnest(${keys}::text[]) as k (key)
     cross join lateral (
-      select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = k.key limit ${limit}::int
+      select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = k.key and s.voided_at is null limit ${limit}::int
     ) as stored
     group by k.key`;
 
@@ -112,7 +112,7 @@ export const scansOfParcels = (ctx: UserScope, keys: readonly string[], limit: n
   once`select ${STORED_SCAN}, ${iso('s.scanned_at')} as "scannedAt", ${iso('s.arrived_at')} as "arrivedAt"
     from unnest(${keys}::text[]) as k (key)
     cross join lateral (
-      select * from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = k.key
+      select * from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = k.key and s.voided_at is null
       order by s.scanned_at desc, s.id desc limit ${limit}::int
     ) as s`;
 
