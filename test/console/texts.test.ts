@@ -24,6 +24,7 @@ import { runEn } from '../../console/src/texts/on-use/run-en.js';
 import { runEs } from '../../console/src/texts/on-use/run-es.js';
 import { teamEn } from '../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../console/src/texts/on-use/team-es.js';
+import { voidEn, voidEs } from '../../console/src/find/void/texts.js';
 import { accountEn, accountEs } from '../../console/src/session/account-texts.js';
 import { pinEn, pinEs } from '../../console/src/session/pin/texts.js';
 import { unsavedEn, unsavedEs } from '../../console/src/texts/on-use/unsaved.js';
@@ -50,6 +51,7 @@ const en: Record<string, string> = {
   ...unsavedEn,
   ...pinEn,
   ...accountEn,
+  ...voidEn,
 };
 const es: Record<string, string> = {
   ...stationEs,
@@ -64,6 +66,7 @@ const es: Record<string, string> = {
   ...unsavedEs,
   ...pinEs,
   ...accountEs,
+  ...voidEs,
 };
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,

@@ -537,7 +537,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: 'if (manifestNumber === undefined)',
     tests: [
       {
-        file: 'test/modules/packages/void/void-receipt.test.ts',
+        file: 'test/modules/packages/void/used-packages.test.ts',
         titles: ['if the package is on a manifest, and after it has left'],
       },
     ],
@@ -549,7 +549,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: 'if (loadedNumber === undefined)',
     tests: [
       {
-        file: 'test/modules/packages/void/void-receipt.test.ts',
+        file: 'test/modules/packages/void/used-packages.test.ts',
         titles: ['if it is loaded, until it is taken off'],
       },
     ],
@@ -561,8 +561,8 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: "if (role === 'courier' && !use.isNew)",
     tests: [
       {
-        file: 'test/modules/packages/void/void-receipt.test.ts',
-        titles: ['by a worker a day later, but not by a manager'],
+        file: 'test/modules/packages/void/used-packages.test.ts',
+        titles: ['by a worker a day later, but by a manager'],
       },
     ],
   },
@@ -573,7 +573,7 @@ export const RECORDS: readonly SourceMutant[] = [
     replace: 'if ((',
     tests: [
       {
-        file: 'test/modules/packages/void/void-receipt.test.ts',
+        file: 'test/modules/packages/void/used-packages.test.ts',
         titles: ['if it has come back from a flight'],
       },
     ],

@@ -1,3 +1,4 @@
+import { voidEn, voidEs } from '../../../console/src/find/void/texts.js';
 import { en as courierEn } from '../../../console/src/courier/texts/en.js';
 import { es as courierEs } from '../../../console/src/courier/texts/es.js';
 import { en as officeEn } from '../../../console/src/office/texts/en.js';
@@ -38,6 +39,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...runEn,
     ...teamEn,
     ...unsavedEn,
+    ...voidEn,
   },
   es: {
     ...stationEs,
@@ -52,6 +54,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...runEs,
     ...teamEs,
     ...unsavedEs,
+    ...voidEs,
   },
 };
 

@@ -12,7 +12,7 @@ export const voidEn = {
 
 export type VoidKey = keyof typeof voidEn;
 
-const voidEs: Record<VoidKey, string> = {
+export const voidEs: Record<VoidKey, string> = {
   'void.effect':
     'El paquete se recibió por error y no está aquí. Se borran su historial y sus etiquetas, sus avisos quedan abiertos de nuevo y su número se puede recibir otra vez. El courier se entera.',
   'void.instead': 'Si el paquete está aquí y solo un número, un peso o el dueño está mal, corríjalo.',

@@ -4,7 +4,7 @@ import { api } from '../../session/session.js';
 import { addTexts, t } from '../../texts/texts.js';
 import { useAction } from '../../ui/load.js';
 import { Dialog, Field, Problem } from '../../ui/parts.js';
-import type { Voidable } from './void-receipt.js';
+import type { Voidable } from './voidable.js';
 import { voidTexts } from './texts.js';
 
 addTexts(voidTexts);

@@ -1,15 +1,7 @@
 import { useState } from 'preact/hooks';
 import { t } from '../../texts/texts.js';
 import { part } from '../../ui/part.js';
-
-/** A package as the pages show it. */
-export type Voidable = {
-  package_id: string;
-  house_number: string;
-  tracking_number: string;
-  status: string;
-  manifest_number: string | null;
-};
+import type { Voidable } from './voidable.js';
 
 const Dialog = part(async () => (await import('./void-dialog.js')).VoidDialog, { isOnUse: true });
 
