@@ -228,7 +228,7 @@ function Packages({ resolution, packages }: Found) {
       {ownerless && <GiveOwner key={ownerless.package_id} parcel={ownerless} />}
       {opened && <PackageHistory key={opened} packageId={opened} canPrint />}
       {shown && (
-        <div class="actions">
+        <div class="section actions">
           <VoidReceipt key={shown.package_id} parcel={shown} onDone={() => setVoided(shown)} />
         </div>
       )}
