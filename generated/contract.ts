@@ -1783,7 +1783,7 @@ export interface paths {
          * @description For administrators and managers, who can name any courier, and for couriers, who can name only themselves. The
          *     identifier of another courier returns 403 `record_forbidden`. Computes the charges of a courier for the
          *     packages received in a period, both days included. It is only a preview: nothing is stored or charged, so you
-         *     can call it as often as you like.
+         *     can call it as often as you like. A period with more than 100,000 packages is rejected with 400 `bill_too_large`.
          *
          *     Each package costs the flat fee of the tier for its weight. If two tiers share a bound, the lower tier applies
          *     at the bound. A package outside all tiers has a fee of 0, and `warnings` names the gap. Air freight is the
@@ -12391,6 +12391,7 @@ export interface components {
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `bill_too_large`: The bill would have too many packages, or too large a total.
          */
         "PreviewCourierInvoice.400": {
             headers: {

@@ -1,4 +1,3 @@
-import { BOUND_KINDS } from '../../../../generated/bounds.js';
 import { differenceOf } from '../../../platform/audit/difference.js';
 import { audit, auditLater, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
@@ -28,6 +27,9 @@ type MetaUpdate = Extract<ManageBody, { action: 'update_meta' }>;
 
 /** With 10,000 manifests on one day, 10 consecutive numbers are in use once in 10^22 creations. */
 const NUMBER_TRIES = 10;
+
+/** What a package with a new status takes, with its event and its delivery: 1.7 to 1.9 KB were measured. */
+const MOVED_BYTES = 2 * 1024;
 
 export type CreatedManifest = { id: string; manifestNumber: string; awbCheck: AwbCheck };
 
@@ -68,7 +70,7 @@ export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Prom
     return { status, awbCheck: checkAwb(after.awb_number), isChanged, moved };
   });
   // The request names no package.
-  ctx.noteWrites({ furtherBytes: moved * BOUND_KINDS.manifest.item_bytes });
+  ctx.noteWrites({ furtherBytes: moved * MOVED_BYTES });
   return updated;
 }
 
