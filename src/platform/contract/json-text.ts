@@ -33,7 +33,7 @@ export async function jsonText<View>(texts: Iterable<string>): Promise<View[]> {
   }
   chunks.push(Buffer.from(chunks.length === 0 ? '[]' : ']'));
   // serializeReply writes this text where the list would be.
-  return { [CHUNKS]: chunks } as JsonText as unknown as View[];
+  return { [CHUNKS]: chunks } as unknown as View[];
 }
 
 /**

@@ -2,14 +2,23 @@ import { expect, test } from '@jest/globals';
 import { withService } from '../../support/fixture/with-service.js';
 import { makeManifests } from '../../support/manifests/manifest-calls.js';
 import { insertPackages } from '../../support/manifests/packages.js';
+import { until } from '../../support/service/processes.js';
 
 const MAX_PACKAGES = 10_000;
-const CALLERS = 20;
+const CALLERS = 4;
 
-const { api, db } = withService({ poolSize: 40 });
+const { api, db, service } = withService({ poolSize: 40 });
 const { draft, add } = makeManifests(api);
 
 const countAboard = async (id: string) => (await db.all('packages', { manifest_id: [id] })).length;
+
+/** The transactions that wait for a lock. */
+const countWaiting = async () =>
+  (
+    await db.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    )
+  ).length;
 
 /** A draft with so many packages fewer than a manifest can have. */
 async function draftWithRoom(room: number): Promise<string> {
@@ -36,8 +45,18 @@ test('a manifest takes 10,000 packages and no more, all of a request or none', a
 test(`of ${CALLERS} simultaneous callers who each add a package to a manifest with room for one, one succeeds`, async () => {
   const id = await draftWithRoom(1);
   const packages = await insertPackages(db, CALLERS);
-  const replies = await Promise.all(packages.map((packageId) => add(id, packageId).answer()));
-  const codes = replies.map(({ code }) => code ?? 'added').sort();
-  expect(codes).toEqual(['added', ...Array.from({ length: CALLERS - 1 }, () => 'manifest_full')]);
+  const holder = await service().owner.connect();
+  try {
+    // Packages can be locked and counted, but not changed: without the lock of the manifest, each caller would find room.
+    await holder.query('begin; lock table packages in share mode');
+    const added = packages.map((packageId) => add(id, packageId).answer());
+    await until(async () => (await countWaiting()) >= CALLERS);
+    await holder.query('commit');
+    const codes = (await Promise.all(added)).map(({ code }) => code ?? 'added').sort();
+    expect(codes).toEqual(['added', ...Array.from({ length: CALLERS - 1 }, () => 'manifest_full')]);
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+  }
   expect(await countAboard(id)).toBe(MAX_PACKAGES);
 }, 60_000);
