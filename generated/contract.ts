@@ -1711,7 +1711,7 @@ export interface paths {
          *     Either all packages of the call are changed, or none. A package is on at most one manifest. With 400
          *     `packages_not_assignable`, `errors` names each package that cannot be changed, and the reason. Adding a
          *     package that is already on this manifest is not an error and is not counted in `added`. So you can retry a
-         *     call whose response was lost.
+         *     call whose response was lost. A manifest has at most 10,000 packages (otherwise 400 `manifest_full`).
          *
          *     ```php
          *     $body = $post('/api/ManageManifest.php', [
@@ -1818,7 +1818,7 @@ export interface paths {
          * @description For administrators and managers, who can name any courier, and for couriers, who can name only themselves. The
          *     identifier of another courier returns 403 `record_forbidden`. Computes the charges of a courier for the
          *     packages received in a period, both days included. It is only a preview: nothing is stored or charged, so you
-         *     can call it as often as you like.
+         *     can call it as often as you like. A period with more than 100,000 packages is rejected with 400 `bill_too_large`.
          *
          *     Each package costs the flat fee of the tier for its weight. If two tiers share a bound, the lower tier applies
          *     at the bound. A package outside all tiers has a fee of 0, and `warnings` names the gap. Air freight is the
@@ -3832,6 +3832,7 @@ export interface components {
          *     | 400 | `unknown_user_code` | No active customer of the courier has this user code. |
          *     | 400 | `manifest_invalid_transition` | The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed. |
          *     | 400 | `manifest_closed` | The manifest is shipped or completed. Its packages can no longer be changed. |
+         *     | 400 | `manifest_full` | The manifest would have too many packages. |
          *     | 400 | `manifest_not_empty` | The manifest still has packages. |
          *     | 400 | `packages_not_assignable` | At least one package cannot be added to the manifest, or removed from it. `errors` names each. |
          *     | 400 | `package_invalid_transition` | At least one package cannot change to this status. `errors` names each. |
@@ -3943,7 +3944,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -11858,6 +11859,7 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `manifest_invalid_transition`: The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed.
          *     - `manifest_closed`: The manifest is shipped or completed. Its packages can no longer be changed.
+         *     - `manifest_full`: The manifest would have too many packages.
          *     - `manifest_not_empty`: The manifest still has packages.
          *     - `packages_not_assignable`: At least one package cannot be added to the manifest, or removed from it. `errors` names each.
          */
@@ -12494,6 +12496,7 @@ export interface components {
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `bill_too_large`: The bill would have too many packages, or too large a total.
          */
         "PreviewCourierInvoice.400": {
             headers: {

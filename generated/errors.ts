@@ -74,6 +74,12 @@ export const errorCatalogue = {
       "default": "The manifest is {status}. Its packages can be changed only while it is draft or ready."
     }
   },
+  "manifest_full": {
+    "status": 400,
+    "messages": {
+      "default": "No package was added. The manifest would have {count} packages, and can have at most {limit}. Put the others on another manifest."
+    }
+  },
   "manifest_not_empty": {
     "status": 400,
     "messages": {
@@ -231,6 +237,7 @@ export const errorCatalogue = {
     "status": 400,
     "messages": {
       "packages": "The period has {count} packages to bill. A bill has at most {limit}. Choose a shorter period.",
+      "preview": "The period has {count} packages. A preview has at most {limit}. Choose a shorter period.",
       "amount": "The bill would have a total of {amount} USD. The largest total is {limit} USD. Choose a shorter period.",
       "adjustment": "The largest total of a bill is {limit} USD, tax included. Put the rest on another bill."
     }
@@ -1611,9 +1618,10 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'manifest_invalid_transition', options: { variant: 'final'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant: 'not_loaded'; args: { missing: number; extra: number }; errors: Entry[] } & Detail]
   | [code: 'manifest_closed' | 'prealert_not_flagged' | 'parcel_claim_decided', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
+  | [code: 'manifest_full', options: { variant?: 'default'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'package_not_assignable', options: { variant: 'owned' | 'other_number'; errors?: Entry[] } & Detail]
   | [code: 'nothing_to_bill', options: { variant: 'already_billed'; args: { count: number }; errors?: Entry[] } & Detail]
-  | [code: 'bill_too_large', options: { variant: 'packages'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'bill_too_large', options: { variant: 'packages' | 'preview'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'amount'; args: { amount: string; limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'adjustment'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]

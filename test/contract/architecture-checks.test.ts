@@ -56,7 +56,6 @@ describe('findRowCasts accepts', () => {
     ['a key in a callback', 'Object.entries(input).filter(([name]) => shown[name as keyof Fields]);'],
     ['a key in a loop', 'for (const name of Object.keys(input)) use(name as keyof Fields);'],
     ['parsed JSON', 'return JSON.parse(text) as Invoice;'],
-    ['prepared JSON', "return jsonText(text) as View['packages'];"],
     ['a caught error', 'return (error as pg.DatabaseError).detail;'],
     ['a renamed import', "import { view as viewParcel } from './view.js';"],
     ['casts in comments and texts', "// rows as Row[]\nconst text = 'rows as Row[]';"],

@@ -30,6 +30,7 @@ export const failuresEs: Record<string, string> = {
   malformed_json: 'La solicitud llegó incompleta. Inténtelo de nuevo.',
   malformed_request: 'La solicitud llegó incompleta. Inténtelo de nuevo.',
   manifest_closed: 'El manifiesto ya salió. No se puede cambiar.',
+  manifest_full: 'El manifiesto tendría demasiados paquetes. Ponga los demás en otro manifiesto.',
   manifest_invalid_transition:
     'El manifiesto no puede dar este paso. Compruebe su estado, y en Cargar si falta o sobra algún paquete.',
   manifest_not_empty: 'El manifiesto aún tiene paquetes. Quítelos primero.',

@@ -11,7 +11,7 @@ import { executeBatch } from '../../../src/modules/scans/batch/execute-batch.js'
 import { resolveScan } from '../../../src/modules/scans/resolve-scan.js';
 import { insertReceivedPackage } from '../../../src/modules/packages/intake/queries.js';
 import { listPackages, totalPackages } from '../../../src/modules/packages/list/queries.js';
-import { insertEvents } from '../../../src/modules/webhooks/events/event-queries.js';
+import { batchOf, insertEvents } from '../../../src/modules/webhooks/events/event-queries.js';
 import { readFeed } from '../../../src/modules/webhooks/events/feed.js';
 import { pageOfDeliveries } from '../../../src/modules/webhooks/log/queries.js';
 import { makeContext, type UserContext } from '../../../src/platform/context/request-context.js';
@@ -122,7 +122,7 @@ function writesOf(openContext: OpenContext, { packageId, warehouseId }: Targets)
       return ctx.write([
         insertEvents(
           ctx,
-          [{ ...event, package_id: packageId, data, sync_job_id: null, traceparent: undefined }],
+          batchOf([{ ...event, package_id: packageId, data, sync_job_id: null, traceparent: undefined }]),
           [],
         ),
       ]);

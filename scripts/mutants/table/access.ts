@@ -46,6 +46,18 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [{ file: REDIRECTION, titles: ['needs the own password 15 minutes after the login'] }],
   },
   {
+    name: 'writes: a shipment counts for the packages of its manifest',
+    file: 'src/modules/manifests/lifecycle/manifest.ts',
+    find: 'ctx.noteWrites({ furtherBytes: moved * MOVED_BYTES });',
+    replace: 'void moved;',
+    tests: [
+      {
+        file: 'test/security/bounds/written-allowance.test.ts',
+        titles: ['a shipment is charged for the packages of its manifest'],
+      },
+    ],
+  },
+  {
     name: 'writes: what a caller may write has a limit',
     file: 'src/platform/limits/written/write-allowance.ts',
     find: 'if (excess > 0) return refuse(account, excess);',

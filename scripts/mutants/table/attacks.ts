@@ -1,5 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
+const LARGE_REPLIES = 'test/security/bounds/replies/large-replies.test.ts';
+
 /** Guards against attacks that were found in reviews of the running service. */
 export const ATTACKS: readonly Mutant[] = [
   {
@@ -407,6 +409,20 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [
       { file: 'test/resilience/background.test.ts', titles: ['loses its delivery queues to other workers'] },
     ],
+  },
+  {
+    name: 'overload: large pages of packages wait like reports',
+    file: 'src/modules/packages/handlers.ts',
+    find: 'return body.limit > LARGE_PAGE\n',
+    replace: 'return body.limit > LARGE_PAGE * 1_000\n',
+    tests: [{ file: LARGE_REPLIES, titles: ['simultaneous pages of 60 MB of a courier'] }],
+  },
+  {
+    name: 'replies: long lists are serialised in batches',
+    file: 'src/platform/contract/json-text.ts',
+    find: 'const ROWS_PER_TICK = 250;',
+    replace: 'const ROWS_PER_TICK = 250_000;',
+    tests: [{ file: LARGE_REPLIES, titles: ['2,000 characters of three bytes'] }],
   },
   {
     name: 'overload: a member of the staff has one search at a time',

@@ -107,6 +107,42 @@ export const RECORDS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'manifests: a manifest has a limit of packages',
+    file: 'src/modules/manifests/cargo/cargo.ts',
+    find: "if (count > MAX_PACKAGES) throw new ApiError('manifest_full', { args: { count, limit: MAX_PACKAGES } });",
+    replace: 'void count;',
+    tests: [
+      {
+        file: 'test/modules/manifests/manifest-size.test.ts',
+        titles: ['a manifest takes 10,000 packages and no more'],
+      },
+    ],
+  },
+  {
+    name: 'manifests: callers cannot fill the same room of a manifest',
+    file: 'src/modules/manifests/lifecycle/queries.ts',
+    find: 'and m.id = ${id}::uuid\n  for update`;',
+    replace: 'and m.id = ${id}::uuid`;',
+    tests: [
+      {
+        file: 'test/modules/manifests/manifest-size.test.ts',
+        titles: ['simultaneous callers who each add a package to a manifest with room for one'],
+      },
+    ],
+  },
+  {
+    name: 'invoices: a preview has a limit of packages',
+    file: 'src/modules/invoices/invoices.ts',
+    find: 'if (count > MAX_PACKAGES)\n',
+    replace: 'if (count < 0)\n',
+    tests: [
+      {
+        file: 'test/modules/bills/draft-bills.test.ts',
+        titles: ['rejects more than 100,000 as a draft and as a preview'],
+      },
+    ],
+  },
+  {
     name: 'rates: overlapping tiers are rejected with an error message',
     file: 'src/modules/rates/tier.ts',
     find: 'if (errors.length === 0) errors.push(...overlappingTiers(sent));',

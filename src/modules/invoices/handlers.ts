@@ -12,7 +12,9 @@ import { previewRates } from './preview-rates.js';
 export function invoiceHandlers({ bulk }: Deps) {
   return {
     async previewCourierInvoice({ ctx, body }) {
-      const data = viewPreview(await bulk.limitReport(ctx.caller, () => previewInvoice(ctx, body)));
+      const data = await bulk.limitReport(ctx.caller, async () =>
+        viewPreview(await previewInvoice(ctx, body)),
+      );
       return reply(`Preview of ${countOf(data.summary.total_packages, 'package')}.`, data);
     },
 
@@ -25,7 +27,7 @@ export function invoiceHandlers({ bulk }: Deps) {
 
 type InvoicePreview = DataOf<'previewCourierInvoice'>;
 
-function viewPreview({ parties, figures, billed }: Preview): InvoicePreview {
+async function viewPreview({ parties, figures, billed }: Preview): Promise<InvoicePreview> {
   const {
     issuerName: name,
     issuerAddress,
@@ -47,8 +49,8 @@ function viewPreview({ parties, figures, billed }: Preview): InvoicePreview {
       rate: Number(rate),
       subtotal: Number(subtotal),
     })),
-    // listBilled creates exactly the contract's list.
-    packages: jsonText(`[${billed.map(({ packages }) => packages).join(',')}]`) as InvoicePreview['packages'],
+    // listBilled creates exactly the elements of the contract's list.
+    packages: await jsonText<InvoicePreview['packages'][number]>(billed.map(({ packages }) => packages)),
     warnings: gaps.map(gapWarning),
   };
 }

@@ -17,6 +17,9 @@ import {
 /** A request context; the benchmark builds the same statements without a request. */
 type Scope = FilterScope<UserCaller>;
 
+/** The most packages of a bill, and of a preview. */
+export const MAX_PACKAGES = 100_000;
+
 /** Both days are included, in UTC. */
 export type Period = { courierId: string; startDate: string; endDate: string };
 

@@ -9,6 +9,7 @@ import {
   courierTiers,
   gapsAsJson,
   groupPackages,
+  MAX_PACKAGES,
   receivedInPeriod,
   sumGroups,
   weightBand,
@@ -107,7 +108,7 @@ const linesAsJson = sql`
       'count', packages, 'rate', fee_usd::text, 'subtotal', (fee_usd * packages)::text) order by tier_number)
     from lines), '[]') as lines`;
 
-/** The contract's list of packages as JSON text (see jsonText), in order of intake. */
+/** The contract's list of packages as JSON text (see jsonText), in order of intake. None if there are more than MAX_PACKAGES. */
 function listBilled(ctx: Scope, period: Period): Sql<BilledRow> {
   // The hidden part of a number is never read for a courier.
   const number =
@@ -120,7 +121,10 @@ function listBilled(ctx: Scope, period: Period): Sql<BilledRow> {
     billed as (
       select p.id, p.tracking_number, p.user_code is not null as is_customer_known,
         p.weight_lb, row_number() over (order by p.received_at, p.id) - 1 as n
-      from packages p where ${receivedInPeriod(ctx, period)})
+      from packages p where ${receivedInPeriod(ctx, period)}
+        -- evaluated once, before the packages are read
+        and (select count(*) from (
+          select from packages p where ${receivedInPeriod(ctx, period)} limit ${MAX_PACKAGES + 1}::int) as c) <= ${MAX_PACKAGES}::int)
     select string_agg('{"package_id":"' || p.id || '","tracking_number":' || to_json(${number})::text
         || ',"weight":' || trim_scale(p.weight_lb)::text || ',"applied_fee":'
         || coalesce(${elementOfTier(sql`(select texts from fee)`, sql`p.band`)}, '0') || '}',

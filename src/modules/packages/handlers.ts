@@ -50,11 +50,10 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
         return viewQueued('listPackages', body, await queueDispatch(ctx, body));
       }
       if (body.export) return { statusCode: 200, file: await exportFile(ctx, body, body.export_format) };
-      const found = await bulk.limitSearch(ctx.caller, searchesText(body), () => findPackages(ctx, body));
-      const data = await jsonRows(found.rows, (row) => viewPackage(ctx.caller, row));
-      const counted = countOf(found.totals.totalCount, 'package');
-      const message = found.isExact ? `${counted} found.` : `More than ${counted} found.`;
-      return { ...reply(message, data), meta: viewMeta(found) };
+      const read = () => readPage(ctx, body);
+      return body.limit > LARGE_PAGE
+        ? bulk.limitReport(ctx.caller, read)
+        : bulk.limitSearch(ctx.caller, searchesText(body), read);
     },
 
     exportPackagesCsv: async ({ ctx, query }) => ({
@@ -90,6 +89,17 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
       });
     },
   } satisfies Partial<Handlers>;
+}
+
+/** A page of more packages waits like a report: with long descriptions, one of 10,000 takes 64 MB. */
+const LARGE_PAGE = 500;
+
+async function readPage(ctx: UserContext, body: BodyOf<'listPackages'>): Promise<ReplyOf<'listPackages'>> {
+  const found = await findPackages(ctx, body);
+  const data = await jsonRows(found.rows, (row) => viewPackage(ctx.caller, row));
+  const counted = countOf(found.totals.totalCount, 'package');
+  const message = found.isExact ? `${counted} found.` : `More than ${counted} found.`;
+  return { ...reply(message, data), meta: viewMeta(found) };
 }
 
 /** The query of an export has one status, a body has several. */

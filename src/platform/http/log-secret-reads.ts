@@ -11,10 +11,11 @@ import { attributionOf } from '../logging/request-log.js';
 export function logSecretReads(request: FastifyRequest, operation: Operation, response: HttpResponse): void {
   const names: readonly string[] = operation.secretFields;
   const { statusCode, payload } = response;
-  const isText = typeof payload === 'string' || Buffer.isBuffer(payload);
-  if (names.length === 0 || statusCode >= 300 || !isText) return;
+  if (names.length === 0 || statusCode >= 300) return;
+  const text = Array.isArray(payload) ? Buffer.concat(payload) : payload;
   // No operation with such fields responds with a file.
-  const { data } = JSON.parse(payload.toString()) as { data?: unknown };
+  if (typeof text !== 'string' && !Buffer.isBuffer(text)) return;
+  const { data } = JSON.parse(text.toString()) as { data?: unknown };
   const fields = [...new Set(secretsIn(data, names))];
   if (fields.length === 0) return;
   const attributes = {

@@ -74,10 +74,11 @@ async function runHandler(
   }
 }
 
-/** Buffers a stream, because it can be read only once, and a stored response is read twice. */
+/** Buffers a stream or pieces, because both can be read only once, and a stored response is read twice. */
 async function withBufferedPayload(response: HttpResponse): Promise<HttpResponse> {
   const { payload } = response;
   if (typeof payload === 'string' || Buffer.isBuffer(payload)) return response;
+  if (Array.isArray(payload)) return { ...response, payload: Buffer.concat(payload) };
   return { ...response, payload: await buffer(payload) };
 }
 

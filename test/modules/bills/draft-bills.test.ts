@@ -227,7 +227,7 @@ describe('draft creation', () => {
 const DRAFTED = rounds(1_000, 100_000);
 const LAST_PAGE = Math.ceil((DRAFTED + 1) / 20_000);
 
-test(`drafts ${DRAFTED} packages in one statement and rejects more than 100,000`, async () => {
+test(`drafts ${DRAFTED} packages in one statement, and rejects more than 100,000 as a draft and as a preview`, async () => {
   const courierId = await billing.newCourier('1.75');
   const manifest = await billing.newManifest('106-1');
   const insert = (owner: string, prefix: string, count: number) =>
@@ -245,6 +245,11 @@ test(`drafts ${DRAFTED} packages in one statement and rejects more than 100,000`
   const tooMany = await billing.draft(crowded);
   expectError(tooMany, 400, 'bill_too_large');
   expect(tooMany.body['message']).toContain('100001 packages');
+  const previewedToo = await api
+    .as('manager')
+    .previewCourierInvoice({ courier_id: crowded, ...MAY })
+    .refused(400, 'bill_too_large');
+  expect(previewedToo.message).toContain('100001 packages');
   await insert(courierId, 'MANY-', DRAFTED);
   const body = { courier_id: courierId, ...MAY };
   const previewed = await timed(() => api.as('manager').previewCourierInvoice(body).answer());

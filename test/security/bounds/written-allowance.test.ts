@@ -162,3 +162,26 @@ test('an invented service token of a courier uses up nothing of the courier', ()
     }
     expect((await service.call('submitPrealert', prealert())).status).toBe(201);
   }));
+
+test('a shipment is charged for the packages of its manifest, which it does not list', () =>
+  stopAfter(async () => {
+    const created = await service.call('createManifest', { as: 'warehouse', body: {} });
+    const manifestId: string = created.body['data'].manifest_id;
+    await service.owner.query(
+      `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id, manifest_id)
+       select $1, new_id(), $2, 'SHIP' || n, 'SHIP' || n, 'S' || n, 1, $3, $4 from generate_series(1, 600) n`,
+      [DEMO.tenants.demo, DEMO.couriers.IEX, DEMO.warehouses.primary, manifestId],
+    );
+    const update = (body: object) =>
+      service.call('manageManifest', {
+        as: 'warehouse',
+        body: { action: 'update_meta', manifest_id: manifestId, ...body },
+      });
+    expect((await update({ status: 'ready' })).status).toBe(200);
+    expect((await update({ notes: 'Not charged' })).status).toBe(200);
+    // 600 packages take more than 1 MiB.
+    expect((await update({ status: 'shipped' })).status).toBe(200);
+    const refused = await update({ status: 'completed' });
+    expect([refused.status, refused.body['code']]).toEqual([429, 'quota_exceeded']);
+    expect((await service.call('createManifest', { as: 'admin', body: {} })).status).toBe(200);
+  }));

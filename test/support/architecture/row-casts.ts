@@ -4,8 +4,8 @@ import { findNodes, type Source } from './source.js';
 /** Rows enter a file through a context, a transaction, or the types of a queries file. */
 const ROW_SOURCE = /from '[^']*(?:platform\/(?:context|db)\/[^']*|queries\.js)'/;
 
-/** Values that may be cast in a file that handles rows, because they are not rows: keys, parsed or prepared JSON. */
-const OTHER_VALUES = /^(?:Object\.(?:keys|entries)|JSON\.parse|jsonText)$/;
+/** Values that may be cast in a file that handles rows, because they are not rows: keys, parsed JSON. */
+const OTHER_VALUES = /^(?:Object\.(?:keys|entries)|JSON\.parse)$/;
 
 /** The methods that return rows of the type that their statements state. */
 const QUERY_METHODS = new Set(['query', 'read', 'write']);

@@ -76,6 +76,8 @@ const cacheProblems = (header: Reply['header']): string[] =>
 const DECODERS: Record<string, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync };
 
 function textOf(payload: unknown, encoding: unknown): string {
+  // Text in pieces.
+  if (Array.isArray(payload)) return Buffer.concat(payload as Buffer[]).toString();
   if (!Buffer.isBuffer(payload)) return typeof payload === 'string' ? payload : '';
   return (DECODERS[String(encoding)]?.(payload) ?? payload).toString();
 }

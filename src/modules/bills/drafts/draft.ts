@@ -6,13 +6,13 @@ import type { UserTx } from '../../../platform/db/scope.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId, randomText } from '../../../platform/values/ids.js';
+import { MAX_PACKAGES } from '../../invoices/public.js';
 import { gapWarning } from '../../rates/public.js';
 import { lockDraft, MAX_USD, totalsAsColumns, type ActionInput } from '../shared/locked-bill.js';
 import { deleteDraftRow, insertDraft, type DraftRow, type NewDraft } from './draft-queries.js';
 
 /** 100,000 packages take seconds, longer than the pool's limit for ordinary requests. */
 export const DRAFT_TIMEOUT_MS = 60_000;
-export const MAX_PACKAGES = 100_000;
 
 export type CreatedDraft = {
   billId: string;

@@ -2,11 +2,11 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { countOf } from '../../../platform/values/count-of.js';
 import { newId } from '../../../platform/values/ids.js';
+import { MAX_PACKAGES } from '../../invoices/public.js';
 import { gapWarning } from '../../rates/public.js';
 import type { DraftRow, NewDraft } from '../drafts/draft-queries.js';
 import {
   DRAFT_TIMEOUT_MS,
-  MAX_PACKAGES,
   noteBillLines,
   storeLocked,
   whyNotStored,

@@ -3,10 +3,22 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, type FieldProblem } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { assertAllExist, fieldsByPackageId, listErrors } from '../../packages/public.js';
-import { assignPackages, lockedPackages, releasePackages, type CargoRow } from './queries.js';
+import {
+  assignPackages,
+  countPackagesAboard,
+  lockedPackages,
+  releasePackages,
+  type CargoRow,
+} from './queries.js';
 import { lockedManifest, type ManifestRow } from '../lifecycle/queries.js';
 
-/** Adds packages to an open manifest, all or none. Returns how many were not on it before. */
+/** A flight has some thousands of packages. Reading, shipping and mailing a manifest costs memory and time for each. */
+const MAX_PACKAGES = 10_000;
+
+/**
+ * Adds packages to an open manifest, all or none. Returns how many were not on it before.
+ * @throws ApiError manifest_full, and as lockCargo does
+ */
 export async function addPackages(
   ctx: UserContext,
   manifestId: string,
@@ -16,6 +28,7 @@ export async function addPackages(
     const cargo = await lockCargo(tx, manifestId, packageIds, whyNotAddable);
     const ids = cargo.filter((row) => row.manifestId === null).map(({ id }) => id);
     if (ids.length === 0) return 0;
+    await assertRoom(tx, manifestId, ids.length);
     assertAll(await tx.count(assignPackages(ctx, manifestId, ids)), ids);
     auditLater(tx, 'manifest.packages_added', manifestId, { after: { package_ids: ids } });
     return ids.length;
@@ -62,6 +75,14 @@ async function lockCargo(
   });
   if (refused.length > 0) throw new ApiError('packages_not_assignable', { errors: refused });
   return cargo;
+}
+
+/** The manifest must be locked: otherwise two callers could fill the same room. */
+async function assertRoom(tx: UserTx, manifestId: string, added: number): Promise<void> {
+  // A statement of its own: after a wait for the lock, it sees what others have added.
+  const [aboard] = await tx.query(countPackagesAboard(tx, manifestId));
+  const count = (aboard?.count ?? 0) + added;
+  if (count > MAX_PACKAGES) throw new ApiError('manifest_full', { args: { count, limit: MAX_PACKAGES } });
 }
 
 function assertOpen(manifest: Pick<ManifestRow, 'status'> | undefined): void {

@@ -16,6 +16,11 @@ export const lockedPackages = (ctx: UserScope, ids: string[]): Sql<CargoRow> =>
     order by p.id
     for update`;
 
+/** Counts the packages on a manifest. */
+export const countPackagesAboard = (ctx: UserScope, manifestId: string): Sql<{ count: number }> => once`
+  select count(*)::int as count from packages p
+  where ${tenantRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid`;
+
 /** Assigns packages that are on no manifest. */
 export const assignPackages = (ctx: UserScope, manifestId: string, ids: string[]): Sql => once`
   update packages p set manifest_id = ${manifestId}::uuid, updated_at = now()

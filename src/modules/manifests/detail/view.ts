@@ -1,4 +1,5 @@
 import type { components } from '../../../../generated/contract.js';
+import { jsonRows } from '../../../platform/contract/json-text.js';
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { FiguresRow, InfoRow, PackageRow } from './queries.js';
@@ -10,10 +11,14 @@ const UNKNOWN_COURIER = 'UNKNOWN';
 
 type Cargo = { packages: PackageRow[]; figures: FiguresRow[] };
 
-export function toDetail(info: InfoRow, cargo: Cargo, isForCourier: boolean): Schemas['ManifestDetail'] {
+export async function toDetail(
+  info: InfoRow,
+  cargo: Cargo,
+  isForCourier: boolean,
+): Promise<Schemas['ManifestDetail']> {
   return {
     info: toInfo(info),
-    packages: cargo.packages.map((row) => toPackage(row, isForCourier && row.user_code === null)),
+    packages: await jsonRows(cargo.packages, (row) => toPackage(row, isForCourier && row.user_code === null)),
     stats: toStats(cargo.figures),
   };
 }

@@ -28,6 +28,9 @@ type MetaUpdate = Extract<ManageBody, { action: 'update_meta' }>;
 /** With 10,000 manifests on one day, 10 consecutive numbers are in use once in 10^22 creations. */
 const NUMBER_TRIES = 10;
 
+/** What a package with a new status takes, with its event and its delivery: 1.7 to 1.9 KB were measured. */
+const MOVED_BYTES = 2 * 1024;
+
 export type CreatedManifest = { id: string; manifestNumber: string; awbCheck: AwbCheck };
 
 /** Without a warehouse, the primary one is used. @throws ApiError warehouse_not_found */
@@ -57,15 +60,18 @@ type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isChanged: 
  * @throws ApiError manifest_not_found, manifest_invalid_transition, permission_denied
  */
 export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Promise<UpdatedManifest> {
-  return ctx.write(async (tx) => {
+  const { moved, ...updated } = await ctx.write(async (tx) => {
     const before = await lockManifest(tx, wanted.manifest_id);
     const status = wanted.status ?? before.status;
     assertStep(before.status, status);
     const after = { ...before, ...mergeFields(before, wanted), status };
     await passGate(tx, before, after, wanted.loading_override_reason);
-    const isChanged = await saveDifference(tx, before, after, wanted.remarks);
-    return { status, awbCheck: checkAwb(after.awb_number), isChanged };
+    const { isChanged, moved } = await saveDifference(tx, before, after, wanted.remarks);
+    return { status, awbCheck: checkAwb(after.awb_number), isChanged, moved };
   });
+  // The request names no package.
+  ctx.noteWrites({ furtherBytes: moved * MOVED_BYTES });
+  return updated;
 }
 
 /** Deletes a manifest without packages, whatever its status. @throws ApiError manifest_not_found, manifest_not_empty */
@@ -89,34 +95,37 @@ async function insertUnderFreeNumber(tx: UserTx, draft: Draft): Promise<string> 
   throw new Error(`${NUMBER_TRIES} consecutive manifest numbers were already in use.`);
 }
 
-/** Writes the differing fields and everything that follows from them. Returns whether anything changed. */
+/** `moved` is the number of packages whose status changed. */
+type Saved = { isChanged: boolean; moved: number };
+
+/** Writes the differing fields and everything that follows from them. */
 async function saveDifference(
   tx: UserTx,
   before: ManifestRow,
   after: ManifestRow,
   remarks?: string,
-): Promise<boolean> {
+): Promise<Saved> {
   const facts = await listFacts(tx, before, after);
-  if (facts.length === 0) return false;
-  await updateRow(tx, before, after);
+  if (facts.length === 0) return { isChanged: false, moved: 0 };
+  const moved = await updateRow(tx, before, after);
   tx.later(
     audit(
       tx,
       ...facts.map((fact) => ({ ...fact, entity: 'manifest' as const, entityId: after.id, remarks })),
     ),
   );
-  return true;
+  return { isChanged: true, moved };
 }
 
-/** Writes the row and, with a new status, what that means for its packages. */
-async function updateRow(tx: UserTx, before: ManifestRow, after: ManifestRow): Promise<void> {
+/** Writes the row and, with a new status, what that means for its packages. Returns how many of them changed. */
+async function updateRow(tx: UserTx, before: ManifestRow, after: ManifestRow): Promise<number> {
   const isMoved = after.status !== before.status;
   const [updated, aboard] = await tx.query([
     changeManifest(tx, before.status, after),
     lockedManifestPackages(tx, isMoved ? after.id : null),
   ]);
   if (updated.length !== 1) throw new Error(`${updated.length} manifests were updated under one lock.`);
-  if (isMoved) await applyStatusToPackages(tx, after, aboard);
+  return isMoved ? applyStatusToPackages(tx, after, aboard) : 0;
 }
 
 type Fact = Omit<AuditFact, 'entity' | 'entityId'>;

@@ -7,13 +7,14 @@ import { appendStatusEvents, setPackageStatus, type ManifestPackageRow } from '.
 import type { ManifestRow } from './queries.js';
 
 /**
- * Applies a manifest's new status to its locked packages, and queues the events and mails for their couriers.
+ * Applies a manifest's new status to its locked packages, and queues the events and mails for their couriers. Returns how many
+ * packages have a new status.
  */
 export async function applyStatusToPackages(
   tx: UserTx,
   manifest: ManifestRow,
   aboard: ManifestPackageRow[],
-): Promise<void> {
+): Promise<number> {
   const effect = MANIFEST_STATUS_EFFECTS[manifest.status];
   const affected = effect ? aboard.filter((row) => effect.from.includes(row.status)) : [];
   if (effect && affected.length > 0) await changeStatus(tx, affected, effect.to);
@@ -21,6 +22,7 @@ export async function applyStatusToPackages(
   await queueMails(tx, manifest, aboard);
   const changes = affected.map((row) => ({ packageId: row.id, previousStatus: row.status }));
   await emitPackageEvents(tx, 'package.status_changed', changes);
+  return affected.length;
 }
 
 async function changeStatus(tx: UserTx, packages: ManifestPackageRow[], status: string): Promise<void> {

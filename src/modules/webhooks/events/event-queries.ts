@@ -59,6 +59,20 @@ export type NewEvent = {
   traceparent: string | undefined;
 };
 
+/** Events as they are stored: their couriers, and the elements of a JSON list in UTF-8. */
+export type EventBatch = { couriers: string[]; json: Buffer };
+
+/** Serializes events that are stored later. To serialize and encode those of 10,000 packages in one turn blocked the event loop for 50 ms. */
+export const batchOf = (events: NewEvent[]): EventBatch[] =>
+  events.length === 0
+    ? []
+    : [
+        {
+          couriers: [...new Set(events.map(({ courier_id }) => courier_id))],
+          json: Buffer.from(JSON.stringify(events).slice(1, -1)),
+        },
+      ];
+
 /**
  * Stores events with the next sequence numbers of their couriers, in the given order. Creates a delivery for
  * each event whose courier has a URL that is not paused, and schedules the delivery queues. The couriers'
@@ -66,12 +80,14 @@ export type NewEvent = {
  *
  * @param changed packages whose queued synchronisations are delivered too. One call schedules all queues, in the order of their keys
  */
-export function insertEvents(scope: Scope, events: NewEvent[], changed: string[]): Sql {
+export function insertEvents(scope: Scope, batches: EventBatch[], changed: string[]): Sql {
   const { tenantId } = scope;
-  const couriers = [...new Set(events.map(({ courier_id }) => courier_id))];
+  const couriers = [...new Set(batches.flatMap((batch) => batch.couriers))];
+  const texts = batches.flatMap(({ json }, n) => [Buffer.from(n === 0 ? '[' : ','), json]);
+  const events = Buffer.concat([...texts, Buffer.from(']')]);
   const statement = once`
     with new_events as (
-      select * from rows from (jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as
+      select * from rows from (jsonb_to_recordset(convert_from(${events}::bytea, 'UTF8')::jsonb) as
         (id uuid, courier_id uuid, type text, endpoint text, package_id uuid, data jsonb, sync_job_id uuid,
          traceparent text))
         with ordinality as new_event

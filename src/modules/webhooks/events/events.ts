@@ -4,7 +4,7 @@ import { newId, newIds } from '../../../platform/values/ids.js';
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { Tx } from '../../../platform/db/scope.js';
-import { selectEventPackages, type EventPackageRow, type NewEvent } from './event-queries.js';
+import { batchOf, selectEventPackages, type EventPackageRow, type NewEvent } from './event-queries.js';
 import { outboxOf } from './outbox.js';
 
 type Schemas = components['schemas'];
@@ -40,13 +40,13 @@ export const ENDPOINTS = {
  * outbox). They are stored when the work of the transaction is done, and delivered after the commit. Packages without a courier have no events.
  */
 export async function emitPackageEvents(tx: Tx, type: EventType, changes: PackageChange[]): Promise<void> {
-  const events: NewEvent[] = [];
+  const { events } = outboxOf(tx);
   for (let start = 0; start < changes.length; start += PACKAGES_PER_READ) {
     const part = changes.slice(start, start + PACKAGES_PER_READ);
     const ids = part.map(({ packageId }) => packageId);
-    events.push(...makeEvents(tx, type, part, await tx.query(selectEventPackages(tx, ids))));
+    const rows = await tx.query(selectEventPackages(tx, ids));
+    events.push(...batchOf(makeEvents(tx, type, part, rows)));
   }
-  outboxOf(tx).events.push(events);
 }
 
 /**
@@ -58,7 +58,7 @@ export function emitEventsOfPackages(
   changes: PackageChange[],
   packages: EventPackageRow[],
 ): void {
-  outboxOf(tx).events.push(makeEvents(tx, type, changes, packages));
+  outboxOf(tx).events.push(...batchOf(makeEvents(tx, type, changes, packages)));
 }
 
 /** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */

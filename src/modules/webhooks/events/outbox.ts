@@ -1,10 +1,10 @@
 import type { Tx } from '../../../platform/db/scope.js';
 import type { Sql } from '../../../platform/db/statements.js';
-import { insertEvents, queueChangedPackages, wakeQueuesOfChanged, type NewEvent } from './event-queries.js';
+import { insertEvents, queueChangedPackages, wakeQueuesOfChanged, type EventBatch } from './event-queries.js';
 
 /** What a transaction reports to couriers. */
 type Outbox = {
-  events: NewEvent[][];
+  events: EventBatch[];
   /** The packages whose current state is sent to the courier's own system. */
   changed: string[];
 };
@@ -27,7 +27,7 @@ export function outboxOf(tx: Tx): Outbox {
 }
 
 function statementsOf(tx: Tx, outbox: Outbox): Sql[] {
-  const events = outbox.events.flat();
+  const { events } = outbox;
   const changed = [...new Set(outbox.changed)];
   const queued = changed.length > 0 ? [queueChangedPackages(tx, changed)] : [];
   if (events.length > 0) return [...queued, insertEvents(tx, events, changed)];

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { stringifyReply } from '../../contract/json-text.js';
+import { serializeReply } from '../../contract/json-text.js';
 import type { FileReply, StaticDocument } from '../../contract/types.js';
 import type { FailureCode } from '../../errors/errors.js';
 import { wrapSuccess } from './envelope.js';
@@ -9,7 +9,8 @@ import { wrapSuccess } from './envelope.js';
 export type HttpResponse = {
   statusCode: number;
   headers: Record<string, string>;
-  payload: string | Buffer | Readable;
+  /** The pieces of a long text are sent one after the other (decision 0002). */
+  payload: string | Buffer | Buffer[] | Readable;
   /** The code of a failure. */
   code?: FailureCode;
 };
@@ -31,7 +32,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export function toHttpResponse(operationId: string, result: HandlerResult, now: Date): HttpResponse {
   const { statusCode, body, file } = result;
   if (file) return { statusCode, headers: fileHeaders(file), payload: file.content };
-  const envelope = body === undefined ? stringifyReply(wrapSuccess(operationId, result, now)) : undefined;
+  const envelope = body === undefined ? serializeReply(wrapSuccess(operationId, result, now)) : undefined;
   return {
     statusCode,
     headers: { 'content-type': JSON_TYPE },
@@ -48,8 +49,14 @@ export function sendHttpResponse(
   void reply.headers(headers);
   if (statusCode === 200 && matchesEtag(headers['etag'], request.headers['if-none-match']))
     return reply.removeHeader('content-type').removeHeader('content-encoding').code(304).send();
+  if (Array.isArray(payload)) void reply.serializer(keepPieces);
   return reply.code(statusCode).send(payload);
 }
+
+/** A failure that replaces the response is an object. */
+const keepPieces = (payload: unknown): string =>
+  // Fastify passes the pieces on to the onSend hooks, and sliceReplies streams them.
+  Array.isArray(payload) ? (payload as unknown as string) : JSON.stringify(payload);
 
 /** Returns whether If-None-Match matches the ETag: weak comparison, and `*` matches any (RFC 9110, 13.1.2). */
 function matchesEtag(etag: string | undefined, known: string | undefined): boolean {

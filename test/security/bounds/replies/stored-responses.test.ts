@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { QUOTAS } from '../../../generated/bounds.js';
-import { DEMO } from '../../../fixtures/demo/seed.js';
-import type { OperationId } from '../../../src/platform/contract/types.js';
-import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
+import { QUOTAS } from '../../../../generated/bounds.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
+import type { OperationId } from '../../../../src/platform/contract/types.js';
+import { startService, type Call, type Reply, type Service } from '../../../support/service/service.js';
 
 let service: Service;
 
