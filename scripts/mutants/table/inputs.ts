@@ -238,8 +238,8 @@ export const INPUTS: readonly SourceMutant[] = [
   {
     name: 'logos: the time of refused drawings counts',
     file: 'src/modules/couriers/logo/logo-drawer.ts',
-    find: 'if (isUploaded) await assertTimeLeft',
-    replace: 'if (!isUploaded) await assertTimeLeft',
+    find: 'if (isUploaded) await budget.assertLeft',
+    replace: 'if (!isUploaded) await budget.assertLeft',
     tests: [
       {
         file: 'test/modules/couriers/logos/logo-limits.test.ts',
