@@ -100,7 +100,7 @@ test('a part that many sheets name is read once, and a workbook may have 1,000 s
   expect(filled.read).toMatchObject({ found: { sheet: 'S0', otherSheets: [] } });
   const blank = await readHere(sheetsOfOnePart(1_000, '<row/>'.repeat(20_000)));
   expect(blank.read).toEqual({ problem: ['workbook_empty'] });
-  // 50 ms. Read for each sheet, 20,000 ms.
+  // 50 ms. Read for each sheet, the part would exceed 100 MiB.
   expect(blank.cpuMs).toBeLessThan(2_000);
   const { read } = await readHere(sheetsOfOnePart(1_001, ROWS));
   expect(read).toEqual({ problem: ['workbook_large', { limit: '1,000 sheets' }] });
