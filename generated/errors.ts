@@ -758,6 +758,7 @@ export const errorCatalogue = {
       "recovered_webhooks": "Nothing was sent. The limit for a courier is {limit} recovered webhooks per day. Wait as many seconds as Retry-After says, or read the missed events from the event feed.",
       "dispatched_packages": "Nothing was queued. The limit is {limit} dispatched packages per day. Select fewer packages, or wait as many seconds as Retry-After says.",
       "logo_drawing": "The logo was not stored. Drawing the logos of a courier may take {limit} seconds per hour. Send a simpler picture, and wait as many seconds as Retry-After says.",
+      "workbook_reading": "Nothing was stored. Reading the workbooks of a courier may take {limit} seconds per hour. Save the sheet as CSV UTF-8, or wait as many seconds as Retry-After says.",
       "claim_attempts": "The claim was not stored. The limit for a courier is {limit} claims per hour. Wait as many seconds as Retry-After says.",
       "claim_changes": "The claim was not changed. The limit for a courier is {limit} further claims per day of numbers that it claims already. Wait as many seconds as Retry-After says.",
       "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
@@ -1401,6 +1402,10 @@ export const fieldCatalogue = {
     "code": "format",
     "message": "{field} is a workbook without a visible sheet that has content. Show or fill the sheet."
   },
+  "workbook_text": {
+    "code": "format",
+    "message": "{field} is a workbook whose cell {cell} has half of a character (a surrogate without its pair). Type the text of the cell again."
+  },
   "workbook_large": {
     "code": "maxLength",
     "message": "{field} is a workbook with more than {limit}. Save the sheet alone as CSV UTF-8, or split it."
@@ -1656,7 +1661,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'logo_drawing' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'logo_drawing' | 'workbook_reading' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_responding' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 
@@ -1825,6 +1830,7 @@ export type FieldProblem =
   | [problem: 'nothing_read', args: { cells: number; separator: string; header: string; columns: string }]
   | [problem: 'other_customer', args: { row: number; other: string }]
   | [problem: 'column_twice', args: { column: string }]
+  | [problem: 'workbook_text', args: { cell: string }]
   | [problem: 'workbook_large', args: { limit: string }]
   | [problem: 'logo_damaged', args: { kind: string }]
   | [problem: 'logo_too_many_pixels', args: { width: number; height: number; side: number; total: number }]

@@ -8,7 +8,7 @@ import { registerTokens, type Tokens } from './platform/access/tokens.js';
 import { readContract, readRoutes } from './platform/contract/bundle.js';
 import { listMigrations, MIGRATIONS } from './platform/db/migrations/migration-files.js';
 import { openPasswords } from './modules/auth/public.js';
-import { makeWorkbookReader } from './platform/files/workbook/read-workbook.js';
+import { makeWorkbookReader, type WorkbookTimes } from './platform/files/workbook/read-workbook.js';
 import { makeBulkLimits } from './platform/limits/bulk-limits.js';
 import { watchLoop } from './platform/limits/overload/loop-guard.js';
 import { makeOwnLimits, type SharedLimits } from './platform/limits/shared/shared-limits.js';
@@ -57,8 +57,8 @@ export type AppOptions = {
   timeouts?: Timeouts;
   /** Shorter time limits for drawing logos, for tests. */
   drawing?: DrawingTimes | undefined;
-  /** The time limit of reading a workbook. */
-  workbookMs?: number | undefined;
+  /** Shorter time limits for reading workbooks, for tests. */
+  workbooks?: WorkbookTimes | undefined;
   /** The limits that hold for all processes of the server, if there are several. */
   limits?: SharedLimits | undefined;
   /** What all processes of the server know of the load balancer. */
@@ -78,7 +78,7 @@ export async function createApp({
   cells,
   timeouts,
   drawing,
-  workbookMs,
+  workbooks,
   limits = makeOwnLimits(),
   readiness,
   metrics,
@@ -146,7 +146,7 @@ export async function createApp({
         config.appEnv === 'development' ? [] : [PUBLISHED.password],
       ),
       drawLogo: makeLogoDrawer(drawing, limits),
-      readWorkbook: makeWorkbookReader(limits, { timeoutMs: workbookMs }),
+      readWorkbook: makeWorkbookReader(limits, workbooks),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
       bulk,

@@ -2,6 +2,7 @@ import type { SourceMutant } from '../mutant.js';
 
 const WORKBOOKS = 'src/platform/files/workbook';
 const REFUSED_WORKBOOKS = 'test/modules/customers/workbooks/refused-workbooks.test.ts';
+const HOSTILE_WORKBOOKS = 'test/modules/customers/workbooks/hostile-workbooks.test.ts';
 const WORKBOOK_SHAPES = 'test/modules/customers/workbooks/workbook-shapes.test.ts';
 
 /** Guards of texts, parameters and files that callers send, and of files that they download. */
@@ -147,6 +148,51 @@ export const INPUTS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'workbooks: cell formats',
+    file: `${WORKBOOKS}/styles.ts`,
+    find: "if (own.size > MAX_STYLES || ids.length > MAX_STYLES) throw tooLarge('styles');",
+    replace: '',
+    tests: [{ file: HOSTILE_WORKBOOKS, titles: ['of which 65,490 are allowed'] }],
+  },
+  {
+    name: 'workbooks: number formats of cells',
+    file: `${WORKBOOKS}/cell-text.ts`,
+    find: "if (read.size === MAX_FORMATS) throw tooLarge('formats');",
+    replace: '',
+    tests: [{ file: HOSTILE_WORKBOOKS, titles: ['cells may have 1,000 number formats'] }],
+  },
+  {
+    name: 'workbooks: sheets',
+    file: `${WORKBOOKS}/parts.ts`,
+    find: "if (listed.length === MAX_SHEETS) throw tooLarge('sheets');",
+    replace: '',
+    tests: [{ file: HOSTILE_WORKBOOKS, titles: ['a workbook may have 1,000 sheets'] }],
+  },
+  {
+    name: 'workbooks: the time of a courier per hour',
+    file: `${WORKBOOKS}/read-workbook.ts`,
+    find: 'await budget.assertLeft(key);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/customers/workbooks/workbook-budget.test.ts',
+        titles: ['reading the workbooks of a courier has a limit of time per hour'],
+      },
+    ],
+  },
+  {
+    name: 'workbooks: half of a surrogate pair',
+    file: `${WORKBOOKS}/sheet-rows.ts`,
+    find: 'if (!written.text.isWellFormed())',
+    replace: 'if (written.text.length < 0)',
+    tests: [
+      {
+        file: 'test/modules/customers/workbooks/half-characters.test.ts',
+        titles: ['with half of a character is refused with the cell'],
+      },
+    ],
+  },
+  {
     name: 'workbooks: digits that a spreadsheet has lost',
     file: `${WORKBOOKS}/cell-text.ts`,
     find: 'if (Math.abs(value) >= LOST_DIGITS)',
@@ -192,8 +238,8 @@ export const INPUTS: readonly SourceMutant[] = [
   {
     name: 'logos: the time of refused drawings counts',
     file: 'src/modules/couriers/logo/logo-drawer.ts',
-    find: 'if (isUploaded) await assertTimeLeft',
-    replace: 'if (!isUploaded) await assertTimeLeft',
+    find: 'if (isUploaded) await budget.assertLeft',
+    replace: 'if (!isUploaded) await budget.assertLeft',
     tests: [
       {
         file: 'test/modules/couriers/logos/logo-limits.test.ts',

@@ -32,47 +32,57 @@ export const CUSTOMER_CODE_NAMES = [
   'numerodecuenta',
 ];
 
-/** A longer cell is no name. Some characters become 18 when they are normalised. */
-const MAX_NAME_CHARS = 100;
+/** Each letter of a name may have an accent and a sign or space behind it. */
+const MAX_CHARS_PER_LETTER = 3;
 
-/** Returns a header's name without accents, capitals, spaces and signs: `Nº de Guía` is `nodeguia`. A cell that is too long has none. */
-function plainName(cell: string): string {
-  if (cell.length > MAX_NAME_CHARS) return '';
-  return cell
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{Nd}]/gu, '');
+/**
+ * Returns a header's name without accents, capitals, spaces and signs: `Nº de Guía` is `nodeguia`. A cell that is longer than `maxChars`,
+ * also when its characters are normalised, has none: some of them become 18.
+ */
+function plainName(cell: string, maxChars: number): string {
+  const text = cell.trim();
+  if (text.length > maxChars) return '';
+  const letters = text.normalize('NFKD');
+  return letters.length > maxChars ? '' : letters.toLowerCase().replace(/[^\p{L}\p{Nd}]/gu, '');
 }
 
 /** Returns the columns that are read by their position, because the header has another name there. */
 export function unnamedColumns<Column extends string>(
   table: ColumnTable<Column>,
-  { row: { cells }, positions }: { row: { cells: string[] }; positions: Positions<Column> },
+  { row: { cells, names }, positions }: { row: NamedCells; positions: Positions<Column> },
 ): Column[] {
-  return [...positions].flatMap(([column, position]) => {
-    const cell = cells[position];
-    return cell === undefined || table[column].names.includes(plainName(cell)) ? [] : [column];
-  });
+  return [...positions].flatMap(([column, position]) =>
+    cells[position] === undefined || table[column].names.includes(names[position] ?? '') ? [] : [column],
+  );
 }
 
-/** Rows can have 60,000 cells, and the header is searched in twenty rows in one turn of the event loop. */
+/** The cells of a row, and what `plainNames` returns of them. */
+export type NamedCells = { cells: string[]; names: string[] };
+
+/** Rows can have 60,000 cells. */
 const MAX_HEADER_CELLS = 200;
 
-const plainNames = (cells: string[]): string[] => cells.slice(0, MAX_HEADER_CELLS).map(plainName);
+/** Returns the names that the first 200 cells of a row can have in a header, to be computed once per row. A cell that is no name has ''. */
+export function plainNames<Column extends string>(table: ColumnTable<Column>, cells: string[]): string[] {
+  const known = columnsOf(table).flatMap((column) => table[column].names);
+  const longest = Math.max(...[...known, ...OTHER_NAMES].map(({ length }) => length));
+  const maxChars = longest * MAX_CHARS_PER_LETTER;
+  return cells.slice(0, MAX_HEADER_CELLS).map((cell) => plainName(cell, maxChars));
+}
 
 /** Returns a function that returns whether a row names a column. */
-function naming<Column extends string>(table: ColumnTable<Column>, cells: string[]) {
-  const names = new Set(plainNames(cells));
+function naming<Column extends string>(table: ColumnTable<Column>, plain: string[]) {
+  const names = new Set(plain);
   return (column: Column): boolean => table[column].names.some((name) => names.has(name));
 }
 
 /** Returns how many columns a row names. */
-export const countNames = <Column extends string>(table: ColumnTable<Column>, cells: string[]): number =>
-  columnsOf(table).filter(naming(table, cells)).length;
+export const countNames = <Column extends string>(table: ColumnTable<Column>, names: string[]): number =>
+  columnsOf(table).filter(naming(table, names)).length;
 
 /** Returns whether a row names all columns that a file must have. */
-export function isHeader<Column extends string>(table: ColumnTable<Column>, cells: string[]): boolean {
-  const isNamed = naming(table, cells);
+export function isHeader<Column extends string>(table: ColumnTable<Column>, names: string[]): boolean {
+  const isNamed = naming(table, names);
   const replaced = new Set(
     columnsOf(table).flatMap((column) => (isNamed(column) ? (table[column].replaces ?? []) : [])),
   );
@@ -144,10 +154,9 @@ const OTHER_NAMES = new Set([
  */
 export function readHeader<Column extends string>(
   table: ColumnTable<Column>,
-  cells: string[],
+  { cells, names }: NamedCells,
   inOrder: boolean,
 ): Positions<Column> {
-  const names = plainNames(cells);
   const columns = readableColumns(table, names);
   const found = columns.map((column) =>
     names.flatMap((name, position) => (table[column].names.includes(name) ? position : [])),

@@ -6,6 +6,7 @@ import {
   readHeader,
   shown,
   type ColumnTable,
+  type NamedCells,
   type Positions,
 } from './columns.js';
 import { brokenRow, makeInvalidCells } from './invalid-cells.js';
@@ -20,8 +21,10 @@ export type HeaderFormat<Column extends string> = {
   inOrder: boolean;
 };
 
+export type HeaderRow = CsvRow & NamedCells;
+
 export type Header<Column extends string> = {
-  row: CsvRow;
+  row: HeaderRow;
   positions: Positions<Column>;
   /** Whether the row names every required column. */
   isNamed: boolean;
@@ -35,14 +38,14 @@ export type Header<Column extends string> = {
  */
 export function findHeader<Column extends string>(
   format: HeaderFormat<Column>,
-  rows: CsvRow[],
+  rows: HeaderRow[],
 ): Header<Column> {
   const [top] = rows;
   if (!top) throw invalidFieldError('file', 'empty');
   assertText(top);
   const hasSeparatorLine = top.number === 1 && separatorInLine(top.cells.join(';')) !== undefined;
   const candidates = hasSeparatorLine ? rows.slice(1) : rows;
-  const named = candidates.find(({ problem, cells }) => !problem && isHeader(format.columns, cells));
+  const named = candidates.find(({ problem, names }) => !problem && isHeader(format.columns, names));
   const row = named ?? bestOf(format, candidates);
   if (!row) throw invalidFieldError('file', 'empty');
   if (row.problem) {
@@ -50,7 +53,7 @@ export function findHeader<Column extends string>(
     invalid.add(row.number, [brokenRow(row.problem)]);
     invalid.assertNone();
   }
-  const positions = readHeader(format.columns, row.cells, format.inOrder);
+  const positions = readHeader(format.columns, row, format.inOrder);
   if (!named) assertAmple(format, row, candidates);
   const { columns, minCells } = format;
   return {
@@ -64,11 +67,11 @@ export function findHeader<Column extends string>(
 /** A row that names at least one column tells the caller more than a title does. */
 function bestOf<Column extends string>(
   { columns, inOrder }: HeaderFormat<Column>,
-  rows: CsvRow[],
-): CsvRow | undefined {
+  rows: HeaderRow[],
+): HeaderRow | undefined {
   const [first] = rows;
   if (inOrder || first?.problem) return first;
-  return rows.find(({ cells }) => countNames(columns, cells) > 0) ?? first;
+  return rows.find(({ names }) => countNames(columns, names) > 0) ?? first;
 }
 
 /** The first row is a header whatever its content, but not if it is a title above the table: the header would be read as a row. */

@@ -12,6 +12,7 @@ import {
   type FormFields,
   type Part,
 } from '../service/forms.js';
+import { workbookOf } from '../workbooks/workbook-of.js';
 import { filled, type WorstBody } from './worst-bodies.js';
 
 const MIB = 1024 * 1024;
@@ -120,7 +121,11 @@ function titleRows(limit: number): [string, Buffer][] {
     const row = `${unit.repeat(65_000 / unit.length)}\n`;
     return Buffer.from(`${row.repeat(20)}${header}\nTITLE-1,Ann,Lee\n`).subarray(0, limit);
   };
-  return headers.flatMap((header): [string, Buffer][] => [
+  const wide = WIDE_TITLES.flatMap(([name, unit]): [string, Buffer][] => [
+    [`titles of ${name} as CSV`, wideCsv(unit)],
+    [`titles of ${name} as a workbook`, wideWorkbook(unit)],
+  ]);
+  const narrow = headers.flatMap((header): [string, Buffer][] => [
     // U+FDFA becomes 18 characters when its compatibility form is taken.
     [`titles of U+FDFA above ${header}`, above('\uFDFA', header)],
     [`titles of cells of U+FDFA above ${header}`, above('\uFDFA,', header)],
@@ -128,7 +133,30 @@ function titleRows(limit: number): [string, Buffer][] {
     [`titles of words above ${header}`, above('Customers of November,', header)],
     [`titles of names above ${header}`, above('user_code,', header)],
   ]);
+  return [...narrow, ...wide];
 }
+
+/** Cells of the maximum length of a name, and of lengths that are no name: 200 of them in a row are searched. */
+export const WIDE_TITLES: [string, string][] = [
+  ['200 cells of 100 x U+FDFA', '\uFDFA'.repeat(100)],
+  ['200 cells of 57 x U+FDFA', '\uFDFA'.repeat(57)],
+  // Four signs, and two marks that have an order.
+  ['200 cells of 14 x U+2A0C', '\u2A0C'.repeat(14)],
+  ['200 cells of 57 marks', `a${'\u0315\u0300'.repeat(28)}`],
+];
+
+const WIDE_ROWS = 25;
+const WIDE_CELLS = 200;
+
+export const wideCsv = (cell: string): Buffer =>
+  Buffer.from(`${Array<string>(WIDE_CELLS).fill(cell).join(',')}\n`.repeat(WIDE_ROWS));
+
+/** The same cells as a workbook of two kilobytes. */
+export const wideWorkbook = (cell: string): Buffer =>
+  workbookOf({
+    sheets: [{ data: `<row>${'<c t="s"><v>0</v></c>'.repeat(WIDE_CELLS)}</row>`.repeat(WIDE_ROWS) }],
+    shared: [`<t>${cell}</t>`],
+  });
 
 function rowsOf(limit: number): Buffer {
   const rows = Array.from({ length: 100_000 }, (_, n) => `WORST-${n},${'n'.repeat(30)},${'m'.repeat(30)}`);

@@ -78,7 +78,7 @@ export type ServiceOptions = {
   env?: Record<string, string>;
   timeouts?: AppOptions['timeouts'];
   drawing?: AppOptions['drawing'];
-  workbookMs?: number;
+  workbooks?: AppOptions['workbooks'];
   poolSize?: number;
   /** Returns the URL of a proxy in front of the database, for the service's own connections. */
   through?: (url: string) => string;
@@ -145,7 +145,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     cells: options.cells,
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
     drawing: options.drawing,
-    workbookMs: options.workbookMs,
+    workbooks: options.workbooks,
     metrics,
     tracer,
     observe: (server) =>

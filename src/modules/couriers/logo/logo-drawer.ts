@@ -3,10 +3,8 @@ import {
   WorkerTaskError,
   type WorkerPool,
 } from '../../../platform/concurrency/worker-pool.js';
-import { ApiError } from '../../../platform/errors/errors.js';
-import type { RateLimit } from '../../../platform/limits/headers/rate-limits.js';
-import { usageOf } from '../../../platform/limits/network-budget.js';
-import { makeOwnLimits, type RateLimiter } from '../../../platform/limits/shared/shared-limits.js';
+import { makeOwnLimits } from '../../../platform/limits/shared/shared-limits.js';
+import { makeTimeBudget } from '../../../platform/limits/time-budget.js';
 import { PictureError, type Raster } from './picture-error.js';
 import { readSource, type Picture, type Source } from './picture.js';
 import type { Drawing } from './renderer.js';
@@ -40,13 +38,12 @@ const DRAWING_MS = 5_000;
  */
 const QUEUE = { concurrency: 2, perTenant: 1, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
-/** A picture that is refused leaves nothing behind, so what it costs is limited, not how many there are. */
-const DRAWING: RateLimit = {
+const DRAWING = {
   policy: 'logo-drawing',
   quota: 300_000,
   windowSeconds: 60 * 60,
   unit: 'milliseconds',
-};
+} as const;
 
 /** How long a drawing may take, and all of a courier within an hour, in milliseconds. */
 export type DrawingTimes = { taskMs?: number; hourMs?: number };
@@ -66,34 +63,21 @@ export function makeLogoDrawer(
     vector: makeWorkerPool('modules/couriers/logo/vector-worker.js', drawing),
   };
   const limiter = limits.keyedLimiter('logos', QUEUE);
-  const hour = { ...DRAWING, quota: hourMs };
-  const spent = limits.rateLimiter(hour);
+  const budget = makeTimeBudget(limits, { ...DRAWING, quota: hourMs }, 'logo_drawing');
 
   return async ({ tenantId, courierId }, bytes, { isUploaded = false } = {}) => {
     const source = readSource(bytes);
     const key = `${tenantId} ${courierId}`;
     const drawSource = async () => {
-      if (isUploaded) await assertTimeLeft(spent, hour, key);
-      const startMs = performance.now();
-      try {
+      if (isUploaded) await budget.assertLeft(key);
+      return budget.spend(key, async () => {
         const picture = await clean(source, sanitizers);
         const raster = await draw(picture, source, renderers);
         return { ...picture, raster };
-      } finally {
-        await spent.penalty(key, Math.ceil(performance.now() - startMs));
-      }
+      });
     };
     return limiter.run(courierId, drawSource, { tenant: tenantId });
   };
-}
-
-/** @throws ApiError quota_exceeded */
-async function assertTimeLeft(spent: RateLimiter, limit: RateLimit, key: string): Promise<void> {
-  const counted = await spent.get(key);
-  if (!counted || counted.consumedPoints < limit.quota) return;
-  const args = { limit: limit.quota / 1_000 };
-  const retryAfterSeconds = usageOf(counted).resetSeconds;
-  throw new ApiError('quota_exceeded', { variant: 'logo_drawing', args, retryAfterSeconds, limit });
 }
 
 type Sanitizers = WorkerPool<string, string | undefined>;

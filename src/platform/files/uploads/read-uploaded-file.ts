@@ -1,6 +1,6 @@
 import { invalidFieldError } from '../../errors/errors.js';
-import { columnsOf, countNames, shown, unnamedColumns } from '../columns.js';
-import { findHeader, type Header, type HeaderFormat } from '../header.js';
+import { columnsOf, countNames, plainNames, shown, unnamedColumns } from '../columns.js';
+import { findHeader, type Header, type HeaderFormat, type HeaderRow } from '../header.js';
 import { brokenRow, makeInvalidCells, type InvalidCell } from '../invalid-cells.js';
 import { isBlankRow, readCells, type Cells } from '../read-cells.js';
 import { readCsv, type CsvRow } from '../read-csv.js';
@@ -48,12 +48,12 @@ export async function readUploadedFile<Column extends string>(
 ): Promise<ReadFile> {
   const opened = await openTable(path, readWorkbook);
   const found = { separator: '' };
-  const firstRows: CsvRow[] = [];
+  const firstRows: HeaderRow[] = [];
   let table: ReturnType<typeof makeTable<Column>> | undefined;
   const sheetCells = makeSheetCells(opened.sheet);
   const start = () => makeTable(format, { ...opened, sheetCells }, firstRows);
   const guess = {
-    countNames: (cells: string[]) => countNames(format.columns, cells),
+    countNames: (cells: string[]) => countNames(format.columns, plainNames(format.columns, cells)),
     minCells: format.minCells,
   };
   const file = {
@@ -65,8 +65,13 @@ export async function readUploadedFile<Column extends string>(
   };
   await readCsv(file, (sent) => {
     const row = sheetCells.pad(sent, table?.readCells);
-    if (table) table.take(row);
-    else if (firstRows.push(row) === HEADER_ROWS) table = start();
+    if (table) {
+      table.take(row);
+      return;
+    }
+    // In the turn of the row: the names of all first rows together would block the event loop.
+    const named = { ...row, names: plainNames(format.columns, row.cells) };
+    if (firstRows.push(named) === HEADER_ROWS) table = start();
   });
   table ??= start();
   return table.end(separatorName(found.separator));
@@ -76,7 +81,7 @@ export async function readUploadedFile<Column extends string>(
 function makeTable<Column extends string>(
   format: UploadFormat<Column>,
   { encoding, sheet, sheetCells }: Table & { sheetCells: SheetCells },
-  firstRows: CsvRow[],
+  firstRows: HeaderRow[],
 ) {
   const header = findHeader(format, firstRows);
   const invalid = makeInvalidCells();
@@ -128,7 +133,7 @@ function makeTable<Column extends string>(
         ...orderWarning(
           header.row.number,
           unnamedColumns(format.columns, header),
-          countNames(format.columns, header.row.cells) > 0,
+          countNames(format.columns, header.row.names) > 0,
         ),
         ...shortRowWarning(short, header.minCells),
         ...suspects.warnings(),

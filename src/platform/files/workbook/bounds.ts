@@ -8,6 +8,12 @@ export const MAX_TEXT_BYTES = 10 * MIB;
 export const MAX_CELLS = 1_000_000;
 /** Files in the archive: an ordinary workbook has ten, with many pictures some hundred. */
 export const MAX_PARTS = 2_000;
+/** Visible sheets: one for each day of two years. */
+export const MAX_SHEETS = 1_000;
+/** Cell formats, as many as a spreadsheet program keeps. */
+export const MAX_STYLES = 65_490;
+/** Different number formats that cells use. A spreadsheet program keeps 250. One that cannot be read takes 0.3 ms. */
+export const MAX_FORMATS = 1_000;
 
 /** How a message words each limit. */
 export const messageLimits = {
@@ -15,6 +21,9 @@ export const messageLimits = {
   text: '10 MiB of text',
   cells: '1,000,000 cells',
   parts: '2,000 files inside',
+  sheets: '1,000 sheets',
+  styles: '65,490 cell formats',
+  formats: '1,000 number formats',
 } as const;
 
 // Source: the limits of spreadsheet programs.

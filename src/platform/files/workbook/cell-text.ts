@@ -1,4 +1,6 @@
 import { createRequire } from 'node:module';
+import { MAX_FORMATS } from './bounds.js';
+import { tooLarge } from './problem.js';
 
 // Loaded with require, because the types of the package have a syntax error (3.2.5).
 const { dateFromSerial, format, getFormatDateInfo } = createRequire(import.meta.url)('numfmt') as {
@@ -20,6 +22,9 @@ export type CellWriters = {
 
 type Kind = 'general' | 'number' | 'date' | 'time';
 
+type Format = { kind: Kind; changesTexts: boolean };
+
+const GENERAL = 'General';
 /** A longer format would not fit into a spreadsheet program. */
 const MAX_FORMAT_CHARS = 255;
 /** A spreadsheet keeps 15 digits of a number. */
@@ -31,37 +36,48 @@ const LAST_DAY = 2_958_466;
 /**
  * Returns functions that write cells as a CSV file of the sheet has them, with these differences: dates are ISO 8601, and numbers without
  * a format have all their digits. What is left of a number of more than 15 digits is in scientific notation, which no code has.
+ * The functions throw WorkbookError if cells have too many formats.
  */
 export function makeCellWriters(formats: (string | undefined)[], is1904: boolean): CellWriters {
-  const kinds = formats.map(kindOf);
-  const changesTexts = formats.map(isOfTexts);
+  // Each once, and also those that cannot be read, because the library reads them again for each cell.
+  const read = new Map<string, Format>();
+  function formatOf(pattern: string): Format {
+    if (pattern === GENERAL) return { kind: 'general', changesTexts: false };
+    const known = read.get(pattern);
+    if (known) return known;
+    if (read.size === MAX_FORMATS) throw tooLarge('formats');
+    const found = readFormat(pattern);
+    read.set(pattern, found);
+    return found;
+  }
   return {
     writeNumber(raw, style) {
       const value = Number(raw);
       if (raw.trim() === '' || !Number.isFinite(value)) return { text: raw };
-      const pattern = formats[style] ?? '';
-      const kind = kinds[style] ?? 'general';
+      const pattern = formats[style] ?? GENERAL;
+      const { kind } = formatOf(pattern);
       if (kind === 'date') return { text: isoOf(value + (is1904 ? DAYS_TO_1904 : 0)), isDate: true };
       if (Math.abs(value) >= LOST_DIGITS) return { text: value.toExponential().toUpperCase() };
       if (kind === 'general') return { text: String(Number(value.toPrecision(15))).toUpperCase() };
       return { text: formatted(pattern, value) ?? String(value), isDate: kind === 'time' };
     },
-    writeText: (text, style) =>
-      changesTexts[style] === true ? (formatted(formats[style] ?? '', text) ?? text) : text,
+    writeText(text, style) {
+      const pattern = formats[style] ?? GENERAL;
+      return formatOf(pattern).changesTexts ? (formatted(pattern, text) ?? text) : text;
+    },
   };
 }
 
-/** Whether a format may have a section for texts: it names them, or it is the fourth. */
-const isOfTexts = (pattern: string | undefined): boolean =>
-  pattern !== undefined &&
-  pattern.length <= MAX_FORMAT_CHARS &&
-  pattern.trim() !== '@' &&
-  (pattern.includes('@') || pattern.split(';').length > 3);
+/** A format that cannot be read is "General". */
+function readFormat(pattern: string): Format {
+  const isGeneral = pattern.length > MAX_FORMAT_CHARS || /^(?:general|@)$/i.test(pattern.trim());
+  if (isGeneral || formatted(pattern, 1) === undefined) return { kind: 'general', changesTexts: false };
+  // It may have a section for texts: it names them, or it is the fourth.
+  const changesTexts = pattern.includes('@') || pattern.split(';').length > 3;
+  return { kind: kindOf(pattern), changesTexts };
+}
 
-function kindOf(pattern: string | undefined): Kind {
-  if (pattern === undefined || pattern.length > MAX_FORMAT_CHARS || /^(?:general|@)$/i.test(pattern.trim()))
-    return 'general';
-  if (formatted(pattern, 1) === undefined) return 'general';
+function kindOf(pattern: string): Kind {
   const { year, month, day, hours, minutes, seconds } = getFormatDateInfo(pattern);
   if (year || month || day) return 'date';
   return hours || minutes || seconds ? 'time' : 'number';

@@ -1,12 +1,13 @@
 import { posix } from 'node:path';
 import type { Archive } from './archive.js';
-import { damaged, WorkbookError } from './problem.js';
+import { MAX_SHEETS } from './bounds.js';
+import { damaged, tooLarge, WorkbookError } from './problem.js';
 import { isTrue, readXml } from './xml.js';
 
 export type Sheet = { name: string; path: string };
 
 export type WorkbookParts = {
-  /** In the order of their tabs, without hidden ones and charts. */
+  /** In the order of their tabs, without hidden ones and charts. Several tabs of one part are one sheet. */
   sheets: Sheet[];
   sharedTexts: string | undefined;
   styles: string | undefined;
@@ -35,13 +36,20 @@ export async function findParts(archive: Archive): Promise<WorkbookParts> {
     posix.join(folder, '_rels', `${posix.basename(workbook)}.rels`),
     folder,
   );
-  const sheets = listed.flatMap(({ name, id }): Sheet[] => {
+  const sheets = new Map<string, Sheet>();
+  for (const { name, id } of listed) {
     const relation = relations.get(id);
     if (!relation) throw damaged();
-    return isOfType(relation, 'worksheet') ? [{ name, path: relation.path }] : [];
-  });
+    const { path } = relation;
+    if (isOfType(relation, 'worksheet') && !sheets.has(path)) sheets.set(path, { name, path });
+  }
   const pathOf = (type: string) => firstOf(relations, type);
-  return { sheets, sharedTexts: pathOf('sharedStrings'), styles: pathOf('styles'), ...facts };
+  return {
+    sheets: [...sheets.values()],
+    sharedTexts: pathOf('sharedStrings'),
+    styles: pathOf('styles'),
+    ...facts,
+  };
 }
 
 /** Types are URIs, which differ between the transitional and the strict form before the last word. */
@@ -78,8 +86,9 @@ async function readWorkbook(archive: Archive, path: string): Promise<{ listed: L
       if (name === 'workbookPr') found.is1904 = isTrue(value('date1904'));
       if (name === 'calcPr') found.isUncomputed = isTrue(value('fullCalcOnLoad'));
       const isHidden = ['hidden', 'veryHidden'].includes(value('state') ?? '');
-      if (name === 'sheet' && !isHidden)
-        listed.push({ name: (value('name') ?? '').slice(0, MAX_NAME_CHARS), id: relation() ?? '' });
+      if (name !== 'sheet' || isHidden) return;
+      if (listed.length === MAX_SHEETS) throw tooLarge('sheets');
+      listed.push({ name: (value('name') ?? '').slice(0, MAX_NAME_CHARS), id: relation() ?? '' });
     },
   });
   if (!found.isWorkbook) throw new WorkbookError('workbook_missing');

@@ -10,7 +10,8 @@ export type WorkbookProblem =
       | 'workbook_empty'
       | 'workbook_complex',
     ]
-  | ['workbook_large', { limit: string }];
+  | ['workbook_large', { limit: string }]
+  | ['workbook_text', { cell: string }];
 
 /** Thrown in the worker thread, which returns its problem. */
 export class WorkbookError extends Error {

@@ -48,6 +48,9 @@ export async function readSheet(
     if (raw === undefined || raw === '') return;
     const written = writeCell(texts, type, style, raw);
     if (written.text === '') return;
+    // Half a surrogate pair, which an escape can name. UTF-8 has no such character.
+    if (!written.text.isWellFormed())
+      throw new WorkbookError('workbook_text', { cell: `${lettersOf(column)}${at.row}` });
     // Before the line of the row is made: one shared text in each cell would be longer than a text can be.
     at.chars += written.text.length;
     if (at.chars > MAX_TEXT_BYTES) throw tooLarge('text');
@@ -110,6 +113,14 @@ function columnOf(reference: string | undefined): number | undefined {
   let column = 0;
   for (const letter of letters) column = column * 26 + letter.charCodeAt(0) - 64;
   return letters === '' ? Number.NaN : column - 1;
+}
+
+/** Returns AB for 27. */
+function lettersOf(column: number): string {
+  let letters = '';
+  for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / 26))
+    letters = String.fromCharCode(65 + ((rest - 1) % 26)) + letters;
+  return letters;
 }
 
 function writeCell(

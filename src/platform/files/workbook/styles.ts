@@ -1,4 +1,6 @@
 import type { Archive } from './archive.js';
+import { MAX_STYLES } from './bounds.js';
+import { tooLarge } from './problem.js';
 import { readXml } from './xml.js';
 
 /** The formats that have a number instead of a text (ECMA-376, part 1, 18.8.30). Those of dates have any of their texts. */
@@ -36,7 +38,7 @@ const isEastAsianDate = (id: number): boolean => (id >= 27 && id <= 36) || (id >
 
 const builtIn = (id: number): string | undefined => (isEastAsianDate(id) ? 'm/d/yyyy' : BUILT_IN[id]);
 
-/** Returns the number format of each cell style; undefined for "General" and for texts. */
+/** Returns the number format of each cell style; undefined for "General" and for texts. @throws WorkbookError for too many */
 export async function readStyles(archive: Archive, path: string): Promise<(string | undefined)[]> {
   const own = new Map<number, string>();
   const ids: number[] = [];
@@ -46,6 +48,7 @@ export async function readStyles(archive: Archive, path: string): Promise<(strin
       if (name === 'numFmt') own.set(Number(value('numFmtId')), value('formatCode') ?? '');
       if (name === 'cellXfs') isInStyles = true;
       if (name === 'xf' && isInStyles) ids.push(Number(value('numFmtId') ?? 0));
+      if (own.size > MAX_STYLES || ids.length > MAX_STYLES) throw tooLarge('styles');
     },
     close(name) {
       if (name === 'cellXfs') isInStyles = false;

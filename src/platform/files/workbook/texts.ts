@@ -47,7 +47,7 @@ export function makeRichText() {
   };
 }
 
-/** Characters that XML does not allow are written as _x000D_ (ECMA-376, part 1, 22.9.2.19). */
+/** Characters that XML does not allow are written as _x000D_ (ECMA-376, part 1, 22.9.2.19). The result can have half a surrogate pair. */
 export const unescapeText = (text: string): string =>
   text.includes('_x')
     ? text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))

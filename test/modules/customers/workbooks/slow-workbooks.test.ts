@@ -3,7 +3,7 @@ import { inlineRows, workbookOf } from '../../../support/workbooks/workbook-of.j
 import { multipart } from '../../../support/fixture/sent.js';
 import { withService } from '../../../support/fixture/with-service.js';
 
-const { api } = withService(() => ({ workbookMs: 1 }));
+const { api } = withService(() => ({ workbooks: { taskMs: 1 } }));
 
 test.each(['uploadCustomers', 'uploadPrealerts'] as const)(
   '%s refuses a workbook that takes too long, and says what to save instead',

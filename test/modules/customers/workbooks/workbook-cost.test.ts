@@ -33,9 +33,11 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const fileOf = (closed: AbortSignal): UploadedFile => ({ path, name: '', sizeBytes: 0, closed });
 const open = new AbortController().signal;
+/** The largest workbook takes 3 s of CPU, and several times as long on a busy machine. */
+const patient = () => makeWorkbookReader(undefined, { taskMs: 60_000 });
 
 test('the largest workbook holds the event loop for less than 50 ms, and takes less than 500 MiB', async () => {
-  const read = makeWorkbookReader();
+  const read = patient();
   const upload = () => readUpload({ path, readWorkbook: () => read(OWNER, fileOf(open)) });
   const start = process.memoryUsage().rss;
   let most = 0;
@@ -50,18 +52,18 @@ test('the largest workbook holds the event loop for less than 50 ms, and takes l
 }, 120_000);
 
 test('a workbook that takes longer than the limit is refused, and another one is read', async () => {
-  const slow = makeWorkbookReader(undefined, { timeoutMs: 20 });
+  const slow = makeWorkbookReader(undefined, { taskMs: 20 });
   await expect(slow(OWNER, fileOf(open))).rejects.toMatchObject({
     code: 'validation_failed',
     detail: { errors: [{ field: 'file', message: expect.stringContaining('too much time or memory') }] },
   });
   const small = makeWorkbookReader(undefined, { maxHeapMb: 16 });
   await expect(small(OWNER, fileOf(open))).rejects.toMatchObject({ code: 'validation_failed' });
-  expect((await makeWorkbookReader()(OWNER, fileOf(open))).width).toBe(4);
+  expect((await patient()(OWNER, fileOf(open))).width).toBe(4);
 }, 120_000);
 
 test('the thread ends when the client leaves, and the next workbook does not wait for it', async () => {
-  const read = makeWorkbookReader();
+  const read = patient();
   const leaving = new AbortController();
   const first = read(OWNER, fileOf(leaving.signal));
   setTimeout(() => leaving.abort(), 300);
