@@ -137,6 +137,19 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
     },
   ],
   [
+    'a receipt that is voided',
+    'find/void/void-dialog.tsx',
+    'warehouse',
+    async (page) => {
+      const tracking_number = newNumber();
+      await service().call('receivePackage', { as: 'warehouse', body: { tracking_number, weight: 1 } });
+      await goTo(page, 'find');
+      await page.getByLabel('Code, number, customer or name').waitFor();
+      await scan(page, tracking_number);
+      await page.getByRole('button', { name: 'Void the receipt …' }).click();
+    },
+  ],
+  [
     'a new manifest',
     'flights/edit.tsx',
     'manager',
