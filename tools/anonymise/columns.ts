@@ -178,7 +178,7 @@ const INVENTORY: Record<string, Table> = {
     text: 'flight_number notes override_reason',
   },
   'public.scans': {
-    keep: 'tenant_id id scanned_at arrived_at user_id manifest_id is_admitted event_id',
+    keep: 'tenant_id id scanned_at arrived_at user_id manifest_id is_admitted event_id voided_at',
     code: 'kind outcome reason',
     text: 'station scan parcel_key',
     json: 'details',

@@ -108,9 +108,9 @@ export const RECORDS: readonly SourceMutant[] = [
   },
   {
     name: 'manifests: a manifest has a limit of packages',
-    file: 'src/modules/manifests/cargo/cargo.ts',
-    find: "if (count > MAX_PACKAGES) throw new ApiError('manifest_full', { args: { count, limit: MAX_PACKAGES } });",
-    replace: 'void count;',
+    file: 'src/modules/manifests/cargo/queries.ts',
+    find: '<= ${most - ids.length}::int',
+    replace: '<= ${most}::int',
     tests: [
       {
         file: 'test/modules/manifests/manifest-size.test.ts',

@@ -6,7 +6,7 @@ import { checkMail, checkOutbound, checkRecipients } from './checks/mail.js';
 import { checkMigrations } from './checks/migrations.js';
 import { checkPooler } from './checks/pooler.js';
 import { checkRights } from './checks/rights.js';
-import { checkRoles } from './checks/roles.js';
+import { checkPassword, checkRoles } from './checks/roles.js';
 import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZone } from './checks/server.js';
 import { checkSecrets, checkSettings } from './checks/settings.js';
 import { checkTls } from '../shared-checks/tls.js';
@@ -46,6 +46,7 @@ export const ANYWHERE: Check<Connected>[] = [
   { name: 'migrations', run: checkMigrations },
   { name: 'owner', run: checkOwner },
   { name: 'roles', run: checkRoles },
+  { name: 'password', run: checkPassword },
 ];
 
 /** These need every migration of this version. */

@@ -315,7 +315,15 @@ const INSTALLATIONS: Fault[][] = [
     {
       title: 'no worker',
       sql: 'delete from queue.worker_pools',
-      sees: [['worker', 'warning', /^No worker has a recent heartbeat/]],
+      sees: [['worker', 'warning', /^No worker has a recent heartbeat\./]],
+    },
+  ],
+  [
+    {
+      title: 'no worker, although the operator says that one runs',
+      stated: { workers: 1 },
+      sql: 'delete from queue.worker_pools',
+      sees: [['worker', 'problem', /^No worker has a recent heartbeat, although/]],
     },
   ],
   [
@@ -629,7 +637,7 @@ const toLine = ([check, level, message]: Expected) => ({
 // prettier-ignore
 const CHECKS = [
   'settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database', 'server', 'durability', 'storage', 'clock', 'time zone',
-  'autovacuum', 'pooler', 'connections', 'migrations', 'owner', 'roles', 'extensions', 'rights', 'schema', 'deployment', 'demo data', 'host names', 'replica',
+  'autovacuum', 'pooler', 'connections', 'migrations', 'owner', 'roles', 'password', 'extensions', 'rights', 'schema', 'deployment', 'demo data', 'host names', 'replica',
   'worker', 'pause', 'backlog', 'webhooks', 'background', 'moves', 'audit', 'encryption', 'texts',
 ];
 

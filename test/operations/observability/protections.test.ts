@@ -14,7 +14,7 @@ const LIMIT_MS = 60_000;
 const LOGIN = 'protections_login';
 const DISABLED =
   'Row-level security of public.packages is disabled, forced; the migrations make it enabled, forced. ' +
-  'Run as the owner: alter table public.packages enable row level security, force row level security.';
+  'Run as the owner: alter table public.packages enable row level security, force row level security;';
 
 let database: TestDatabase;
 let owner: pg.Client;

@@ -28,8 +28,9 @@ export async function addPackages(
     const cargo = await lockCargo(tx, manifestId, packageIds, whyNotAddable);
     const ids = cargo.filter((row) => row.manifestId === null).map(({ id }) => id);
     if (ids.length === 0) return 0;
-    await assertRoom(tx, manifestId, ids.length);
-    assertAll(await tx.count(assignPackages(ctx, manifestId, ids)), ids);
+    const assigned = await tx.count(assignPackages(ctx, manifestId, ids, MAX_PACKAGES));
+    if (assigned === 0) await assertRoom(tx, manifestId, ids.length);
+    assertAll(assigned, ids);
     auditLater(tx, 'manifest.packages_added', manifestId, { after: { package_ids: ids } });
     return ids.length;
   });
@@ -77,9 +78,7 @@ async function lockCargo(
   return cargo;
 }
 
-/** The manifest must be locked: otherwise two callers could fill the same room. */
 async function assertRoom(tx: UserTx, manifestId: string, added: number): Promise<void> {
-  // A statement of its own: after a wait for the lock, it sees what others have added.
   const [aboard] = await tx.query(countPackagesAboard(tx, manifestId));
   const count = (aboard?.count ?? 0) + added;
   if (count > MAX_PACKAGES) throw new ApiError('manifest_full', { args: { count, limit: MAX_PACKAGES } });

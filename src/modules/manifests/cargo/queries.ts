@@ -1,5 +1,5 @@
 import { tenantRows } from '../../../platform/db/filters.js';
-import { once, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { columns } from '../../../platform/db/columns.js';
 
@@ -17,14 +17,21 @@ export const lockedPackages = (ctx: UserScope, ids: string[]): Sql<CargoRow> =>
     for update`;
 
 /** Counts the packages on a manifest. */
-export const countPackagesAboard = (ctx: UserScope, manifestId: string): Sql<{ count: number }> => once`
-  select count(*)::int as count from packages p
-  where ${tenantRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid`;
+const aboard = (ctx: UserScope, manifestId: string): Sql =>
+  sql`select count(*)::int as count from packages p
+    where ${tenantRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid`;
 
-/** Assigns packages that are on no manifest. */
-export const assignPackages = (ctx: UserScope, manifestId: string, ids: string[]): Sql => once`
+export const countPackagesAboard = (ctx: UserScope, manifestId: string): Sql<{ count: number }> =>
+  once`${aboard(ctx, manifestId)}`;
+
+/**
+ * Assigns packages that are on no manifest, or none if the manifest would have more than `most`. The manifest must be locked: otherwise
+ * two callers could fill the same room.
+ */
+export const assignPackages = (ctx: UserScope, manifestId: string, ids: string[], most: number): Sql => once`
   update packages p set manifest_id = ${manifestId}::uuid, updated_at = now()
-  where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id is null`;
+  where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id is null
+    and (${aboard(ctx, manifestId)}) <= ${most - ids.length}::int`;
 
 /** Removes packages from this manifest. */
 export const releasePackages = (ctx: UserScope, manifestId: string, ids: string[]): Sql => once`

@@ -26,7 +26,7 @@ export function describeChange(change: Change): Text {
     case 'references':
       return {
         message: `The triggers that check references ${object} are disabled.`,
-        remedy: `Run as a superuser: alter table ${object.replace('on ', '')} enable trigger all.`,
+        remedy: `Run as a superuser: alter table ${object.replace('on ', '')} enable trigger all;`,
       };
     case 'function body':
     case 'function kind':
@@ -45,7 +45,7 @@ export function describeChange(change: Change): Text {
     case 'role':
       return {
         message: `The role ${object} has ${have ?? 'no row in pg_roles'}; the migrations give it ${want}.`,
-        remedy: `Run as a superuser: alter role ${object} nosuperuser nobypassrls nologin nocreaterole nocreatedb noreplication.`,
+        remedy: `Run as a superuser: alter role ${object} nosuperuser nobypassrls nologin nocreaterole nocreatedb noreplication;`,
       };
     case 'membership': {
       const [member = '', role = ''] = object.split(' in ');
@@ -54,7 +54,7 @@ export function describeChange(change: Change): Text {
         remedy:
           (role === 'crossdock_lookup'
             ? `If ${member} owns another deployment's database on this server, this one was restored without its owner: give it its owner as step 5 of docs/restore.md describes, and revoke nothing, because that deployment would fail. Otherwise run`
-            : 'Run') + ` as a superuser: revoke ${role} from ${member}.`,
+            : 'Run') + ` as a superuser: revoke ${role} from ${member};`,
       };
     }
     case 'setting':
@@ -83,7 +83,7 @@ function describeTable({ object, want, have }: Change): Text {
       want.startsWith('enabled')
         ? 'enable row level security, force row level security'
         : 'disable row level security'
-    }.`,
+    };`,
   };
 }
 
@@ -98,15 +98,15 @@ function describeGrant({ kind, object, want }: Change): Text {
   if (want !== undefined)
     return {
       message: `The role ${role} lacks ${place}${option}.`,
-      remedy: `Run as the owner: grant ${place} to ${role}${option}.`,
+      remedy: `Run as the owner: grant ${place} to ${role}${option};`,
     };
   const who = role === 'public' ? 'Everybody' : `The role ${role}`;
   return {
     message: `${who} has ${place}${option}, which the migrations do not grant.`,
     remedy:
       kind === 'grant'
-        ? `Run as the owner: revoke ${place} from ${role}.`
-        : `If nobody needs it, run as the owner: revoke ${place} from ${role}.`,
+        ? `Run as the owner: revoke ${place} from ${role};`
+        : `If nobody needs it, run as the owner: revoke ${place} from ${role};`,
   };
 }
 
@@ -119,17 +119,17 @@ function describePart({ kind, object, want, have }: Change): Text {
       : kind === 'unique index'
         ? `drop index ${name}`
         : `drop ${kind} ${name} on ${table}`;
-  if (want === undefined) return unknown(`${kind} ${object}`, `Run as the owner: ${drop}.`);
+  if (want === undefined) return unknown(`${kind} ${object}`, `Run as the owner: ${drop};`);
   const creation = creationOf(kind, name, table, want);
-  if (have === undefined) return missing(`${kind} ${object}`, `Run as the owner: ${creation}.`);
+  if (have === undefined) return missing(`${kind} ${object}`, `Run as the owner: ${creation};`);
   if (kind === 'trigger' && definitionOf(want) === definitionOf(have))
     return {
       message: `The ${kind} ${object} is ${stateOf(have)}, not ${stateOf(want)}.`,
-      remedy: `Run as the owner: alter table ${table} enable trigger ${name}.`,
+      remedy: `Run as the owner: alter table ${table} enable trigger ${name};`,
     };
   return {
     message: `The ${kind} ${object} was changed to: ${have}.`,
-    remedy: `Run as the owner: ${drop}; ${creation}.`,
+    remedy: `Run as the owner: ${drop}; ${creation};`,
   };
 }
 
@@ -146,7 +146,7 @@ function describeFunction({ kind, object, want, have }: Change): Text {
   if (want === undefined)
     return {
       message: `The function ${object} is unknown to this version, with ${have}.`,
-      remedy: `Run as the owner: drop function ${object}. A function of your own belongs in another schema.`,
+      remedy: `Run as the owner: drop function ${object}; A function of your own belongs in another schema.`,
     };
   const definition = searchFor(nameOf(object));
   if (have === undefined) return missing(`function ${object}`, definition);

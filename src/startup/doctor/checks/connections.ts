@@ -34,7 +34,7 @@ export async function checkConnections(subject: Sized): Promise<Finding[]> {
     return [
       problem(
         state,
-        'Raise max_connections, lower POOL_SIZE, or use a pooler. If the servers have another RUN_WORKER, run this with theirs.',
+        `${limits.login === granted ? 'Raise the limit of the login (alter role … connection limit), lower' : 'Raise max_connections, lower'} POOL_SIZE, or use a pooler. If the servers have another RUN_WORKER, run this with theirs.`,
       ),
     ];
   return orOk(

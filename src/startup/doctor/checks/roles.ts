@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto';
+import { withClient } from '../../../platform/db/connections/roles.js';
 import { readValue, readValues } from '../../../platform/db/connections/rows.js';
+import { isRefusedLogin } from '../../../platform/db/violations.js';
 import { readTablesOwner } from '../../../platform/db/owner-check/check-owner.js';
 import { ok, warning, type Finding } from '../../shared-checks/finding.js';
 import type { Connected } from './subject.js';
@@ -25,5 +28,22 @@ export async function checkRoles({ client, config }: Pick<Connected, 'client' | 
   return warning(
     `In PostgreSQL ${version} these roles can change the passwords of this deployment's roles: ${roles.join(', ')}.`,
     `If they belong to other deployments, run as a superuser: ${statements} See "The database" in docs/deploy.md.`,
+  );
+}
+
+/** Whether the server asks for the password of the login. With `trust` in its pg_hba.conf, everybody who reaches it can log in. */
+export async function checkPassword({ url }: Pick<Connected, 'url'>): Promise<Finding> {
+  const wrong = new URL(url);
+  if (wrong.password === '') return ok('The login has no password in DATABASE_URL.');
+  wrong.password = randomBytes(16).toString('hex');
+  try {
+    await withClient(wrong.href, () => Promise.resolve());
+  } catch (error) {
+    if (isRefusedLogin(error)) return ok('The server refuses the login with a wrong password.');
+    throw error;
+  }
+  return warning(
+    'The server accepts the login with any password.',
+    'Require scram-sha-256 instead of trust in its pg_hba.conf, and reload it. See "Requirements" in docs/deploy.md.',
   );
 }

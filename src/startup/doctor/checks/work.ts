@@ -20,16 +20,19 @@ const MANY_JOBS = 10_000;
 const MANY_PENDING = 1_000;
 
 /** Examines whether a worker runs. Without one no webhook and no mail is sent. */
-export async function checkWorkers({ client }: Connected): Promise<Finding> {
-  const { worker_pools: workers, queue, latest_heartbeat_seconds: age } = await readBacklog(client);
+export async function checkWorkers({ client, workers: expected }: Connected): Promise<Finding> {
+  const { worker_pools: workers, queue, outbound, latest_heartbeat_seconds: age } = await readBacklog(client);
   // A worker that has crashed counts for 45 seconds, so the age says more than the number.
   if (workers > 0)
     return ok(
       `Workers with a heartbeat in the last 45 s: ${workers}. The latest was ${Math.round(age ?? 0)} s ago.`,
     );
   const remedy = `Start ${commandLine('worker')}, or servers without RUN_WORKER=false.`;
-  return queue.some(({ ready }) => ready > 0)
-    ? problem('No worker runs, and jobs wait.', remedy)
+  // The job of a delivery queue is not ready while the worker that has crashed still holds it.
+  const waits = queue.some(({ ready }) => ready > 0) || outbound.oldest_due_delivery_seconds > LATE_SECONDS;
+  if (waits) return problem('No worker runs, and jobs wait.', remedy);
+  return expected > 0
+    ? problem('No worker has a recent heartbeat, although --workers says that there are some.', remedy)
     : warning('No worker has a recent heartbeat.', remedy);
 }
 
