@@ -1098,7 +1098,7 @@ export interface paths {
          *
          *     The package is deleted with its history and its labels, as if it had not been received, and its number can be
          *     received again. Its pre-alerts become `pending`, also those that are `flagged` because of it. The audit log keeps
-         *     what the package was, who voided it, and why. Its courier gets the event `package.voided`. A station that sends a
+         *     what the package was, who voided it, and why. Its courier gets `package.updated` with `voided_at`. A station that sends a
          *     scan of the package again gets `refused` with the reason `receipt_voided`, and nothing is received.
          *
          *     Only the receipt of a package that is `received` or `on_hold` can be voided, is on no manifest and no bill, and is
@@ -3602,27 +3602,6 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
-    packageVoided: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A receipt was voided
-         * @description Sent to `api_url_update_package` as `package.voided`: the parcel was received by mistake, and the package does not exist
-         *     any more. Signature and retries: see *Webhooks and events* above.
-         */
-        post: operations["packageVoided"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     flatPackageCreated: {
         parameters: {
             query?: never;
@@ -3697,8 +3676,8 @@ export interface webhooks {
         put?: never;
         /**
          * A package's status or fields changed, as a flat object
-         * @description Sent to `api_url_update_package` instead of *packageStatusChanged*, *packageUpdated* and *packageVoided* if
-         *     `update_package_format` is `flat` or `flat_array`. The object, the array, the token and the responses are the same as for *flatPackageCreated*.
+         * @description Sent to `api_url_update_package` instead of *packageStatusChanged* and *packageUpdated* if `update_package_format` is
+         *     `flat` or `flat_array`. The object, the array, the token and the responses are the same as for *flatPackageCreated*.
          */
         post: operations["flatPackageUpdated"];
         delete?: never;
@@ -8585,7 +8564,7 @@ export interface components {
          * @description Type of the event, as `type` of the webhook.
          * @enum {string}
          */
-        WebhookType: "package.created" | "package.status_changed" | "package.updated" | "package.voided" | "webhook.test";
+        WebhookType: "package.created" | "package.status_changed" | "package.updated" | "webhook.test";
         /** @description One request to the courier's URL. */
         WebhookAttempt: {
             /** @description Number of the attempt within the delivery, starting with 1: 1, 2, 3 and so on. */
@@ -8684,7 +8663,7 @@ export interface components {
              * @description Only deliveries of events of this type.
              * @enum {string}
              */
-            type?: "package.created" | "package.status_changed" | "package.updated" | "package.voided";
+            type?: "package.created" | "package.status_changed" | "package.updated";
             status?: components["schemas"]["WebhookDeliveryStatus"];
             /**
              * Format: uuid
@@ -8793,6 +8772,8 @@ export interface components {
             /** @description The manifest of the package; null if it is on none. */
             manifest_number: string | null;
             entry_date_time: components["schemas"]["UtcDateTime"];
+            /** @description When the receipt was voided, in UTC. Only in the last `package.updated` of a package that was received by mistake: it does not exist any more, so delete it. Pre-alerts of its number are `pending` again. If the parcel arrives, it is a new package. */
+            voided_at?: components["schemas"]["UtcDateTime"];
         };
         /** @description A package was received at the warehouse and belongs to you, or was later found to belong to you. */
         PackageCreatedEvent: {
@@ -8850,20 +8831,8 @@ export interface components {
             timestamp: components["schemas"]["UtcDateTime"];
             data: components["schemas"]["EventStatusChange"];
         };
-        /** @description The receipt of a package was a mistake, and was voided: the parcel is not at the warehouse. Delete the package. `data` is what it was. Pre-alerts of its number are `pending` again. If the parcel arrives, it is a new package. */
-        PackageVoidedEvent: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "package.voided";
-            event_id: components["schemas"]["EventId"];
-            sequence: components["schemas"]["EventSequence"];
-            timestamp: components["schemas"]["UtcDateTime"];
-            data: components["schemas"]["EventPackage"];
-        };
         /** @description A change to one of the courier's packages, exactly as in its webhook. */
-        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"] | components["schemas"]["PackageVoidedEvent"];
+        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"];
         EventPageMeta: {
             /** @description The `limit` that was applied. */
             limit: number;
@@ -22601,68 +22570,6 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["PackageUpdatedEvent"];
-            };
-        };
-        responses: {
-            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Not accepted. As with every other status, we retry on schedule. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    packageVoided: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
-                "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
-                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
-                "webhook-signature": components["parameters"]["WebhookSignature"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "type": "package.voided",
-                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e07",
-                 *       "sequence": 1961,
-                 *       "timestamp": "2026-11-21 15:20:30",
-                 *       "data": {
-                 *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
-                 *         "tracking_number": "1Z999AA10123456784",
-                 *         "house_number": "7K3M9QW",
-                 *         "user_code": "IEX-1001",
-                 *         "first_name": "Marcia",
-                 *         "last_name": "Campbell",
-                 *         "weight": 2.25,
-                 *         "length": 12,
-                 *         "width": 8.5,
-                 *         "height": 4,
-                 *         "package_type": "box",
-                 *         "shipper": "Amazon",
-                 *         "description": "Running shoes",
-                 *         "status": "received",
-                 *         "manifest_number": null,
-                 *         "entry_date_time": "2026-11-21 15:04:09"
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["PackageVoidedEvent"];
             };
         };
         responses: {

@@ -12,7 +12,7 @@ final class Event
     use FromJson;
 
     public function __construct(
-        /** `package.created`, `package.updated`, `package.status_changed`, `package.voided`, `webhook.test`, or a newer type. */
+        /** `package.created`, `package.updated`, `package.status_changed`, `webhook.test`, or a newer type. */
         public readonly string $type,
         /** The same when the event is sent again. Ignore an event_id that you have already processed. */
         public readonly string $event_id,

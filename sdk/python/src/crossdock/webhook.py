@@ -21,7 +21,7 @@ class Event:
     """A change to one of the courier's packages, from a webhook or from the list of events."""
 
     type: str
-    """`package.created`, `package.updated`, `package.status_changed`, `package.voided`, `webhook.test`, or a newer type."""
+    """`package.created`, `package.updated`, `package.status_changed`, `webhook.test`, or a newer type."""
 
     event_id: str
     """The same when the event is sent again. Ignore an event_id that you have already processed."""

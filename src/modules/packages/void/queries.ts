@@ -36,6 +36,8 @@ export type UseRow = {
   hasLeft: boolean;
   /** Whether it was received within the last 24 hours. */
   isNew: boolean;
+  /** `YYYY-MM-DD HH:MM:SS` in UTC. */
+  now: string;
 };
 
 /** Not in the statement that waits for the lock of the package: that one sees no row that was stored meanwhile. */
@@ -44,7 +46,8 @@ export const usesOfPackage = (ctx: UserScope, id: string): Sql<UseRow> =>
       b.invoice_number as "invoiceNumber",
       exists (select from package_events e where ${tenantRows(ctx, 'e')} and e.package_id = p.id
         and e.status in ('shipped', 'in_transit', 'delivered')) as "hasLeft",
-      p.received_at > statement_timestamp() - interval '24 hours' as "isNew"
+      p.received_at > statement_timestamp() - interval '24 hours' as "isNew",
+      to_char(statement_timestamp() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as now
     from packages p
     left join manifests m on ${tenantRows(ctx, 'm')} and m.id = p.manifest_id
     left join parcel_positions o on ${tenantRows(ctx, 'o')} and o.parcel_key = p.tracking_key

@@ -33,7 +33,7 @@ export async function voidReceipt(
     const [use] = await tx.query(queries.usesOfPackage(tx, id));
     if (!use) throw new Error('A locked package does not exist.');
     assertVoidable(ctx.caller, row, use);
-    await emitPackageEvents(tx, 'package.voided', [{ packageId: id }]);
+    await emitPackageEvents(tx, 'package.updated', [{ packageId: id, voidedAt: use.now }]);
     const facts = await reopenAll(tx, row, keys);
     tx.later(deleteParcelFlags(tx, [row.tracking_key]));
     tx.later(queries.voidScans(tx, row.tracking_key));

@@ -36,8 +36,6 @@ export function viewFeedEvent(row: FeedRow): FeedEvent {
       return { type: row.type, ...common, data: row.data };
     case 'package.status_changed':
       return { type: row.type, ...common, data: row.data };
-    case 'package.voided':
-      return { type: row.type, ...common, data: row.data };
   }
 }
 

@@ -11,8 +11,7 @@ type Schemas = components['schemas'];
 export type EventType = Schemas[
   | 'PackageCreatedEvent'
   | 'PackageUpdatedEvent'
-  | 'PackageStatusChangedEvent'
-  | 'PackageVoidedEvent']['type'];
+  | 'PackageStatusChangedEvent']['type'];
 
 /** A change of a package to report to its courier. */
 export type PackageChange = {
@@ -21,6 +20,8 @@ export type PackageChange = {
   previousStatus?: Schemas['PackageStatus'];
   /** For `package.status_changed`: the details of an event recorded by staff. */
   recorded?: Pick<Schemas['EventStatusChange'], 'occurred_at' | 'location' | 'remarks'>;
+  /** For `package.updated`: when the receipt was voided, as `YYYY-MM-DD HH:MM:SS` in UTC. */
+  voidedAt?: string;
   /** For `package.updated`: the synchronisation (package_syncs) that the event delivers. */
   syncJobId?: string;
   /** The trace that the change belongs to, if it is not the context's. */
@@ -32,7 +33,6 @@ export const ENDPOINTS = {
   'package.created': 'add_package',
   'package.status_changed': 'update_package',
   'package.updated': 'update_package',
-  'package.voided': 'update_package',
 } satisfies Record<EventType, Endpoint>;
 
 /**
@@ -85,7 +85,9 @@ function makeEvents(
 }
 
 function dataOf(type: EventType, row: EventPackageRow, change: PackageChange | undefined) {
-  return type === 'package.status_changed' ? viewStatusChange(row, change) : viewPackage(row);
+  if (type === 'package.status_changed') return viewStatusChange(row, change);
+  const voided = change?.voidedAt === undefined ? {} : { voided_at: change.voidedAt };
+  return { ...viewPackage(row), ...voided };
 }
 
 function viewPackage({ id, courierId: _, ...row }: EventPackageRow): Schemas['EventPackage'] {

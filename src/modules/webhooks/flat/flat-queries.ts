@@ -94,5 +94,5 @@ export const selectVoided = (ctx: SystemScope, courierId: string, eventIds: stri
   once`select ev.id as "eventId", voided.data
     from events ev
     join events voided on ${tenantRows(ctx, 'voided')} and voided.package_id = ev.package_id
-      and voided.courier_id = ev.courier_id and voided.type = 'package.voided'
+      and voided.courier_id = ev.courier_id and voided.type = 'package.updated' and voided.data ? 'voided_at'
     where ${tenantRows(ctx, 'ev')} and ev.courier_id = ${courierId}::uuid and ev.id = any(${eventIds}::uuid[])`;

@@ -43,7 +43,7 @@ test('what is sent again of a package whose receipt was voided says so too', asy
   await caused(() => voidReceipt(id));
   const sent = await api.as('iex').listWebhookDeliveries({ package_id: id }).ok();
   expect(sent.data.map(({ type }) => type)).toEqual([
-    'package.voided',
+    'package.updated',
     'package.status_changed',
     'package.created',
   ]);

@@ -140,7 +140,7 @@ describe('a voided receipt', () => {
     expect(others).toEqual([]);
     expect(event).toMatchObject({
       courier_id: IEX,
-      type: 'package.voided',
+      type: 'package.updated',
       data: { package_id: id, tracking_number: number, weight: 1 },
     });
     expect(
@@ -150,7 +150,10 @@ describe('a voided receipt', () => {
       .as('iex')
       .listEvents({ after: Number(event?.sequence) - 1 })
       .ok();
-    expect(feed.data[0]).toMatchObject({ type: 'package.voided', data: { package_id: id } });
+    expect(feed.data[0]).toMatchObject({
+      type: 'package.updated',
+      data: { voided_at: expect.any(String), package_id: id },
+    });
     const nobodys = await receiveFor(undefined);
     await voidReceipt(nobodys.id).ok();
     expect(await db.eventsOf(nobodys.id)).toEqual([]);
@@ -160,7 +163,7 @@ describe('a voided receipt', () => {
     const number = newNumber();
     const { data } = await receive(number, { courier_id: IEX }).created();
     await voidReceipt(data.package_id).ok();
-    const [event] = await db.eventsOf(data.package_id, 'package.voided');
+    const [event] = await db.eventsOf(data.package_id, 'package.updated');
     expect(event?.data).toMatchObject({ tracking_number: expect.stringMatching(/^\*+/) });
   });
 });
