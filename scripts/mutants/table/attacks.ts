@@ -413,8 +413,8 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'overload: large pages of packages wait like reports',
     file: 'src/modules/packages/handlers.ts',
-    find: 'return body.limit > LARGE_PAGE\n',
-    replace: 'return body.limit > LARGE_PAGE * 1_000\n',
+    find: 'return body.limit > LARGE_PAGE ?',
+    replace: 'return body.limit > LARGE_PAGE * 1_000 ?',
     tests: [{ file: LARGE_REPLIES, titles: ['simultaneous pages of 60 MB of a courier'] }],
   },
   {

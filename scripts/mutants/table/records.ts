@@ -640,7 +640,7 @@ export const RECORDS: readonly SourceMutant[] = [
   },
   {
     name: 'void: a pre-alert of another package stays flagged',
-    file: 'src/modules/packages/void/queries.ts',
+    file: 'src/modules/packages/update/queries.ts',
     find: 'and (a.tracking_key = ${keys[0]} or not exists (',
     replace: 'and (true or a.tracking_key = ${keys[0]} or not exists (',
     tests: [

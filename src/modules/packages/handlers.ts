@@ -50,10 +50,8 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
         return viewQueued('listPackages', body, await queueDispatch(ctx, body));
       }
       if (body.export) return { statusCode: 200, file: await exportFile(ctx, body, body.export_format) };
-      const read = () => readPage(ctx, body);
-      return body.limit > LARGE_PAGE
-        ? bulk.limitReport(ctx.caller, read)
-        : bulk.limitSearch(ctx.caller, searchesText(body), read);
+      const read = () => bulk.limitSearch(ctx.caller, searchesText(body), () => readPage(ctx, body));
+      return body.limit > LARGE_PAGE ? bulk.limitReport(ctx.caller, read) : read();
     },
 
     exportPackagesCsv: async ({ ctx, query }) => ({

@@ -19,9 +19,8 @@ export type BulkLimits = {
    */
   limitUpload<Result>(caller: UserCaller, courierId: string, work: () => Promise<Result>): Promise<Result>;
   /**
-   * Limits work that reads up to 100,000 rows: exports, bills as files, previews, drafts, reconciliations and large
-   * pages of packages. One at a time for
-   * all users of a courier, who take turns, and for each member of the staff.
+   * Limits work that reads up to 100,000 rows: exports, bills as files, previews, drafts, reconciliations and large pages of packages. One
+   * at a time for all users of a courier, who take turns, and for each member of the staff.
    */
   limitReport<Result>(caller: UserCaller, work: () => Promise<Result>): Promise<Result>;
   /**

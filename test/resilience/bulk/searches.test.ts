@@ -73,6 +73,20 @@ test('a search of another user waits for no search of the first one', async () =
   expect((await Promise.all(own)).map(({ status }) => status)).toEqual(own.map(() => 200));
 });
 
+test('searches of a user for large and for small pages are one at a time, all together', async () => {
+  let pages: ReturnType<(typeof SEARCH)[0][1]>[] = [];
+  await whileUnreadable('packages', async () => {
+    pages = [25, 501, 25, 501].map((limit) =>
+      api.as('manager').listPackages({ q: 'Zephyrine', limit }).answer(),
+    );
+    await until(async () => (await countWaiting(service().owner)) >= 1);
+    // All have arrived when one that was sent after them is answered.
+    await api.as('warehouse').listCarriers().ok();
+    expect(await countWaiting(service().owner)).toBe(1);
+  });
+  expect((await Promise.all(pages)).map(({ status }) => status)).toEqual(pages.map(() => 200));
+});
+
 test('a list without a text is not limited', async () => {
   const number = newNumber();
   await api.as('warehouse').receivePackage({ tracking_number: number, weight: 1 }).created();

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import { single } from '../../device/single.js';
 import { api } from '../../session/session.js';
 import { addTexts, t } from '../../texts/texts.js';
 import { useAction } from '../../ui/load.js';
@@ -44,12 +43,7 @@ export function VoidDialog({ parcel, onClose, onDone }: Props) {
         />
         <Problem text={voiding.error} />
         <div class="actions">
-          <button
-            type="button"
-            class="danger"
-            disabled={voiding.isBusy}
-            onClick={single(() => voiding.run())}
-          >
+          <button type="submit" class="danger" disabled={voiding.isBusy}>
             {t('void.action')}
           </button>
           <button type="button" onClick={onClose}>

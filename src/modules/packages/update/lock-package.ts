@@ -41,7 +41,8 @@ export async function lockPackageAndParcels(
   });
 }
 
-async function findKeys(tx: UserTx, id: string, newKeys: string[]): Promise<string[]> {
+/** Returns the keys that lock the parcels of a package and of its new number. @throws ApiError package_not_found, record_forbidden */
+export async function findKeys(tx: UserTx, id: string, newKeys: string[]): Promise<string[]> {
   const [found] = await tx.query(findNumber(tx, id));
   if (!found) throw await findHiddenPackageError(tx, id);
   return [...new Set([...keysOfStored(found), ...newKeys])];

@@ -129,24 +129,29 @@ export function changePackage(ctx: UserScope, id: string, changes: Partial<Edita
 
 export type ReopenedRow = RowOf<typeof PREALERT>;
 
+/** Sets the pre-alerts that the package no longer matches to pending, at most 500: none without a courier. */
+export const reopenPrealerts = (ctx: UserScope, courierId: string | null, keys: string[]): Sql<ReopenedRow> =>
+  reopen(ctx, keys, sql`a.courier_id = ${courierId}::uuid and a.status = 'received'`);
+
+/** Sets the pre-alerts that scans of the package have flagged to pending, at most 500. */
+export const reopenFlagged = (ctx: UserScope, keys: string[]): Sql<ReopenedRow> =>
+  reopen(ctx, keys, sql`a.status = 'flagged'`);
+
 /**
- * Sets the pre-alerts that the package no longer matches to pending, at most 500: none without a courier. They have its key. Earlier
- * releases left some with the key of their own number, unless that is the key of another package.
+ * They have the key of the package. Earlier releases left some with the key of their own number, unless that is the key of another package.
  *
  * @param keys the keys of the package's parcel, its own first
  */
-export function reopenPrealerts(ctx: UserScope, courierId: string | null, keys: string[]): Sql<ReopenedRow> {
-  return once`with found as (
+const reopen = (ctx: UserScope, keys: string[], which: Sql): Sql<ReopenedRow> =>
+  once`with found as (
       select a.tenant_id, a.id from prealerts a
-      where ${ownRows(ctx, 'a')} and a.courier_id = ${courierId}::uuid and ${keyIn('a', keys)}
-        and a.status = 'received' and (a.tracking_key = ${keys[0]} or not exists (
-          select from packages p where ${tenantRows(ctx, 'p')} and p.tracking_key = a.tracking_key))
+      where ${ownRows(ctx, 'a')} and ${which} and ${keyIn('a', keys)} and (a.tracking_key = ${keys[0]} or not exists (
+        select from packages p where ${tenantRows(ctx, 'p')} and p.tracking_key = a.tracking_key))
       order by a.id limit ${MAX_SETTLED}::int for update
     )
     update prealerts a set status = 'pending', updated_at = now()
     from found where a.tenant_id = found.tenant_id and a.id = found.id
     returning ${PREALERT}`;
-}
 
 /** Selects and locks the open pre-alerts with the key of the package, at most 500. */
 export const openWithKey = (ctx: UserScope, key: string): Sql<ReopenedRow> =>

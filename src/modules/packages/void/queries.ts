@@ -1,14 +1,9 @@
-import { columns } from '../../../platform/db/columns.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package } from '../../../platform/db/models/types.js';
 import type { UserScope } from '../../../platform/db/scope.js';
-import { once, type RowOf, type Sql } from '../../../platform/db/statements.js';
-import { keyIn } from '../../tracking-numbers/public.js';
-import { MAX_SETTLED } from '../intake/prealert-queries.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { EDITABLE, type Editable } from '../update/queries.js';
-
-const PREALERT = columns('Prealert', 'a', ['id', 'trackingNumber', 'trackingKey']);
 
 /** A package as the audit trail keeps it. */
 export type ReceiptRow = Editable &
@@ -55,23 +50,6 @@ export const usesOfPackage = (ctx: UserScope, id: string): Sql<UseRow> =>
     left join bill_lines l on ${tenantRows(ctx, 'l')} and l.package_id = p.id
     left join bills b on ${tenantRows(ctx, 'b')} and b.id = l.bill_id
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
-
-/**
- * Sets the pre-alerts that scans of the package have flagged to pending, at most 500. They have its key, or one that no other package has.
- *
- * @param keys the keys of the package's parcel, its own first
- */
-export const reopenFlagged = (ctx: UserScope, keys: string[]): Sql<RowOf<typeof PREALERT>> =>
-  once`with found as (
-      select a.tenant_id, a.id from prealerts a
-      where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)} and a.status = 'flagged'
-        and (a.tracking_key = ${keys[0]} or not exists (
-          select from packages p where ${tenantRows(ctx, 'p')} and p.tracking_key = a.tracking_key))
-      order by a.id limit ${MAX_SETTLED}::int for update
-    )
-    update prealerts a set status = 'pending', updated_at = now()
-    from found where a.tenant_id = found.tenant_id and a.id = found.id
-    returning ${PREALERT}`;
 
 /** The scans of a parcel count no more, and a station that sends one again learns so. */
 export const voidScans = (ctx: UserScope, trackingKey: string): Sql =>

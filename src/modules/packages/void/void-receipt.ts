@@ -4,12 +4,12 @@ import type { BodyOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { keysOfStored } from '../../tracking-numbers/public.js';
-import { emitPackageEvents } from '../../webhooks/public.js';
+import { emitEventsOfPackages, selectEventPackages } from '../../webhooks/public.js';
 import { lockLooked } from '../intake/lock-identified.js';
 import { deleteParcelFlags } from '../intake/prealert-queries.js';
+import { findKeys, keysOfPackage } from '../update/lock-package.js';
 import { ownKey, reopenedFact } from '../update/move-prealerts.js';
-import { findNumber, openWithKey, reopenPrealerts, restoreKeys } from '../update/queries.js';
+import { openWithKey, reopenFlagged, reopenPrealerts, restoreKeys } from '../update/queries.js';
 import * as queries from './queries.js';
 import type { ReceiptRow, UseRow } from './queries.js';
 
@@ -27,13 +27,13 @@ export async function voidReceipt(
 ): Promise<VoidedReceipt> {
   return ctx.write(async (tx) => {
     const { row, keys } = await lockLooked(tx, {
-      look: async () => ({ keys: await findKeys(tx, id) }),
+      look: async () => ({ keys: await findKeys(tx, id, []) }),
       identify: () => selectLocked(tx, id),
     });
-    const [use] = await tx.query(queries.usesOfPackage(tx, id));
+    const [[use], packages] = await tx.query([queries.usesOfPackage(tx, id), selectEventPackages(tx, [id])]);
     if (!use) throw new Error('A locked package does not exist.');
     assertVoidable(ctx.caller, row, use);
-    await emitPackageEvents(tx, 'package.updated', [{ packageId: id, voidedAt: use.now }]);
+    emitEventsOfPackages(tx, 'package.updated', [{ packageId: id, voidedAt: use.now }], packages);
     const facts = await reopenAll(tx, row, keys);
     tx.later(deleteParcelFlags(tx, [row.tracking_key]));
     tx.later(queries.voidScans(tx, row.tracking_key));
@@ -45,17 +45,10 @@ export async function voidReceipt(
   });
 }
 
-async function findKeys(tx: UserTx, id: string): Promise<string[]> {
-  const [found] = await tx.query(findNumber(tx, id));
-  if (!found) throw new ApiError('package_not_found');
-  return keysOfStored(found);
-}
-
 async function selectLocked(tx: UserTx, id: string): Promise<{ row: ReceiptRow; keys: string[] }> {
   const [row] = await tx.query(queries.lockedReceipt(tx, id));
   if (!row) throw new ApiError('package_not_found');
-  const { tracking_key: trackingKey, tracking_number: trackingNumber } = row;
-  return { row, keys: keysOfStored({ trackingKey, trackingNumber }) };
+  return { row, keys: keysOfPackage(row) };
 }
 
 /** @throws ApiError receipt_not_voidable, permission_denied */
@@ -81,7 +74,7 @@ async function reopenAll(
   const [open, received, flagged] = await tx.query([
     openWithKey(tx, tracking_key),
     reopenPrealerts(tx, courier_id, keys),
-    queries.reopenFlagged(tx, keys),
+    reopenFlagged(tx, keys),
   ]);
   const renamed = new Map([...open, ...received, ...flagged].flatMap(ownKey).map((own) => [own.id, own]));
   if (renamed.size > 0) tx.later(restoreKeys(tx, [...renamed.values()]));

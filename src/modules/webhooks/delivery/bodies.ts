@@ -40,25 +40,26 @@ export async function writeBodies(
 }
 
 /**
- * Returns the current packages of the events, by the event's id. One whose receipt was voided is what it was then. As in events, the number is masked while the
- * package has no customer.
+ * Returns the current packages of the events, by the event's id. One whose receipt was voided is what it was then. As in events, the
+ * number is masked while the package has no customer.
  */
 async function readPackages(
   ctx: SystemContext,
   courierId: string,
   deliveries: ClaimedRow[],
 ): Promise<Map<string, FlatRow>> {
-  const eventIds = deliveries.map(({ id }) => id);
-  const [rows, voided] = await ctx.read([
-    selectFlatPackages(ctx, courierId, eventIds),
-    selectVoided(ctx, courierId, eventIds),
-  ]);
-  return new Map([
-    ...voided.map(({ eventId, data }) => [eventId, voidedRow(courierId, eventId, data)] as const),
-    ...rows.map((row) => {
+  const eventIds = deliveries.filter(({ type }) => type !== 'webhook.test').map(({ id }) => id);
+  const [rows] = await ctx.read([selectFlatPackages(ctx, courierId, eventIds)]);
+  const packages = new Map(
+    rows.map((row) => {
       const trackingNumber =
         row.userCode === null ? maskTrackingNumber(row.trackingNumber) : row.trackingNumber;
-      return [row.eventId, { ...row, trackingNumber }] as const;
+      return [row.eventId, { ...row, trackingNumber }];
     }),
-  ]);
+  );
+  const missing = eventIds.filter((id) => !packages.has(id));
+  if (missing.length === 0) return packages;
+  const [voided] = await ctx.read([selectVoided(ctx, courierId, missing)]);
+  for (const { eventId, data } of voided) packages.set(eventId, voidedRow(courierId, eventId, data));
+  return packages;
 }

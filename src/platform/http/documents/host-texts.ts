@@ -11,7 +11,7 @@ const HOST = /^([a-z0-9-]+(\.[a-z0-9-]+)*\.?|\[[0-9a-f:.]+\])(:\d{1,5})?$/i;
 const MAX_HOST_CHARACTERS = 260;
 const MAX_ORIGIN_CHARACTERS = MAX_HOST_CHARACTERS + 'https://'.length;
 
-/** What the variants of all documents may take. One host needs less than a sixth. */
+/** What the variants of all documents may take. Those of one host take a tenth. */
 const MAX_VARIANT_BYTES = 32 * 2 ** 20;
 const IDLE_MS = 10 * 60_000;
 
@@ -22,11 +22,9 @@ type Variants = (request: FastifyRequest) => StaticDocument;
  * hashed and compressed once, and anybody can make up hosts. So while the variants take 32 MiB, further hosts get the document as it is,
  * and a variant makes room when nobody has read it for 10 minutes.
  */
-export function makeHostVariants(
-  maxBytes = MAX_VARIANT_BYTES,
-): (url: string, document: StaticDocument) => Variants {
+export function makeHostVariants(): (url: string, document: StaticDocument) => Variants {
   const kept = new LRUCache<string, StaticDocument>({
-    maxSize: maxBytes,
+    maxSize: MAX_VARIANT_BYTES,
     sizeCalculation: ({ bytes }) => bytes.length,
     ttl: IDLE_MS,
     updateAgeOnGet: true,
@@ -37,8 +35,8 @@ export function makeHostVariants(
     const places = text.split(PLACEHOLDER).length - 1;
     const largest = document.bytes.length + places * MAX_ORIGIN_CHARACTERS;
     const hasRoom = () => {
-      if (kept.calculatedSize + largest > maxBytes) kept.purgeStale();
-      return kept.calculatedSize + largest <= maxBytes;
+      if (kept.calculatedSize + largest > MAX_VARIANT_BYTES) kept.purgeStale();
+      return kept.calculatedSize + largest <= MAX_VARIANT_BYTES;
     };
     return (request) => {
       const origin = originOf(request);

@@ -30,13 +30,16 @@ export async function checkConnections(subject: Sized): Promise<Finding[]> {
     ...[limits.login, limits.database].filter((limit) => limit >= 0),
   );
   const state = `${describeProcesses(subject)} open up to ${needed} connections, and PostgreSQL grants ${granted}.`;
-  if (needed > granted)
+  if (needed > granted) {
+    const limit =
+      limits.login === granted ? 'the limit of the login (alter role … connection limit)' : 'max_connections';
     return [
       problem(
         state,
-        `${limits.login === granted ? 'Raise the limit of the login (alter role … connection limit), lower' : 'Raise max_connections, lower'} POOL_SIZE, or use a pooler. If the servers have another RUN_WORKER, run this with theirs.`,
+        `Raise ${limit}, lower POOL_SIZE, or use a pooler. If the servers have another RUN_WORKER, run this with theirs.`,
       ),
     ];
+  }
   return orOk(
     [
       needed + RESERVE > granted &&
