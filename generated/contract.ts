@@ -1532,7 +1532,7 @@ export interface paths {
          *     `#N/A`. Dates are ISO 8601 (`2026-11-29`). Numbers without a format have all their digits. A number with more than 15 digits has lost
          *     some, and a date is never a code: in the column of a code or a number, both are rejected. Files of the old kind (.xls), .ods, and
          *     workbooks with a password or damage are rejected; `message` says how to save them instead. The parts of a workbook may have 100 MiB,
-         *     and the sheet 1,000,000 cells and 10 MiB of text. Reading one may take 15 seconds, and reading all of a courier 300 seconds per hour, those
+         *     and the sheet 1,000,000 cells and 10 MiB of text. Reading one may take 30 seconds, and reading all of a courier 300 seconds per hour, those
          *     of rejected ones included. Above that, the response to a workbook is 429 `quota_exceeded`. CSV files are not limited by that.
          *
          *     **All or nothing.** Nothing is stored if any row that is not skipped is invalid: its user code or a

@@ -5,7 +5,8 @@ import { newNumber } from '../../support/builders/parcels.js';
 import { multipart } from '../../support/fixture/sent.js';
 import { withService } from '../../support/fixture/with-service.js';
 
-const { api, db } = withService();
+// The limit of time has tests of its own. On a busy machine, it would be reached before the others.
+const { api, db } = withService({ workbooks: { taskMs: 60_000 } });
 
 const send = (file: Buffer) => api.as('iex').uploadPrealerts(multipart({ file: { file } }));
 const HEADER = ['Guía', 'Casillero', 'Tienda'];

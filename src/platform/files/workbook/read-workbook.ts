@@ -7,13 +7,14 @@ import type { ReadWorkbook, SheetCsv } from './workbook-csv.js';
 
 // A sheet with 1,000,000 cells takes 200 MB.
 const MAX_HEAP_MB = 384;
-// The largest workbooks take 4 to 8 s of CPU. A third of the time that others wait, because two of one courier can be read before.
-const TIMEOUT_MS = 15_000;
+// The largest workbooks take 4 to 8 s of CPU: half a minute is enough on a machine with a load of twice its cores. Nearly half of the time
+// that others wait, because two of one courier can be read before.
+const TIMEOUT_MS = 30_000;
 
 /** One workbook at a time in a server: the memory of its thread is the largest of a request. Tenants and couriers take turns. */
-const QUEUE = { concurrency: 1, maxWaiting: 32, maxWaitMs: 45_000, retryAfterSeconds: 5 };
+const QUEUE = { concurrency: 1, maxWaiting: 32, maxWaitMs: 65_000, retryAfterSeconds: 5 };
 
-/** Twenty that are refused because of their time, and hundreds of ordinary ones. */
+/** Ten that are refused because of their time, and hundreds of ordinary ones. */
 const READING = {
   policy: 'workbook-reading',
   quota: 300_000,
