@@ -55,6 +55,12 @@ test.each<[string, Buffer, string, RegExp]>([
     'maxLength',
     /1,000,000 cells/,
   ],
+  [
+    'half of a character',
+    textWorkbook([HEADER, ['1Z_xD800_', 'IEX-1001', '2026']]),
+    'format',
+    /whose cell A2 has half of a character/,
+  ],
 ])(
   'refuses a workbook with %s',
   async (_name, file, code, message) => {
