@@ -2,13 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { OperationId } from '../../generated/operations.js';
 import { DEMO } from '../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../support/builders/parcels.js';
-import { startCountingProxy, type CountingProxy, type Sent } from '../support/harness/counting-proxy.js';
+import {
+  leastSent,
+  startCountingProxy,
+  type CountingProxy,
+  type Sent,
+} from '../support/harness/counting-proxy.js';
 import { deviceScan } from '../support/scans/device-scans.js';
 import { serviceTokenOf } from '../support/service/principals.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
-
-/** More calls than PostgreSQL's generic plan needs, and enough that one is not disturbed by the service's own statements. */
-const CALLS = 8;
 
 let proxy: CountingProxy;
 let service: Service;
@@ -284,19 +286,11 @@ const PARSED: Record<string, number> = {
   'receives a package with an Idempotency-Key': 1,
 };
 
-/** Returns the cheapest of several calls. The service itself also sends statements now and then. */
-async function cheapest(operation: OperationId, make: () => Promise<Request>): Promise<Sent> {
-  const calls: Sent[] = [];
-  for (let n = 0; n < CALLS; n += 1) {
-    const request = await make();
-    proxy.take();
+const cheapest = (operation: OperationId, make: () => Promise<Request>): Promise<Sent> =>
+  leastSent(proxy, make, async (request) => {
     const { status } = await service.call(operation, request);
-    calls.push(proxy.take());
     expect([200, 201]).toContain(status);
-  }
-  const least = (key: keyof Sent) => Math.min(...calls.map((sent) => sent[key]));
-  return { roundTrips: least('roundTrips'), parsed: least('parsed'), executed: least('executed') };
-}
+  });
 
 describe('the round trips of an operation to PostgreSQL', () => {
   test.each(BUDGETS)('%s in %i', async (name, roundTrips, operation, make) => {
