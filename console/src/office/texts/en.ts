@@ -164,15 +164,13 @@ export const en = {
     'Not sent: {count}. They wait already, have not changed since they were sent, or their courier has no address that can receive them.',
   'officeParcels.export': 'Export all that match',
   'officeParcels.exportHint':
-    'The file has all parcels that the search and the filters match: {count}. The newest come first.',
-  'officeParcels.exportStatuses': 'A file has one status. Save one file for each of them.',
+    'The file has all parcels that the search and the filters match: {count}, in the order of the list.',
   'officeParcels.exportCut':
     'More than {count} parcels match. A file has {count} at most, the newest first: choose a part.',
   'officeParcels.exported': '{name} is saved.',
   'officeParcels.save': 'Save the file',
   'officeParcels.format': 'Format',
   'officeParcels.xlsx': 'Excel (XLSX)',
-  'officeParcels.oneStatus': 'Status (a file has one)',
   'officeParcels.part': 'Part',
   'parcelEvent.on_hold': 'Put on hold',
   'parcelEvent.customs_hold': 'Held by customs',

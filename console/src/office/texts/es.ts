@@ -166,15 +166,13 @@ export const es: Record<OfficeKey, string> = {
     'No enviados: {count}. Ya esperan, no cambiaron desde su envío, o su courier no tiene una dirección que pueda recibirlos.',
   'officeParcels.export': 'Exportar todos los que coinciden',
   'officeParcels.exportHint':
-    'El archivo tiene todos los paquetes que coinciden con la búsqueda y los filtros: {count}. Primero los más recientes.',
-  'officeParcels.exportStatuses': 'Un archivo tiene un solo estado. Guarde un archivo de cada uno.',
+    'El archivo tiene todos los paquetes que coinciden con la búsqueda y los filtros: {count}, en el orden de la lista.',
   'officeParcels.exportCut':
     'Coinciden más de {count} paquetes. Un archivo tiene {count} como máximo, primero los más recientes: elija una parte.',
   'officeParcels.exported': '{name} se guardó.',
   'officeParcels.save': 'Guardar el archivo',
   'officeParcels.format': 'Formato',
   'officeParcels.xlsx': 'Excel (XLSX)',
-  'officeParcels.oneStatus': 'Estado (un archivo tiene uno)',
   'officeParcels.part': 'Parte',
   'parcelEvent.on_hold': 'Retener',
   'parcelEvent.customs_hold': 'Retenido por la aduana',
