@@ -39,6 +39,7 @@ export const en = {
   'menu.pages': 'Pages',
   'menu.role': '{role}, user {username}',
   'menu.skip': 'Skip to the content',
+  'palette.title': 'Search or go to',
   'menu.password': 'Change the password',
   'menu.pin': 'PIN for changing workers',
   'page.unknown': 'This page does not exist',

@@ -40,6 +40,7 @@ export const es: Texts = {
   'menu.pages': 'Páginas',
   'menu.role': '{role}, usuario {username}',
   'menu.skip': 'Saltar al contenido',
+  'palette.title': 'Buscar o ir a',
   'menu.password': 'Cambiar la contraseña',
   'menu.pin': 'PIN para cambiar de persona',
   'page.unknown': 'Esta página no existe',
