@@ -980,7 +980,7 @@ export interface paths {
         };
         /**
          * Export packages as CSV
-         * @description For staff, who see all packages, and for couriers, who see those of their own account. The filters, pages and
+         * @description For staff, who see all packages, and for couriers, who see those of their own account. The filters, order, pages and
          *     rules are those of `RetrievePackages.php`. The file is the one that `export` returns there, but this operation
          *     has only one media type, and its filters are in the query. Set `limit` (default 25, at most 10,000), and request
          *     further pages for more.
@@ -1016,7 +1016,7 @@ export interface paths {
         };
         /**
          * Export packages as a spreadsheet
-         * @description As *Export packages as CSV*, with the same filters, pages and columns, for people who use a spreadsheet program.
+         * @description As *Export packages as CSV*, with the same filters, order, pages and columns, for people who use a spreadsheet program.
          *     The workbook has one sheet. Every text stays text, even a number of 22 digits. Weight is a number.
          *
          *     ```php
@@ -14292,10 +14292,10 @@ export interface components {
          */
         PackageEntryDateCeilingFilter: string;
         /**
-         * @description Only packages with this status.
-         * @example received
+         * @description Only packages with one of these statuses: a status, or several separated by commas. `RetrievePackages.php` takes the same statuses as a list.
+         * @example received,on_hold
          */
-        PackageStatusFilter: components["schemas"]["PackageStatus"];
+        PackageStatusFilter: string;
         /**
          * @description What is known of the owner.
          * @example customer
@@ -14336,6 +14336,16 @@ export interface components {
          * @example Campbell
          */
         PackageTextFilter: string;
+        /**
+         * @description Field to sort by.
+         * @example weight
+         */
+        PackageSortBy: "entry_date_time" | "weight" | "house_number" | "user_code";
+        /**
+         * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+         * @example DESC
+         */
+        PackageSortDir: "ASC" | "DESC";
         /**
          * @description Only jobs of this station. If omitted, all stations.
          * @example belt-1
@@ -16513,8 +16523,8 @@ export interface operations {
                  */
                 entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
                 /**
-                 * @description Only packages with this status.
-                 * @example received
+                 * @description Only packages with one of these statuses: a status, or several separated by commas. `RetrievePackages.php` takes the same statuses as a list.
+                 * @example received,on_hold
                  */
                 status?: components["parameters"]["PackageStatusFilter"];
                 /**
@@ -16557,6 +16567,16 @@ export interface operations {
                  * @example Campbell
                  */
                 q?: components["parameters"]["PackageTextFilter"];
+                /**
+                 * @description Field to sort by.
+                 * @example weight
+                 */
+                sort_by?: components["parameters"]["PackageSortBy"];
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example DESC
+                 */
+                sort_dir?: components["parameters"]["PackageSortDir"];
             };
             header?: never;
             path?: never;
@@ -16656,8 +16676,8 @@ export interface operations {
                  */
                 entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
                 /**
-                 * @description Only packages with this status.
-                 * @example received
+                 * @description Only packages with one of these statuses: a status, or several separated by commas. `RetrievePackages.php` takes the same statuses as a list.
+                 * @example received,on_hold
                  */
                 status?: components["parameters"]["PackageStatusFilter"];
                 /**
@@ -16700,6 +16720,16 @@ export interface operations {
                  * @example Campbell
                  */
                 q?: components["parameters"]["PackageTextFilter"];
+                /**
+                 * @description Field to sort by.
+                 * @example weight
+                 */
+                sort_by?: components["parameters"]["PackageSortBy"];
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example DESC
+                 */
+                sort_dir?: components["parameters"]["PackageSortDir"];
             };
             header?: never;
             path?: never;

@@ -946,6 +946,10 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} must be a colour in the form #RRGGBB."
   },
+  "statuses": {
+    "code": "pattern",
+    "message": "{field} must be a status of packages, or several separated by commas."
+  },
   "colour_or_blank": {
     "code": "pattern",
     "message": "{field} must be blank, or a colour in the form #RRGGBB."
@@ -1490,6 +1494,7 @@ export const problemsOfPatterns = {
   "^$|^[^\\s@]+@[^\\s@]+$": "email_pattern",
   "^[!-~]+$": "ascii",
   "^#[0-9A-Fa-f]{6}$": "colour",
+  "^(?:received|shipped|in_transit|delivered|on_hold|customs_hold|returned|lost)(?:,(?:received|shipped|in_transit|delivered|on_hold|customs_hold|returned|lost)){0,7}$": "statuses",
   "^ *$|^#[0-9A-Fa-f]{6}$": "colour_or_blank",
   "^[0-9a-f]{64}$": "hash",
   "^[0-9a-f]{16}$": "secret_id",
@@ -1690,6 +1695,7 @@ export type FieldProblem =
     | 'email_pattern'
     | 'ascii'
     | 'colour'
+    | 'statuses'
     | 'colour_or_blank'
     | 'hash'
     | 'secret_id'

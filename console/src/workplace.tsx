@@ -15,8 +15,8 @@ import type { Reading } from './scanner/scanner.js';
 import { ExpiredDialog } from './session/login.js';
 import { keepLockedScan } from './session/locked-scans.js';
 import { isExpired, isLocked, type Session } from './session/session.js';
-import { CorrectDialog } from './station/correct-dialog.js';
-import { correcting, endCorrection, startCorrection } from './station/correcting.js';
+import { CorrectDialog } from './station/correct/correct-dialog.js';
+import { correcting, endCorrection, startCorrection } from './station/correct/correcting.js';
 import { isLockDue, lockOnKey, lockWhenIdle } from './station/idle-lock.js';
 import { leave, LeaveDialog } from './station/leave.js';
 import { ForgottenLabels } from './station/label-list.js';
@@ -57,6 +57,9 @@ const VIEWS: Record<StaffPageId, FunctionComponent> = {
 // A station loads none of them.
 const CourierPage = part(async () => (await import('./courier/views.js')).CourierPage, { isOnUse: true });
 
+// Couriers have it. At a station, a scan opens Find.
+const Palette = part(async () => (await import('./office/palette/palette.js')).Palette, { isOnUse: true });
+
 // Once, because the answers are kept after a log-out.
 listenForAnswers();
 
@@ -68,6 +71,7 @@ export function Workplace({ session: current }: { session: Session }) {
   // A page of another role was left open by somebody else.
   const page = pages.find(({ id }) => id === wanted) ?? (isUnknown(wanted) ? undefined : pages[0]);
   const isHelpOpen = useSignal(false);
+  const isPaletteOpen = useSignal(false);
   const isStaff = current.user.role !== 'courier';
 
   useEffect(() => (isStaff ? startSender(current) : undefined), []);
@@ -85,6 +89,7 @@ export function Workplace({ session: current }: { session: Session }) {
       }),
     [],
   );
+  useEffect(() => (isStaff ? undefined : listenForPalette(() => (isPaletteOpen.value = true))), []);
   // After the scanner's, which must see the first key. Before the page is painted, so that a station left alone shows nothing first.
   useLayoutEffect(() => (isStaff ? lockWhenIdle() : undefined), []);
   // Before the effects of the page, which may show a result at once.
@@ -128,7 +133,16 @@ export function Workplace({ session: current }: { session: Session }) {
               {t('menu.office')}
             </a>
           )}
-          {isStaff && <QueueIndicator />}
+          {isStaff ? (
+            <QueueIndicator />
+          ) : (
+            <button type="button" class="search-button" onClick={() => (isPaletteOpen.value = true)}>
+              <Icon name="find" />
+              <span class="search-text">
+                {t('palette.title')} <kbd>Ctrl K</kbd>
+              </span>
+            </button>
+          )}
           {page && <GuideLink section={GUIDE[page.id]} />}
           <AccountMenu user={current.user} hasLockKey onHelp={() => (isHelpOpen.value = true)} />
         </div>
@@ -148,6 +162,9 @@ export function Workplace({ session: current }: { session: Session }) {
       {correcting.value !== undefined && <CorrectDialog key={correcting.value} />}
       {isHelpOpen.value && (
         <HelpDialog pages={menu} isStaff={isStaff} onClose={() => (isHelpOpen.value = false)} />
+      )}
+      {isPaletteOpen.value && (
+        <Palette role={current.user.role} onClose={() => (isPaletteOpen.value = false)} />
       )}
       {isExpired.value && <ExpiredDialog onLeave={leave} />}
       <LeaveDialog />
@@ -224,6 +241,17 @@ function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string
     window.removeEventListener('keydown', onShortcut);
     stop();
   };
+}
+
+/** Calls back for Ctrl-K, unless a dialog is open. Returns a function that stops it. */
+function listenForPalette(open: () => void): () => void {
+  const onKey = (event: KeyboardEvent) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k' || isLocked.value) return;
+    event.preventDefault();
+    if (!document.querySelector('dialog[open]')) open();
+  };
+  window.addEventListener('keydown', onKey);
+  return () => window.removeEventListener('keydown', onKey);
 }
 
 async function lockStation(): Promise<void> {

@@ -84,7 +84,7 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
   ],
   [
     'the correction of the last parcel',
-    'station/correct-dialog.tsx',
+    'station/correct/correct-dialog.tsx',
     'warehouse',
     async (page) => {
       await beginParcel(page);

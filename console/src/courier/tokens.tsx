@@ -5,7 +5,9 @@ import { dateTime, t, textOf } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Choice, Content, Dialog, Empty, Field, Heading, Problem, Table } from '../ui/parts.js';
 import { single } from '../device/single.js';
+import { linkTo } from '../ui/router.js';
 import { PageTabs } from './ui/page-tabs.js';
+import { useWanted } from './ui/wanted.js';
 
 /** A courier has at most 20 active ones. */
 const SHOWN = 50;
@@ -29,7 +31,11 @@ export function TokensPage() {
   );
   const [opened, setOpened] = useState<Opened>();
   const [secret, setSecret] = useState<string>();
-  const close = () => setOpened(undefined);
+  const wanted = useWanted(['token'], linkTo('tokens'));
+  const close = () => {
+    setOpened(undefined);
+    wanted.close();
+  };
   const onDone = (made: string | null) => {
     close();
     setSecret(made ?? undefined);
@@ -53,7 +59,7 @@ export function TokensPage() {
           )
         }
       </Content>
-      {opened?.dialog === 'create' && <CreateDialog onClose={close} onDone={onDone} />}
+      {(opened?.dialog === 'create' || wanted.opened) && <CreateDialog onClose={close} onDone={onDone} />}
       {opened && opened.dialog !== 'create' && (
         <EndDialog dialog={opened.dialog} token={opened.token} onClose={close} onDone={onDone} />
       )}

@@ -122,7 +122,9 @@ export function Office({ session: current }: { session: Session }) {
       </main>
       <PasswordQuestion />
       <Toasts />
-      {isPaletteOpen.value && <Palette pages={pages} onClose={() => (isPaletteOpen.value = false)} />}
+      {isPaletteOpen.value && (
+        <Palette role={current.user.role} onClose={() => (isPaletteOpen.value = false)} />
+      )}
       {isHelpOpen.value && <OfficeHelp onClose={() => (isHelpOpen.value = false)} />}
       {isExpired.value && <ExpiredDialog onLeave={leave} />}
       <LeaveDialog />

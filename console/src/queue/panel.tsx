@@ -4,7 +4,7 @@ import { session } from '../session/session.js';
 import { pounds, t } from '../texts/texts.js';
 import { Dialog, Table, Tag } from '../ui/parts.js';
 import { single } from '../device/single.js';
-import { startCorrection } from '../station/correcting.js';
+import { startCorrection } from '../station/correct/correcting.js';
 import { adviceOf } from './advice.js';
 import type { PageId } from '../pages.js';
 import { groupAttention, type AttentionGroup } from './attention.js';

@@ -1,6 +1,6 @@
 import { session } from '../session/session.js';
 import { dateTime, pounds, t, time, momentOf } from '../texts/texts.js';
-import { startCorrection } from '../station/correcting.js';
+import { startCorrection } from '../station/correct/correcting.js';
 import { Empty, Table, Tag } from '../ui/parts.js';
 import { single } from '../device/single.js';
 import { isExecuted, isWaiting, type QueuedScan, type ScanResult, type StationScan } from './scans.js';

@@ -43,7 +43,9 @@ function changesIn(asked: Asked[], results: unknown): Changed[] {
   const resultOf = new Map(answers.map(({ scan, result }) => [scan.scan_id, result]));
   return asked.flatMap((each): Changed[] => {
     const result = resultOf.get(each.scan.scan_id);
-    if (!result || result.result === 'refused' || !isNew(each.known, result)) return [];
+    // A refusal says nothing of the parcel, unless its receipt was voided.
+    const isSilent = result?.result === 'refused' && result.reason !== 'receipt_voided';
+    if (!result || isSilent || !isNew(each.known, result)) return [];
     const needsPerson = each.recent ? isNewWeight(each.scan, each.known, result) : result.outcome !== 'done';
     return [{ ...each, result, needsPerson }];
   });

@@ -26,7 +26,8 @@ type Word =
   /** Loaded, although nobody knows whose it is. */
   | 'disputed'
   | 'ownerless'
-  | 'twoWeights';
+  | 'twoWeights'
+  | 'voided';
 
 export type Verdict = { tone: Tone; word: Word };
 
@@ -49,6 +50,7 @@ const CONFLICTS: Record<string, Verdict> = {
   not_loaded: { tone: 'warn', word: 'notLoaded' },
   clock_ahead: { tone: 'bad', word: 'clockWrong' },
   not_a_parcel: { tone: 'bad', word: 'noParcel' },
+  receipt_voided: { tone: 'warn', word: 'voided' },
 };
 
 /** A held parcel is laid aside like one without an owner, so it is as amber. */

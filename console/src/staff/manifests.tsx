@@ -5,7 +5,7 @@ import { api } from '../session/session.js';
 import { date, dateTime, number, pounds, t } from '../texts/texts.js';
 import { useLoad } from '../ui/load.js';
 import { Choice, Content, Empty, Heading, Table } from '../ui/parts.js';
-import { isId, linkTo, route } from '../ui/router.js';
+import { isId, linkTo, openAddress, route } from '../ui/router.js';
 import { ManifestTag } from '../ui/status.js';
 import { ManifestDetail } from './manifest-detail.js';
 
@@ -23,6 +23,11 @@ function ManifestList() {
   const [status, setStatus] = useState<Filter>('');
   const [before, setBefore] = useState<string>();
   const [isCreating, setIsCreating] = useState(false);
+  const isWanted = route.value.query.get('new') === 'manifest';
+  const close = () => {
+    setIsCreating(false);
+    if (isWanted) openAddress(linkTo('manifests'), { isSame: true });
+  };
   const manifests = useLoad(
     (signal) =>
       api().manifests.list(
@@ -79,7 +84,7 @@ function ManifestList() {
           )
         }
       </Content>
-      {isCreating && <CreateDialog onClose={() => setIsCreating(false)} />}
+      {(isCreating || isWanted) && <CreateDialog onClose={close} />}
     </>
   );
 }

@@ -20,7 +20,7 @@ import { MeasureFields } from '../station/measure-fields.js';
 import { NotReceived, WhichParcel } from '../which/which-parcel.js';
 import { list } from '../which/second-scan.js';
 import { canBeReceived, changeWork, clearParcel, work, type Parcel, type Work } from '../station/work.js';
-import { lastReceived, startCorrection } from '../station/correcting.js';
+import { lastReceived, startCorrection } from '../station/correct/correcting.js';
 import { setShown } from '../station/report.js';
 import { pounds, t } from '../texts/texts.js';
 import { focusedMeasure, showUnclear, useReadings } from '../ui/keys.js';

@@ -13,6 +13,7 @@ export function HelpDialog({ pages, isStaff, onClose }: Props) {
   const keys: [keys: string, text: string][] = [
     ...pages.map(({ title }, index): [string, string] => [`Alt ${index + 1}`, t(title)]),
     ['Alt S', t('help.search')],
+    ...(isStaff ? [] : ([['Ctrl K', t('palette.title')]] as [string, string][])),
     ['Enter', t('help.enter')],
     ['Esc', t('help.escape')],
     ...(isStaff ? STATION_KEYS.map(([key, text]): [string, string] => [key, t(text)]) : []),

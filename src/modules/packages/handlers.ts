@@ -13,6 +13,7 @@ import { queueDispatch, type Dispatch, listDispatches } from './dispatch/queue-d
 import { exportPage, type ExportFormat, type ExportQuery } from './export/export.js';
 import { makeWorkbookWriter } from './export/spreadsheet.js';
 import { receivePackage, type ExecuteWaitingScans } from './intake/intake.js';
+import { isPackageStatus } from './events/transitions.js';
 import { searchesText, type PackageQuery } from './list/filters.js';
 import { findPackages } from './list/find-packages.js';
 import { updatePackage } from './update/update.js';
@@ -100,10 +101,11 @@ async function readPage(ctx: UserContext, body: BodyOf<'listPackages'>): Promise
   return { ...reply(message, data), meta: viewMeta(found) };
 }
 
-/** The query of an export has one status, a body has several. */
+/** A query has the statuses as one text, a body as a list. */
 const withStatuses = ({ status, ...query }: QueryOf<'exportPackagesCsv'>): ExportQuery => ({
   ...query,
-  ...(status && { status: [status] }),
+  // The pattern of the contract allows nothing else.
+  ...(status && { status: status.split(',').filter(isPackageStatus) }),
 });
 
 /** A queued dispatch and a file of the selection are two different responses; a request has only one. */

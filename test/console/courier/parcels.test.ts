@@ -102,3 +102,35 @@ it(
   },
   'iex',
 );
+
+it(
+  'the export of several statuses is one file of what is shown, in its order',
+  async (page) => {
+    const [first, second] = DEMO.packages.available.IEX;
+    for (const [id, status] of [
+      [first, 'on_hold'],
+      [second, 'customs_hold'],
+    ])
+      await service().owner.query('update packages set status = $2 where id = $1', [id, status]);
+    const { rows: held } = await service().owner.query<{ house: string }>(
+      `select house_number as house from packages where courier_id = $1 and status in ('on_hold', 'customs_hold')
+       order by weight_lb, id`,
+      [DEMO.couriers.IEX],
+    );
+    await open(page, 'parcels?status=on_hold%2Ccustoms_hold&sort=weight');
+    await page.getByText(`Records: ${held.length}`, { exact: true }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export all (CSV)' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^packages-.*\.csv$/);
+    const [, ...lines] = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n');
+    expect(held.length).toBeGreaterThan(1);
+    expect(lines.map((line) => held.findIndex(({ house }) => line.includes(house)))).toEqual(
+      held.map((_, index) => index),
+    );
+  },
+  'iex',
+);

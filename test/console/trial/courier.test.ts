@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
+import { countClicks } from '../../support/console/clicks.js';
 import { savedFile } from '../../support/console/saved-file.js';
 import { consoleSuite } from '../../support/console/suite.js';
 import { choose, dialogOf, rowOf, task, toasts } from './trial.js';
@@ -234,4 +235,43 @@ task(suite, {
     });
     expect(login.body['data'].user).toMatchObject({ courier_code: 'IEX', must_change_password: true });
   },
+});
+
+task(suite, {
+  title: 'sets the address of its webhooks',
+  user,
+  most: 5,
+  work: async (page) => {
+    await choose(page, 'Developers');
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await page.getByRole('button', { name: /^(Set|Change) the address New packages/ }).click();
+    await dialogOf(page).getByLabel('Address').fill('https://hooks.island.example/new');
+    await dialogOf(page).getByRole('button', { name: 'Save' }).click();
+    await page.getByText('https://hooks.island.example/new').waitFor();
+    expect((await settings())['api_url_add_package']).toBe('https://hooks.island.example/new');
+  },
+});
+
+/** The clicks from the page of the login on. */
+suite.runs('begins with a one-time password, and chooses its own: at most 2 clicks', async () => {
+  const body = {
+    action: 'create',
+    username: 'iex.begins',
+    full_name: 'Ben Beginner',
+    role: 'courier',
+    courier_role: 'owner',
+  };
+  const created = await service().call('manageTeam', { as: 'iex', body });
+  const oneTime = String(created.body['data'].one_time_password);
+  const { page } = await suite.open();
+  const clicks = await countClicks(page);
+  await page.getByLabel('User name').fill('iex.begins');
+  await page.getByLabel('Password').fill(oneTime);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByLabel('Password that you logged in with').fill(oneTime);
+  await page.getByLabel('New password', { exact: true }).fill('seven parcels on a wet quay');
+  await page.getByLabel('New password again').fill('seven parcels on a wet quay');
+  await page.getByRole('button', { name: 'Save the password' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  expect(clicks()).toBe(2);
 });

@@ -5,6 +5,7 @@ import { makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { readWorkbook } from '../../support/readers/workbook.js';
 import { savedFile } from '../../support/console/saved-file.js';
 import { consoleSuite } from '../../support/console/suite.js';
+import { textWorkbook } from '../../support/workbooks/workbook-of.js';
 import { choose, dialogOf, rowOf, task, toasts } from './trial.js';
 
 // What a manager does, without another program: the tasks of the trial of the console, each with its clicks.
@@ -211,4 +212,66 @@ task(suite, {
     const login = await service().call('login', { body: { action: 'login', username: 'dana', password } });
     expect(login.body['data'].user).toMatchObject({ role: 'warehouse', must_change_password: true });
   },
+});
+
+task(suite, {
+  title: 'adds the customers of a courier from an Excel file',
+  user,
+  most: 8,
+  work: async (page) => {
+    await choose(page, 'Customers');
+    await page.getByRole('button', { name: 'Import customers' }).click();
+    const dialog = dialogOf(page);
+    await dialog.getByRole('combobox', { name: 'Courier' }).selectOption({ label: 'Island Express' });
+    await dialog.getByLabel('File').setInputFiles({
+      name: 'customers.xlsx',
+      mimeType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+      buffer: textWorkbook([
+        ['user_code', 'first_name', 'last_name'],
+        ['IEX-XL1', 'Ada', 'Byron'],
+      ]),
+    });
+    await dialog.getByRole('button', { name: 'Check the file' }).click();
+    await dialog.getByRole('button', { name: 'Import now (1)' }).click();
+    await toasts(page).getByText('Imported. New: 1. Changed: 0.').waitFor();
+    const stored = 'select first_name, last_name from customers where tenant_id = $1 and user_code = $2';
+    expect(await one(stored, [DEMO.tenants.demo, 'IEX-XL1'])).toEqual({
+      first_name: 'Ada',
+      last_name: 'Byron',
+    });
+  },
+});
+
+task(suite, {
+  title: 'resets the password of a colleague, and disables another who has left',
+  user,
+  most: 8,
+  prepare: async () => {
+    for (const username of ['forgetful', 'gone'])
+      await service().call('manageTeam', { as: 'manager', body: newUser(username) });
+  },
+  work: async (page) => {
+    await choose(page, 'Team');
+    await rowOf(page, 'forgetful').click();
+    await page.getByRole('button', { name: 'Reset the password' }).click();
+    await dialogOf(page).getByRole('button', { name: 'Reset the password' }).click();
+    const password = (await page.getByTestId('secret').textContent()) ?? '';
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await rowOf(page, 'gone').click();
+    await page.getByRole('button', { name: 'Disable the user' }).click();
+    await dialogOf(page).getByRole('button', { name: 'Disable the user' }).click();
+    await page.getByRole('button', { name: 'Enable the user' }).waitFor();
+    const body = { action: 'login', username: 'forgetful', password };
+    expect((await service().call('login', { body })).status).toBe(200);
+    const state = 'select is_active from users where tenant_id = $1 and username = $2';
+    expect(await one(state, [DEMO.tenants.demo, 'gone'])).toEqual({ is_active: false });
+  },
+});
+
+const newUser = (username: string) => ({
+  action: 'create',
+  username,
+  full_name: `User ${username}`,
+  role: 'warehouse',
+  current_password: DEMO.password,
 });

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { orderOf, type ListState } from '../../office/list/state.js';
 import { DataList } from '../../office/list/data-list.js';
 import { PAGE_SIZE, useHashList } from '../../office/list/listed.js';
@@ -11,6 +10,7 @@ import { AnnouncementPanel } from './announcement-panel.js';
 import { LinesDialog } from './lines-dialog.js';
 import { announcementColumns } from '../../office/pages/announcements/columns.js';
 import { UploadDialog } from './upload-dialog.js';
+import { useWanted } from '../ui/wanted.js';
 
 const STATUSES = ['pending', 'received', 'flagged'] as const;
 
@@ -34,15 +34,12 @@ async function load({ search, filters, sort, page }: ListState, signal: AbortSig
   return { rows: data, total: meta.total_records };
 }
 
-type Opened = 'lines' | 'file' | undefined;
-
 /** Announces parcels: one, several lines or a file. Below, what is announced. */
 export function AnnouncePage() {
   const list = useHashList('announce', load);
   const { address, loaded } = list;
   const shown = route.value.argument;
-  const [opened, setOpened] = useState<Opened>();
-  const close = () => setOpened(undefined);
+  const { opened, open, close } = useWanted(['lines', 'file'], address.linkTo());
   const done = () => {
     close();
     loaded.reload();
@@ -50,10 +47,10 @@ export function AnnouncePage() {
   return (
     <>
       <Heading title={t('announce.title')}>
-        <button type="button" onClick={() => setOpened('lines')}>
+        <button type="button" onClick={() => open('lines')}>
           {t('myAnnounce.lines')}
         </button>
-        <button type="button" onClick={() => setOpened('file')}>
+        <button type="button" onClick={() => open('file')}>
           {t('myAnnounce.file')}
         </button>
       </Heading>

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { Customer } from '../../../../sdk/typescript/src/index.js';
 import { DataList } from '../../office/list/data-list.js';
 import { useHashList } from '../../office/list/listed.js';
@@ -13,6 +12,7 @@ import { Heading } from '../../ui/parts.js';
 import { linkTo, openAddress, route } from '../../ui/router.js';
 import { PageTabs } from '../ui/page-tabs.js';
 import { CustomerPanel } from './customer-panel.js';
+import { useWanted } from '../ui/wanted.js';
 
 const columns = () =>
   customerColumns(({ user_code }) => linkTo('customers', user_code)).filter(({ id }) => id !== 'courier');
@@ -24,8 +24,7 @@ export function CustomersPage() {
   const code = route.value.argument;
   const courierId = session.value?.user.courier_id ?? '';
   const branches = useLoad(async (signal) => (await api().customers.branches({}, { signal })).data, []);
-  const [opened, setOpened] = useState<'customer' | 'import'>();
-  const close = () => setOpened(undefined);
+  const { opened, open, close } = useWanted(['customer', 'import'], address.linkTo());
   const done = () => {
     close();
     loaded.reload();
@@ -34,10 +33,10 @@ export function CustomersPage() {
   return (
     <>
       <Heading title={t('courierPage.customers')}>
-        <button type="button" onClick={() => setOpened('import')}>
+        <button type="button" onClick={() => open('import')}>
           {t('customers.import')}
         </button>
-        <button type="button" class="primary" onClick={() => setOpened('customer')}>
+        <button type="button" class="primary" onClick={() => open('customer')}>
           {t('customers.new')}
         </button>
       </Heading>

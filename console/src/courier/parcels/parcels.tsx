@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { PackageRecord } from '../../../../sdk/typescript/src/index.js';
-import { PACKAGE_STATUSES, SHORTEST_TEXT, type PackageStatus } from '../../office/list/package-search.js';
+import { asQuery, PACKAGE_STATUSES, SHORTEST_TEXT } from '../../office/list/package-search.js';
 import { orderOf, type ListState } from '../../office/list/state.js';
 import { DataList } from '../../office/list/data-list.js';
 import { PAGE_SIZE, useHashList, type ListPage } from '../../office/list/listed.js';
@@ -15,7 +15,7 @@ import { Heading, Problem } from '../../ui/parts.js';
 import { linkTo, openAddress, route } from '../../ui/router.js';
 import { Customer } from '../../ui/owner.js';
 import { ParcelPanel } from './parcel-panel.js';
-import { AGES, filtersOf, type Filters } from './search.js';
+import { AGES, filtersOf } from './search.js';
 
 function columns(): ListColumn<PackageRecord>[] {
   const all = parcelColumns((house) => linkTo('parcels', house));
@@ -59,12 +59,12 @@ async function load(state: ListState, signal: AbortSignal): Promise<Parcels> {
 /** Both statuses of parcels that wait for somebody. */
 const HELD = 'on_hold,customs_hold';
 
-type Wanted = Omit<Filters, 'status'> & { status?: PackageStatus; limit: number };
-
-async function saveOne(format: 'csv' | 'xlsx', wanted: Wanted, name: string): Promise<void> {
+/** Saves what the list shows, on all of its pages and in its order. */
+async function saveList(format: 'csv' | 'xlsx', state: ListState): Promise<void> {
+  const wanted = asQuery({ ...filtersOf(state), ...orderOf(state.sort), limit: MOST_IN_FILE });
   const { packages } = api();
   const file = await (format === 'csv' ? packages.exportCsv(wanted) : packages.exportXlsx(wanted));
-  await saveFile(file, `${name}.${format}`);
+  await saveFile(file, `packages.${format}`);
 }
 
 /** The largest file of the service. */
@@ -81,11 +81,7 @@ export function ParcelsPage() {
   const save = useAction(async (format: 'csv' | 'xlsx') => {
     setBusy(format);
     try {
-      const { status: statuses = [], ...wanted } = { ...filtersOf(address.state), limit: MOST_IN_FILE };
-      const [only, another] = statuses;
-      // A file has one status, or all.
-      if (!another) await saveOne(format, { ...wanted, ...(only ? { status: only } : {}) }, 'packages');
-      else for (const status of statuses) await saveOne(format, { ...wanted, status }, `packages-${status}`);
+      await saveList(format, address.state);
       if (data && (data.total ?? 0) >= MOST_IN_FILE) toast(t('myParcels.cut', { count: MOST_IN_FILE }));
     } finally {
       setBusy(undefined);

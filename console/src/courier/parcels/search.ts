@@ -9,7 +9,7 @@ export const AGES = ['7', '14', '30', '60'];
 
 const BILLED_DAYS = 31;
 
-export type Filters = Pick<
+type Filters = Pick<
   Search,
   | 'q'
   | 'shipper'

@@ -9,23 +9,31 @@ const Dialog = part(async () => (await import('./void-dialog.js')).VoidDialog, {
 const canBeVoided = ({ status, manifest_number }: Voidable): boolean =>
   manifest_number === null && (status === 'received' || status === 'on_hold');
 
-type Props = { parcel: Voidable; onDone: () => void };
+type Props = {
+  parcel: Voidable;
+  onDone: () => void;
+  /** Hears whether the dialog is open. */ onOpen?: (isOpen: boolean) => void;
+};
 
 /** A button that takes back the receipt of a parcel that was received by mistake. Nothing where it is not possible. */
-export function VoidReceipt({ parcel, onDone }: Props) {
+export function VoidReceipt({ parcel, onDone, onOpen }: Props) {
   const [isOpen, setIsOpen] = useState(false);
+  const show = (isShown: boolean) => {
+    setIsOpen(isShown);
+    onOpen?.(isShown);
+  };
   if (!canBeVoided(parcel)) return null;
   return (
     <>
-      <button type="button" class="danger" onClick={() => setIsOpen(true)}>
+      <button type="button" class="danger" onClick={() => show(true)}>
         {t('void.open')}
       </button>
       {isOpen && (
         <Dialog
           parcel={parcel}
-          onClose={() => setIsOpen(false)}
+          onClose={() => show(false)}
           onDone={() => {
-            setIsOpen(false);
+            show(false);
             onDone();
           }}
         />

@@ -12,5 +12,11 @@ export const PACKAGE_STATUSES = [
 
 export type PackageStatus = (typeof PACKAGE_STATUSES)[number];
 
+/** Returns the search of a list as the query of its export, which has the statuses as one text. */
+export const asQuery = <Search extends { status?: PackageStatus[] }>({ status, ...search }: Search) => ({
+  ...search,
+  ...(status && status.length > 0 ? { status: status.join(',') } : {}),
+});
+
 /** The shortest text that the service searches for in packages. */
 export const SHORTEST_TEXT = 3;

@@ -3,15 +3,14 @@ import { t } from '../../texts/texts.js';
 import { useLoad } from '../../ui/load.js';
 import { Dialog, Field, Problem, Progress } from '../../ui/parts.js';
 import { openAddress } from '../../ui/router.js';
-import type { OfficePage } from '../pages.js';
 import { localEntries, remoteEntries, type Entry } from './entries.js';
 
 const PAUSE_MS = 150;
 
-type Props = { pages: OfficePage[]; onClose: () => void };
+type Props = { role: string; onClose: () => void };
 
 /** Finds any page, action, customer, courier, parcel or manifest. Arrow keys mark one, Enter opens it. A scan never stays in it. */
-export function Palette({ pages, onClose }: Props) {
+export function Palette({ role, onClose }: Props) {
   const [text, setText] = useState('');
   const [marked, setMarked] = useState(0);
   const id = useId();
@@ -21,12 +20,12 @@ export function Palette({ pages, onClose }: Props) {
       if (query === '') return [];
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       signal.throwIfAborted();
-      return remoteEntries(query, pages, signal);
+      return remoteEntries(query, role, signal);
     },
     [query],
   );
   const entries = [
-    ...localEntries(query, pages),
+    ...localEntries(query, role),
     ...(query === '' || remote.isLoading ? [] : (remote.data ?? [])),
   ];
   const open = ({ link }: Entry) => {

@@ -22,6 +22,8 @@ const NEXT = {
   returned: [],
 } satisfies Record<PackageStatus, Recorded[]>;
 
+export const isPackageStatus = (text: string): text is PackageStatus => Object.hasOwn(NEXT, text);
+
 /** The statuses that `released` ends. The package returns to its status before them. */
 export const SUSPENDED = ['on_hold', 'customs_hold', 'lost'] as const satisfies PackageStatus[];
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { HEADINGS } from '../../../../src/modules/packages/export/export.js';
 import { matching } from '../../../support/assertions/matching.js';
+import { bundle, parametersOf } from '../../../support/service/contract.js';
 import { unchecked } from '../../../support/fixture/sent.js';
 import { withService } from '../../../support/fixture/with-service.js';
 import { readWorkbook } from '../../../support/readers/workbook.js';
@@ -120,6 +121,26 @@ describe.each(FORMATS)('package export as %s', (format) => {
     }
   });
 
+  test('takes several statuses and the order of the list in a query', async () => {
+    const plain = (query: object) => api.as('admin').call(PLAIN[format], unchecked(query));
+    const order = { sort_by: 'weight', sort_dir: 'ASC' };
+    for (const status of [['shipped'], ['delivered', 'on_hold', 'shipped']]) {
+      const [, ...lines] = linesOf(
+        await plain({ status: status.join(','), limit: 10_000, ...order }).ok(),
+        format,
+      );
+      const records = await listed('admin', { status, limit: 10_000, ...order });
+      expect(records.length).toBeGreaterThan(0);
+      expect(lines.map((line) => line[1])).toEqual(records.map((record) => record.package_id));
+    }
+    for (const status of ['shipped, lost', 'shipped,', 'gone', 'shipped,gone', 'SHIPPED']) {
+      const { errors } = await plain({ status }).refused(400, 'validation_failed');
+      expect(errors).toMatchObject([
+        { field: 'status', message: 'status must be a status of packages, or several separated by commas.' },
+      ]);
+    }
+  });
+
   test('keeps text that looks like a number as text', async () => {
     const numbers = ['00123', '9400111899223100001234', '1E5', '3-4', '2026-11-21', 'TRUE', '0x1F'];
     for (const tracking_number of numbers) {
@@ -170,6 +191,13 @@ test("a CSV file begins with its first column's name and ends every line with CR
   expect(bytes.toString('latin1', 0, 10)).toBe('User Code,');
   expect(bytes.toString().split('\r\n')).toHaveLength(27);
   expect(bytes.toString().replaceAll('\r\n', '')).not.toMatch(matching(/[\r\n]/, '\r', '\n'));
+});
+
+test('the contract allows exactly the statuses of packages in a query', () => {
+  const [parameter] = parametersOf('exportPackagesCsv', 'query').filter(({ name }) => name === 'status');
+  const statuses = bundle.components.schemas['PackageStatus']?.['enum'] as string[];
+  const one = `(?:${statuses.join('|')})`;
+  expect(parameter?.schema['pattern']).toBe(`^${one}(?:,${one}){0,${statuses.length - 1}}$`);
 });
 
 test('CSV is the default format', async () => {

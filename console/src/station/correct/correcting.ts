@@ -1,9 +1,9 @@
 // Which parcel is being corrected, and what is known of it.
 import { signal } from '@preact/signals';
-import { answered } from '../queue/answers.js';
-import { receivedParcels, type Received } from '../queue/received.js';
-import { corrections, queue, recent } from '../queue/store.js';
-import { api, session } from '../session/session.js';
+import { answered } from '../../queue/answers.js';
+import { receivedParcels, type Received } from '../../queue/received.js';
+import { corrections, queue, recent } from '../../queue/store.js';
+import { api, session } from '../../session/session.js';
 
 /** The scan of the parcel whose correction is open; null if the user has received none. Undefined if no correction is open. */
 export const correcting = signal<string | null | undefined>(undefined);

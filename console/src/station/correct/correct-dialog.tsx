@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { settings } from '../device/settings.js';
-import { play } from '../device/sound.js';
-import { expectAnswer } from '../queue/answers.js';
-import { correctScan } from '../queue/correct.js';
-import { latestMeasures, type Received } from '../queue/received.js';
-import type { Reading } from '../scanner/scanner.js';
-import { readWeight } from '../scanner/scale.js';
+import { settings } from '../../device/settings.js';
+import { play } from '../../device/sound.js';
+import { expectAnswer } from '../../queue/answers.js';
+import { correctScan } from '../../queue/correct.js';
+import { latestMeasures, type Received } from '../../queue/received.js';
+import type { Reading } from '../../scanner/scanner.js';
+import { isWeightText, readWeight } from '../../scanner/scale.js';
 import {
   doubtOf,
   MEASURE_NAMES,
@@ -14,16 +14,17 @@ import {
   type MeasureName,
   type Measures,
   type ReadMeasures,
-} from '../staff/parcel.js';
-import { pounds, t } from '../texts/texts.js';
-import { focusedMeasure, showUnclear, useReadings } from '../ui/keys.js';
-import { useAction } from '../ui/load.js';
-import { show, showEarlier } from '../ui/outcome.js';
-import { Dialog, Problem } from '../ui/parts.js';
+} from '../../staff/parcel.js';
+import { pounds, t } from '../../texts/texts.js';
+import { focusedMeasure, showUnclear, useReadings } from '../../ui/keys.js';
+import { useAction } from '../../ui/load.js';
+import { show, showEarlier } from '../../ui/outcome.js';
+import { Dialog, Problem } from '../../ui/parts.js';
 import { correcting, endCorrection, receivedBy, storedWeight } from './correcting.js';
-import { MeasureFields } from './measure-fields.js';
-import { doubtText } from './receiving.js';
-import { report } from './report.js';
+import { VoidLast } from './void-last.js';
+import { MeasureFields } from '../measure-fields.js';
+import { doubtText } from '../receiving.js';
+import { report } from '../report.js';
 
 /** Corrects the measures of a received parcel, also while its scan still waits. */
 export function CorrectDialog() {
@@ -44,6 +45,7 @@ function CorrectForm({ parcel }: { parcel: Received }) {
   const [stored, setStored] = useState(request.weight);
   const [form, setForm] = useState<Form>(() => ({ measures: textsOf(known), wrong: [] }));
   const { measures, wrong, doubt } = form;
+  const [isVoiding, setIsVoiding] = useState(false);
   const isChanged = MEASURE_NAMES.some((name) => measures[name] !== textsOf(known)[name]);
   const correct = useAction(async (typed: Measures, isConfirmed: boolean) => {
     const read = readMeasures(typed);
@@ -79,59 +81,67 @@ function CorrectForm({ parcel }: { parcel: Received }) {
   useReadings((reading) =>
     takeReading(reading, {
       onWeight: (text, isSubmitted) => {
+        // The form is behind the other dialog, where nobody sees what it takes.
+        if (isVoiding) {
+          showUnclear({ kind: 'unclear', beside: 'scale' });
+          return;
+        }
+        play('wait');
         const name = readWeight(text)?.unit ? 'weight' : focusedMeasure();
         const next = { ...measures, [name]: text };
         setForm({ measures: next, wrong: [] });
         if (isSubmitted) correct.run(next, false);
       },
-      onJoined: () => setForm({ measures: { ...measures, weight: '' }, wrong: ['weight'] }),
+      onJoined: () => {
+        if (!isVoiding) setForm({ measures: { ...measures, weight: '' }, wrong: ['weight'] });
+      },
       onLeave: () => {
         endCorrection();
-        if (isChanged)
-          showEarlier(
-            'warn',
-            t('word.notCorrected'),
-            t('correct.left', { scan: request.scan }),
-            request.scan,
-          );
+        const subject = request.scan;
+        if (isVoiding) showEarlier('warn', t('word.notVoided'), t('void.left', { scan: subject }), subject);
+        else if (isChanged)
+          showEarlier('warn', t('word.notCorrected'), t('correct.left', { scan: subject }), subject);
       },
     }),
   );
 
   const read = readMeasures(measures);
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        correct.run(measures, false);
-      }}
-    >
-      <p class="mono strong">{scan.request.scan}</p>
-      <p class="muted">{hintOf(parcel, stored)}</p>
-      <MeasureFields
-        measures={measures}
-        wrong={wrong}
-        onMeasure={(name, text) => setForm({ measures: { ...measures, [name]: text }, wrong: [] })}
-      />
-      <Problem text={correct.error} />
-      {doubt && 'measures' in read && (
-        <p class="question" role="alert">
-          {doubtText(doubt, read.measures.weight)}
-        </p>
-      )}
-      <div class="actions">
-        {doubt && 'measures' in read ? (
-          <button type="button" onClick={() => correct.run(measures, true)}>
-            {t('doubt.yes', { weight: pounds(read.measures.weight) })}
-          </button>
-        ) : (
-          <button type="submit" class="primary" disabled={correct.isBusy}>
-            {t('correct.save')}
-          </button>
+    <>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          correct.run(measures, false);
+        }}
+      >
+        <p class="mono strong">{scan.request.scan}</p>
+        <p class="muted">{hintOf(parcel, stored)}</p>
+        <MeasureFields
+          measures={measures}
+          wrong={wrong}
+          onMeasure={(name, text) => setForm({ measures: { ...measures, [name]: text }, wrong: [] })}
+        />
+        <Problem text={correct.error} />
+        {doubt && 'measures' in read && (
+          <p class="question" role="alert">
+            {doubtText(doubt, read.measures.weight)}
+          </p>
         )}
-      </div>
-    </form>
+        <div class="actions">
+          {doubt && 'measures' in read ? (
+            <button type="button" onClick={() => correct.run(measures, true)}>
+              {t('doubt.yes', { weight: pounds(read.measures.weight) })}
+            </button>
+          ) : (
+            <button type="submit" class="primary" disabled={correct.isBusy}>
+              {t('correct.save')}
+            </button>
+          )}
+        </div>
+      </form>
+      <VoidLast parcel={parcel} onOpen={setIsVoiding} />
+    </>
   );
 }
 
@@ -142,9 +152,9 @@ type Devices = {
 };
 
 /** The scale fills the form. A scan is the next parcel: it closes the form, so that no key for that parcel corrects this one. */
-function takeReading(reading: Reading, { onWeight, onJoined, onLeave }: Devices): 'pass' | undefined {
+function takeReading(given: Reading, { onWeight, onJoined, onLeave }: Devices): 'pass' | undefined {
+  const reading = asWeight(given);
   if (reading.kind === 'weight') {
-    play('wait');
     onWeight(reading.text, reading.isSubmitted);
     return undefined;
   }
@@ -156,6 +166,12 @@ function takeReading(reading: Reading, { onWeight, onJoined, onLeave }: Devices)
   if (reading.kind === 'unclear') showUnclear(reading);
   onLeave();
   return reading.kind === 'scan' ? 'pass' : undefined;
+}
+
+/** Beside the fields of measures, what a scale sends comes as a scan. It is no next parcel. */
+function asWeight(reading: Reading): Reading {
+  if (reading.kind !== 'scan' || !isWeightText(reading.scan.text)) return reading;
+  return { kind: 'weight', text: reading.scan.text, isSubmitted: false };
 }
 
 async function send({ scan }: Received, measures: ReadMeasures): Promise<void> {
