@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.js';
 import { checkFolders } from './folders.js';
 import { checkPool } from './pool.js';
+import { checkWritableSecrets } from './secret-files.js';
 import { checkTls } from './tls.js';
 import type { Finding } from './finding.js';
 
@@ -22,6 +23,7 @@ export async function startWarnings({ config, env, now, runsJobs }: Start): Prom
     ...certificates.flatMap((finding) => lineOf(finding)),
     ...folders.flatMap((finding) => lineOf(finding)),
     ...checkPool(config).flatMap((finding) => lineOf(finding)),
+    ...(await checkWritableSecrets(config)).flatMap((finding) => lineOf(finding)),
     ...(config.appEnv === 'development' ? [] : describeMissing(config, env)),
   ];
 }

@@ -2,6 +2,7 @@ import { describeMisspelt } from '../../shared-checks/misspelt-settings.js';
 import { checkPool } from '../../shared-checks/pool.js';
 import { DEVELOPMENT_SECRETS } from '../../../config/settings.js';
 import { orOk, problem, warning, type Finding } from '../../shared-checks/finding.js';
+import { checkReadableSecrets, checkWritableSecrets } from '../../shared-checks/secret-files.js';
 import { findPlaceholders } from './placeholders.js';
 import type { Subject } from './subject.js';
 
@@ -58,6 +59,15 @@ export function checkSecrets({ config }: Subject): Finding[] {
   return orOk(
     [...findShared(secrets), ...findWeakPasswords(passwordsOf(config))],
     'The secrets are long, random and different.',
+  );
+}
+
+/** Examines who may write and read the files of secrets. Returns nothing if there are none. */
+export async function checkSecretFiles({ config }: Subject): Promise<Finding[]> {
+  if (config.appEnv === 'development' || (config.secretsDir ?? config.tls) === undefined) return [];
+  return orOk(
+    [await checkWritableSecrets(config), await checkReadableSecrets(config)],
+    'Only the service and administrators may write and read the files of secrets.',
   );
 }
 
