@@ -1,6 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { surveyConfig } from '../../../src/config/config.js';
 import { KEYS } from '../../support/rehearsal/installation.js';
 import { endProcesses, makeFolder, removeFolders, run } from '../../support/service/processes.js';
 import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
@@ -52,3 +53,42 @@ test(
   },
   LIMIT_MS,
 );
+
+describe('one secret in two settings', () => {
+  const SAME = '0123456789abcdef'.repeat(4);
+  const OTHER = 'fedcba9876543210'.repeat(4);
+
+  test.each([
+    ['TOKEN_KEYS', 'ENCRYPTION_KEYS', { TOKEN_KEYS: `k1:${OTHER},k2:${SAME.toUpperCase()}` }],
+    ['TOKEN_KEYS', 'LOOKUP_KEY', { TOKEN_KEYS: `k1:${OTHER}` }],
+    ['LOOKUP_KEY', 'ENCRYPTION_KEYS', { LOOKUP_KEY: SAME }],
+    // An old key, which still decrypts.
+    ['LOOKUP_KEY', 'ENCRYPTION_KEYS', { ENCRYPTION_KEYS: `2:${'02468ace13579bdf'.repeat(4)},1:${OTHER}` }],
+  ])('%s and %s: a start is refused with a line that names both', (one, other, env) => {
+    const given = {
+      TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,
+      ENCRYPTION_KEYS: `1:${SAME}`,
+      LOOKUP_KEY: OTHER,
+      DATABASE_URL: 'postgres://a@localhost/a',
+      TRUST_PROXY: '127.0.0.1',
+      ...env,
+    };
+    const line = `${one} and ${other} contain the same secret; give ${one} a value of openssl rand -hex 32 of its own, as "Changing secrets" in docs/operations.md describes`;
+    expect(surveyConfig({ APP_ENV: 'staging', ...given }).faults).toContain(line);
+    expect(surveyConfig({ APP_ENV: 'production', ...given }).faults).toContain(line);
+    expect(surveyConfig({ APP_ENV: 'development', ...given }).faults).toEqual([]);
+  });
+
+  test(
+    'the process ends with 1 before it has reached the database',
+    async () => {
+      const TRUST_PROXY = '127.0.0.1';
+      const env = { ...KEYS, ...settings(), APP_ENV: 'production', TRUST_PROXY, LOOKUP_KEY: SAME };
+      const server = run('src/main.js', env);
+      expect(await server.ended).toMatchObject({ code: 1 });
+      expect(server.output()).toMatch(/^LOOKUP_KEY and ENCRYPTION_KEYS contain the same secret; .*\n$/);
+      expect(server.output()).not.toContain(SAME);
+    },
+    LIMIT_MS,
+  );
+});

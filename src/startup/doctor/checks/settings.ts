@@ -55,9 +55,9 @@ type Secret = { setting: string; value: string };
 /** Development has public secrets, so they are not examined there. */
 export function checkSecrets({ config }: Subject): Finding[] {
   if (config.appEnv === 'development') return orOk([], 'Development may use the public values.');
-  const secrets = [...keysOf(config), ...passwordsOf(config)];
+  const passwords = passwordsOf(config);
   return orOk(
-    [...findShared(secrets), ...findWeakPasswords(passwordsOf(config))],
+    [...findShared(keysOf(config), passwords), ...findWeakPasswords(passwords)],
     'The secrets are long, random and different.',
   );
 }
@@ -87,9 +87,10 @@ function passwordsOf({ databaseUrl, databaseOwnerUrl }: Subject['config']): Secr
   );
 }
 
-function findShared(secrets: Secret[]): Finding[] {
-  const known = new Map<string, string>();
-  return secrets.flatMap(({ setting, value }) => {
+/** Finds passwords that are also a key or another password. Two keys with one value are a fault of the settings. */
+function findShared(keys: Secret[], passwords: Secret[]): Finding[] {
+  const known = new Map(keys.map(({ setting, value }) => [value.toLowerCase(), setting]));
+  return passwords.flatMap(({ setting, value }) => {
     const other = known.get(value.toLowerCase());
     known.set(value.toLowerCase(), setting);
     if (!value || !other || other === setting) return [];
