@@ -54,6 +54,30 @@ test(
   LIMIT_MS,
 );
 
+test(
+  'proxies that are everybody, and a short password of a database, are lines of the start and warnings of the doctor',
+  async () => {
+    const url = new URL(database.urls.DATABASE_URL);
+    const env = {
+      TRUST_PROXY: '127.0.0.1,0.0.0.0/0,::/0',
+      DATABASE_OWNER_URL: Object.assign(new URL(url), { password: 'short' }).href,
+    };
+    const proxyLine = (range: string) =>
+      `TRUST_PROXY contains ${range}, so each client can choose the address that limits and logs show. Name only the addresses of your proxies.`;
+    const lines = [
+      proxyLine('0.0.0.0/0'),
+      proxyLine('::/0'),
+      'The password in DATABASE_OWNER_URL has fewer than 12 characters. Choose a random password with alter role, and change the setting.',
+    ];
+    expect(await examine(env, ['settings', 'secrets'])).toEqual(
+      expect.arrayContaining(lines.map((line) => `warning ${line}`)),
+    );
+    // A start also examines the connection of DATABASE_OWNER_URL, if it has one.
+    expect(await linesOfStart({ ...settings(), TRUST_PROXY: env.TRUST_PROXY })).toEqual(lines.slice(0, 2));
+  },
+  LIMIT_MS,
+);
+
 describe('one secret in two settings', () => {
   const SAME = '0123456789abcdef'.repeat(4);
   const OTHER = 'fedcba9876543210'.repeat(4);
