@@ -78,19 +78,52 @@ test.each(['serve', 'worker', ...programs])(
   },
 );
 
+const call = (...args: string[]) =>
+  spawnSync(process.execPath, [join(projectRoot, 'bin', 'crossdock'), ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] },
+    timeout: 20_000,
+  });
+
 test.each(['serve', 'worker', ...programs])(
-  'crossdock %s PORT=1 is refused, and the line names the argument',
+  'crossdock %s PORT=1 is refused: a line names the argument without its value, and the usage follows',
   (name) => {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [join(projectRoot, 'bin', 'crossdock'), name, 'PORT=1'],
-      { encoding: 'utf8', env: { PATH: process.env['PATH'] }, timeout: 20_000 },
-    );
-    const [line] = stderr.split('\n');
+    const { status, stdout, stderr } = call(name, 'PORT=sesame');
+    const [line, ...usage] = stderr.split('\n');
     expect([name, stdout, line]).toEqual([name, '', expect.stringMatching(/argument '?PORT\b/)]);
+    expect(usage.join('\n')).toMatch(/^(Usage: |Prints the labels)/);
+    expect(stderr).not.toContain('sesame');
     expect(status).toBeGreaterThan(0);
   },
 );
+
+test('crossdock doctor --jsn is refused with the usage, and Node suggests nothing that no command takes', () => {
+  const { status, stderr } = call('doctor', '--jsn');
+  expect([status, stderr]).toEqual([2, expect.stringMatching(/^Unknown option '--jsn'\.\nUsage: .*doctor /)]);
+});
+
+test('crossdock doctr names the unknown command before the usage, and exits with 2', () => {
+  const { status, stdout, stderr } = call('doctr=sesame', 'doctor');
+  expect([status, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/^doctr is no command of crossdock\.\nUsage: crossdock <command>/);
+  expect(stderr).not.toContain('sesame');
+});
+
+test.each([
+  ['scripts/generate.mjs'],
+  ['scripts/check.mjs', '--no-test'],
+  ['scripts/campaigns/rehearse-restore.mjs'],
+  ['scripts/campaigns/screenshot.mjs'],
+  ['dist/scripts/contract-diff/contract-diff.js'],
+  ['dist/scripts/contract-diff/contract-release.js'],
+  ['dist/scripts/develop/schema-describe.js'],
+])('%s refuses an argument that it does not have', (path, argument = 'extra') => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(projectRoot, path), argument], {
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  expect([status, stdout, stderr]).toEqual([1, '', expect.stringContaining(`'${argument}'`)]);
+});
 
 test.each(['scripts/measure/bench', 'scripts/mutants/mutants', 'sdk-tools/sdk'])(
   'scripts/run.mjs %s --help prints the usage and exits with 0, without any setting',
