@@ -43,7 +43,7 @@ async function main(): Promise<number> {
 
 async function run(): Promise<void> {
   const unknown = describeArguments();
-  if (unknown) throw new ConfigError([unknown]);
+  if (unknown) throw new ConfigError([unknown, HELP.trimEnd()]);
   const config = readPrintBridgeConfig(process.env);
   const stop = stopSignal();
   const journal = await openJournal(config.journalDir);

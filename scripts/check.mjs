@@ -1,11 +1,13 @@
 // npm run check: the whole gate, one line per step. `-- --no-tests` leaves the tests to npm test.
 import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
 import { runSteps } from './check/run-steps.mjs';
 import { STAGES } from './check/steps.mjs';
 import { prepare } from './prepare.mjs';
 
+const { values } = parseArgs({ options: { 'no-tests': { type: 'boolean', default: false } } });
 prepare({ installsHooks: true });
-const stages = process.argv.includes('--no-tests') ? STAGES.slice(0, -1) : STAGES;
+const stages = values['no-tests'] ? STAGES.slice(0, -1) : STAGES;
 for (const [index, steps] of stages.entries()) {
   const later = stages
     .slice(index + 1)

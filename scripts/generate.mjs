@@ -2,8 +2,11 @@
 // installed for the build already, and bundles these files in 0.1 s.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { buildSync } from 'esbuild';
 
+// It has no arguments: a misspelt one would be ignored.
+parseArgs({ options: {} });
 const root = join(import.meta.dirname, '..');
 const compiled = join(root, 'node_modules', '.cache', 'generate-contract.mjs');
 

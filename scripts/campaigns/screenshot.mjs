@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { prepare, root } from '../prepare.mjs';
 
@@ -12,6 +13,7 @@ const PICTURE = join(root, 'docs', 'images', 'console.png');
 const LARGEST = 200_000;
 const PATH = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
+parseArgs({ options: {} });
 prepare();
 const folder = mkdtempSync(join(tmpdir(), 'crossdock-screenshot-'));
 const service = spawn(process.execPath, [join(root, 'scripts', 'start.mjs')], {

@@ -141,21 +141,17 @@ function startOfToday(): number {
 }
 
 function parseOptions() {
-  try {
-    return parseArgs({
-      options: {
-        tenants: { type: 'string', default: '3' },
-        days: { type: 'string', default: '90' },
-        'parcels-per-day': { type: 'string', default: '400' },
-        seed: { type: 'string', default: '1' },
-        end: { type: 'string' },
-        'host-suffix': { type: 'string', default: 'localhost' },
-        password: { type: 'string' },
-      },
-    }).values;
-  } catch (error) {
-    throw usage(error instanceof Error ? error.message : String(error));
-  }
+  return parseArgs({
+    options: {
+      tenants: { type: 'string', default: '3' },
+      days: { type: 'string', default: '90' },
+      'parcels-per-day': { type: 'string', default: '400' },
+      seed: { type: 'string', default: '1' },
+      end: { type: 'string' },
+      'host-suffix': { type: 'string', default: 'localhost' },
+      password: { type: 'string' },
+    },
+  }).values;
 }
 
 function whole(name: string, text: string, most: number): number {

@@ -50,20 +50,16 @@ function readOptions() {
 }
 
 function parseOptions() {
-  try {
-    return parseArgs({
-      options: {
-        'database-url': { type: 'string' },
-        'host-suffix': { type: 'string', default: 'localhost' },
-        password: { type: 'string' },
-        'copy-of-production': { type: 'boolean', default: false },
-        'copy-of-staging': { type: 'boolean', default: false },
-        database: { type: 'string' },
-      },
-    }).values;
-  } catch (error) {
-    throw usage(error instanceof Error ? error.message : String(error));
-  }
+  return parseArgs({
+    options: {
+      'database-url': { type: 'string' },
+      'host-suffix': { type: 'string', default: 'localhost' },
+      password: { type: 'string' },
+      'copy-of-production': { type: 'boolean', default: false },
+      'copy-of-staging': { type: 'boolean', default: false },
+      database: { type: 'string' },
+    },
+  }).values;
 }
 
 function usage(fault: string): Error {

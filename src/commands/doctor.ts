@@ -14,6 +14,7 @@ import { describeMissingSettings } from '../startup/doctor/missing-settings.js';
 import { examineUpgrade } from '../startup/doctor/upgrade.js';
 import { commandLine, isHelpAsked } from '../config/commands.js';
 import { allowClosedOutput } from './run/closed-output.js';
+import { describeArgumentFault } from './run/script.js';
 
 // npm run doctor: examines the installation that the settings describe. Exit code 0 without a problem, 1 with one, 2 if it
 // cannot run. With --upgrade: 0 rolling, 3 needs a stop, 4 wait for a background migration, 5 unsupported.
@@ -35,7 +36,8 @@ async function run(): Promise<void> {
     const options = readOptions();
     process.exitCode = options.upgrade ? await reportUpgrade(options) : await reportState(options);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${describeArgumentFault(error, USAGE) ?? reason}\n`);
     process.exitCode = CANNOT_RUN;
   }
 }

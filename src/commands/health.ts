@@ -1,6 +1,6 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { describeArguments } from '../config/commands.js';
+import { parseArgs } from 'node:util';
 import { environment } from '../config/command-settings.js';
 import { parseSettings } from '../config/settings.js';
 import { runScript } from './run/script.js';
@@ -11,8 +11,7 @@ const TIMEOUT_MS = 4_000;
 // crossdock health: asks the process with these settings whether it is alive. Ends with 0 if it is, otherwise with 1. With
 // METRICS_PORT it asks there, which also works for a process that runs only the worker.
 await runScript(async (print) => {
-  const unknown = describeArguments();
-  if (unknown) throw new Error(unknown);
+  parseArgs({ options: {} });
   const { settings } = parseSettings(environment());
   const isMetrics = settings.METRICS_PORT !== undefined;
   const host = isMetrics ? settings.METRICS_HOST : settings.HOST;

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readIdentity } from '../config/command-settings.js';
@@ -50,6 +50,7 @@ import {
 } from './restore-report/report.js';
 import { assertOwnDatabase } from '../startup/database-owner.js';
 import { assertOwnerConnection } from './run/owner.js';
+import { writePrivately } from './run/private-files.js';
 import { runScript } from './run/script.js';
 import { timeOf } from './run/times.js';
 import { commandLine } from '../config/commands.js';
@@ -116,9 +117,10 @@ await runScript(async (print) => {
       ? []
       : findGaps(logs, await readKnown(url, last, values.lost, coverage), coverage, requests.length);
   const lines = await collect(url, values.lost, missing, since);
-  await mkdir(values.out, { recursive: true });
-  await writeFile(join(values.out, 'couriers.json'), `${JSON.stringify(lines, undefined, 2)}\n`);
-  await writeFile(
+  // The report has customers' and couriers' data.
+  await mkdir(values.out, { recursive: true, mode: 0o700 });
+  await writePrivately(join(values.out, 'couriers.json'), `${JSON.stringify(lines, undefined, 2)}\n`);
+  await writePrivately(
     join(values.out, 'couriers.csv'),
     await writeCsv(COLUMNS, lines, (line) => COLUMNS.map((column) => harmless(line[column]))),
   );

@@ -76,20 +76,16 @@ function assertReachableHosts(hosts: string[]): void {
 }
 
 function parseOptions() {
-  try {
-    return parseArgs({
-      options: {
-        slug: { type: 'string' },
-        name: { type: 'string' },
-        host: { type: 'string', multiple: true },
-        warehouse: { type: 'string' },
-        admin: { type: 'string', default: 'admin' },
-        'generate-password': { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw usage(error instanceof Error ? error.message : String(error));
-  }
+  return parseArgs({
+    options: {
+      slug: { type: 'string' },
+      name: { type: 'string' },
+      host: { type: 'string', multiple: true },
+      warehouse: { type: 'string' },
+      admin: { type: 'string', default: 'admin' },
+      'generate-password': { type: 'boolean', default: false },
+    },
+  }).values;
 }
 
 function usage(fault: string): Error {

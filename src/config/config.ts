@@ -213,6 +213,8 @@ function toConfig(settings: Settings) {
       : undefined,
     embeddedPostgres: !DATABASE_URL,
     dataDir: settings.DATA_DIR,
+    /** The folder with a file per secret. If undefined, the secrets are variables. */
+    secretsDir: settings.SECRETS_DIR,
     /** The number of processes of a server that serve requests. */
     apiProcesses: server.processes,
     /** The number of database connections of a server. Its processes share them. */

@@ -21,6 +21,18 @@ export const SECRET_SETTINGS = [
   'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const;
 
+/**
+ * The files in the folder of secrets that are no settings: PostgreSQL, the pooler and the proxy read them. deploy/make-secrets.sh
+ * and compose.yaml create and mount them, and test/operations/secrets/comparison.test.ts compares the names.
+ */
+export const SECRET_FILES = [
+  'POSTGRES_PASSWORD',
+  'OWNER_PASSWORD',
+  'LOGIN_PASSWORD',
+  'userlist.txt',
+  'tls.pem',
+] as const;
+
 /** The environment with the secrets in files. */
 export type SecretFiles = {
   given: NodeJS.ProcessEnv;

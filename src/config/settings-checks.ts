@@ -33,7 +33,7 @@ export function missingForDeployment(settings: Settings): string[] {
       `TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY, are required in ${settings.APP_ENV}: only HTTPS is served`,
     );
   }
-  return [...faults, ...costFaults(settings), ...weakKeys(settings, KEY_SETTINGS)];
+  return [...faults, ...costFaults(settings), ...weakKeys(settings, KEY_SETTINGS), ...sharedKeys(settings)];
 }
 
 /** The same for a command that serves nothing and encrypts. */
@@ -67,6 +67,36 @@ function weakKeys(settings: Settings, names: KeySetting[]): string[] {
     return [];
   });
 }
+
+/**
+ * Returns a fault for each two settings that contain the same secret: who learns one would know the other. Commands that replace a key
+ * do not ask for it, because they are the remedy. It suggests the setting whose old value nothing needs afterwards.
+ */
+function sharedKeys(settings: Settings): string[] {
+  const pairs = [
+    ['TOKEN_KEYS', 'ENCRYPTION_KEYS'],
+    ['TOKEN_KEYS', 'LOOKUP_KEY'],
+    ['LOOKUP_KEY', 'ENCRYPTION_KEYS'],
+  ] as const;
+  return pairs
+    .filter(([one, other]) => {
+      const secrets = new Set(ownSecrets(settings, other));
+      return ownSecrets(settings, one).some((secret) => secrets.has(secret));
+    })
+    .map(
+      ([one, other]) =>
+        `${one} and ${other} contain the same secret; give ${one} a value of openssl rand -hex 32 of its own, as "Changing secrets" in docs/operations.md describes`,
+    );
+}
+
+/** Returns the secrets of a setting, without the public one of development, which is another fault. */
+const ownSecrets = (settings: Settings, name: KeySetting): string[] =>
+  list(settings[name])
+    .map(secretOf)
+    .filter((secret) => secret !== '' && !isPublicSecret(secret));
+
+const isPublicSecret = (secret: string): boolean =>
+  Object.values(DEVELOPMENT_SECRETS).some((value) => secretOf(value) === secret);
 
 /** A random key of 32 hex digits or more has 8 different characters, except one in ten million. */
 const FEWEST_CHARACTERS = 8;

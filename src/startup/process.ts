@@ -72,7 +72,7 @@ export async function runProcess(
   const stop = listenForSignals();
   try {
     const unknown = describeArguments();
-    if (unknown) throw new ConfigError([unknown]);
+    if (unknown) throw new ConfigError([unknown, USAGE.trimEnd()]);
     // First, because a misspelt name may be why the settings are refused.
     for (const line of misspeltLines(environment())) print(line);
     const config = readConfig();

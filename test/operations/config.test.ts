@@ -123,7 +123,7 @@ describe('reading the settings', () => {
       OUTBOUND_DNS_SERVERS: '192.0.2.53, [2001:db8::53]:5353',
       RATE_LIMIT_PER_MINUTE: '600',
       TOKEN_KEYS: `new:${'new-key:0123'.repeat(4)},old:${'old-key-0123'.repeat(4)}`,
-      ENCRYPTION_KEYS: `2:${'FEDCBA9876543210'.repeat(4)},1:${'0123456789abcdef'.repeat(4)}`,
+      ENCRYPTION_KEYS: `2:${'F0E1D2C3B4A59687'.repeat(4)},1:${'0123456789abcdef'.repeat(4)}`,
     });
     expect(config).toMatchObject({
       port: 0,
@@ -147,7 +147,7 @@ describe('reading the settings', () => {
       },
       secrets: {
         encryptionKeys: [
-          { version: '2', key: Buffer.from('fedcba9876543210'.repeat(4), 'hex') },
+          { version: '2', key: Buffer.from('f0e1d2c3b4a59687'.repeat(4), 'hex') },
           { version: '1' },
         ],
       },

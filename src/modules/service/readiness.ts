@@ -4,15 +4,13 @@ import type { Db } from '../../platform/db/database.js';
 import { REASONS, type WriteFailure } from '../../platform/db/health.js';
 import { apiErrorOfViolation, meaningOfError, sqlStateOf } from '../../platform/db/violations.js';
 import { ApiError } from '../../platform/errors/errors.js';
+import { recordOutages } from '../../platform/logging/outages.js';
 
 /**
  * Time to cache the result in. The operation is public and unlimited, and each check takes a database
  * connection.
  */
 const CACHE_MS = 1_000;
-
-/** How often the log repeats that the server is not ready, for the same reason. Load balancers ask each second. */
-const REPEAT_MS = 60_000;
 
 export type ReadinessLog = Pick<Logger, 'info' | 'error'>;
 
@@ -89,17 +87,9 @@ function describeAway(error: unknown): Unready {
   };
 }
 
-/** Returns a function that logs a result if it is another one than before, and a failure once per minute. Without a stack. */
-function makeRecord(log: ReadinessLog): (found: Unready | undefined) => void {
-  let last: string | undefined;
-  let loggedAtMs = -Infinity;
-
-  return (found) => {
-    const state = found?.reason;
-    if (state === last && (!found || performance.now() < loggedAtMs + REPEAT_MS)) return;
-    last = state;
-    loggedAtMs = performance.now();
-    if (!found) log.info('the server is ready again');
-    else log.error({ reason: found.reason, cause: found.cause }, 'the server is not ready');
-  };
-}
+/** Without a stack. Load balancers ask each second. */
+const makeRecord = (log: ReadinessLog): ((found: Unready | undefined) => void) =>
+  recordOutages<Unready>({
+    failed: ({ reason, cause }, checks) => log.error({ reason, cause, checks }, 'the server is not ready'),
+    ended: () => log.info('the server is ready again'),
+  });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseCronItems, run, type Runner, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import type { Jobs } from './jobs.js';
-import { queueLogger, type QueueLine } from './log.js';
+import { openQueueLog, type QueueLine, type QueueLog } from './log.js';
 import { followServer, readPause, withoutOutbound, type SeenServer } from './outbound-pause.js';
 import { forgetGivenUp, recordHeartbeat, recoverJobs, releaseJobs } from './worker-pools.js';
 import { commandLine } from '../../config/commands.js';
@@ -42,13 +42,15 @@ const RESTART_MS = 1_000;
  * Runs jobs until stopped. The library's runner ends when it cannot record the end of a job, for example when the database is
  * unavailable; then it is restarted.
  */
-export function runQueue(options: QueueOptions) {
+export function runQueue({ log: write, ...given }: QueueOptions) {
+  const options: Running = { ...given, log: openQueueLog(write) };
   const stopping = new AbortController();
   const state: State = {
     poolId: undefined,
     lastHeartbeat: Promise.resolve(),
     isPaused: false,
     seen: undefined,
+    beatsWithoutFetch: 0,
     restart: () => undefined,
   };
   const heartbeat = startHeartbeat(options, state);
@@ -68,6 +70,8 @@ export function runQueue(options: QueueOptions) {
   };
 }
 
+type Running = Omit<QueueOptions, 'log'> & { log: QueueLog };
+
 type State = {
   poolId: string | undefined;
   /** Resolves when the last heartbeat has been recorded, or has failed. */
@@ -76,18 +80,20 @@ type State = {
   isPaused: boolean;
   /** The server at the last heartbeat. Undefined before the first, and if PostgreSQL's provider does not allow the functions. */
   seen: SeenServer | undefined;
+  /** The number of heartbeats since the last one after which jobs could be fetched. */
+  beatsWithoutFetch: number;
   /** Ends the runner after its running jobs, so that another one starts. */
   restart: () => void;
 };
 
 /** Resolves after `stopping`, when no runner is being started and none runs. */
-async function keepRunning(options: QueueOptions, state: State, stopping: AbortSignal): Promise<void> {
+async function keepRunning(options: Running, state: State, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
       await releaseLockedJobs(options, state);
       await runUntilStopped(await startRunner(options, state), state, stopping);
     } catch (error) {
-      options.log({ level: 'error', text: `The queue stopped: ${String(error)}` });
+      options.log.failed(`The queue stopped: ${String(error)}`);
     }
     // If the database is unavailable, the next start releases the jobs, or another worker after three missed heartbeats.
     await releaseLockedJobs(options, state).catch(() => undefined);
@@ -100,7 +106,7 @@ async function keepRunning(options: QueueOptions, state: State, stopping: AbortS
  * Unlocks the jobs that the last runner left locked, and forgets its heartbeat. None of them is running, because a runner ends
  * after its jobs.
  */
-async function releaseLockedJobs({ pg }: QueueOptions, state: State): Promise<void> {
+async function releaseLockedJobs({ pg }: Running, state: State): Promise<void> {
   if (!state.poolId) return;
   const poolId = state.poolId;
   state.poolId = undefined;
@@ -141,12 +147,12 @@ async function runUntilStopped(runner: Runner, state: State, stopping: AbortSign
   }
 }
 
-async function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State): Promise<Runner> {
+async function startRunner({ pg, tasks, concurrency, log }: Running, state: State): Promise<Runner> {
   // Before it takes a job: the server may be a restored one.
   state.seen = await lookAtServer(pg, state);
   state.isPaused = (await readPause(pg)) !== undefined;
   if (state.isPaused)
-    log({ level: 'error', text: `Outbound work is paused. See ${commandLine('outbound')}.` });
+    log.write({ level: 'error', text: `Outbound work is paused. See ${commandLine('outbound')}.` });
   // WorkerEvents is an EventEmitter with typed event names.
   const events = new EventEmitter() as WorkerEvents;
   events.on('pool:create', ({ workerPool }) => {
@@ -160,7 +166,7 @@ async function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state:
     parsedCronItems: CRON_ITEMS,
     noHandleSignals: true,
     events,
-    logger: queueLogger(log),
+    logger: log.library,
     preset: {
       worker: {
         concurrentJobs: concurrency,
@@ -189,24 +195,45 @@ const toTaskList = (pg: pg.Pool, tasks: Partial<Tasks>): TaskList =>
     ]),
   );
 
+/** The number of heartbeats that are recorded, without a fetch in between, until the runner is replaced. */
+const BEATS_WITHOUT_FETCH = 2;
+
+/**
+ * Called after each heartbeat that was recorded, so the database is there. Replaces a runner that fetches no jobs nevertheless: the library
+ * reads the ids of its tasks with the first fetch, and keeps the failure of that statement for as long as the runner lives.
+ */
+function endOutage(state: State, log: QueueLog): void {
+  if (!state.poolId) return;
+  // It fetches jobs once per second, so the last fetch has worked.
+  if (log.msSinceFetchFailed() > 2 * POLL_MS) {
+    state.beatsWithoutFetch = 0;
+    log.worked();
+    return;
+  }
+  state.beatsWithoutFetch += 1;
+  if (state.beatsWithoutFetch < BEATS_WITHOUT_FETCH) return;
+  state.beatsWithoutFetch = 0;
+  state.restart();
+}
+
 /** A provider of PostgreSQL may not allow its functions. If the database is unavailable, the worker keeps its memory. */
 const lookAtServer = (pg: pg.Pool, { seen }: State): Promise<SeenServer | undefined> =>
   followServer(pg, seen).catch(() => seen);
 
-function startHeartbeat({ pg, heartbeatSeconds, log }: QueueOptions, state: State): NodeJS.Timeout {
+function startHeartbeat({ pg, heartbeatSeconds, log }: Running, state: State): NodeJS.Timeout {
   const inspect = async () => {
     const seen = await lookAtServer(pg, state);
     await beat(pg, state);
     // The heartbeat is committed after the position, so a synchronous standby has both.
     state.seen = seen;
     const crashed = await recoverJobs(pg, heartbeatSeconds);
-    if (crashed > 0) log({ level: 'warning', text: `Recovered the jobs of ${crashed} crashed workers.` });
+    if (crashed > 0)
+      log.write({ level: 'warning', text: `Recovered the jobs of ${crashed} crashed workers.` });
     if (((await readPause(pg)) !== undefined) !== state.isPaused) state.restart();
+    endOutage(state, log);
   };
   const tick = () => {
-    inspect().catch((error: unknown) =>
-      log({ level: 'warning', text: `The heartbeat failed: ${String(error)}` }),
-    );
+    inspect().catch((error: unknown) => log.failed(`The heartbeat failed: ${String(error)}`));
   };
   return setInterval(tick, heartbeatSeconds * 1_000).unref();
 }

@@ -8,7 +8,8 @@ import { checkPooler } from './checks/pooler.js';
 import { checkRights } from './checks/rights.js';
 import { checkPassword, checkRoles } from './checks/roles.js';
 import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZone } from './checks/server.js';
-import { checkSecrets, checkSettings } from './checks/settings.js';
+import { checkSecretFiles, checkSettings } from './checks/settings.js';
+import { checkSecrets } from '../shared-checks/secrets.js';
 import { checkTls } from '../shared-checks/tls.js';
 import { checkBacklog, checkBackground, checkMoves, checkPause, checkWorkers } from './checks/work.js';
 import { checkWebhooks } from './checks/webhooks.js';
@@ -24,7 +25,8 @@ import { orOk, problem, warning, type Finding } from '../shared-checks/finding.j
 /** These need no database. */
 export const LOCAL: Check<Subject>[] = [
   { name: 'settings', run: checkSettings },
-  { name: 'secrets', run: checkSecrets },
+  { name: 'secrets', run: ({ config }) => checkSecrets(config) },
+  { name: 'secrets', run: checkSecretFiles },
   { name: 'secrets', run: checkOther },
   { name: 'tls', run: checkTls },
   { name: 'folders', run: checkFolders },

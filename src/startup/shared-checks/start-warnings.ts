@@ -1,6 +1,9 @@
 import type { Config } from '../../config/config.js';
 import { checkFolders } from './folders.js';
 import { checkPool } from './pool.js';
+import { checkProxies } from './proxies.js';
+import { checkWritableSecrets } from './secret-files.js';
+import { checkSecrets } from './secrets.js';
 import { checkTls } from './tls.js';
 import type { Finding } from './finding.js';
 
@@ -13,15 +16,19 @@ type Start = {
   runsJobs: boolean;
 };
 
-/** Returns a line for each setting with which a process starts, but does less than a deployment needs. The doctor has the same rules. */
+/** Returns a line for each setting with which a process starts, but does less than a deployment needs, or is unsafe. The doctor has the same rules. */
 export async function startWarnings({ config, env, now, runsJobs }: Start): Promise<string[]> {
-  const certificates = config.tls ? await checkTls({ config, now }) : [];
-  // Monitoring says whether there is enough space.
-  const folders = await checkFolders({ config, lowDiskBytes: 0, runsJobs });
+  const findings = [
+    ...(config.tls ? await checkTls({ config, now }) : []),
+    // Monitoring says whether there is enough space.
+    ...(await checkFolders({ config, lowDiskBytes: 0, runsJobs })),
+    ...checkPool(config),
+    ...(config.appEnv === 'development' ? [] : checkProxies(config)),
+    ...checkSecrets(config),
+    ...(await checkWritableSecrets(config)),
+  ];
   return [
-    ...certificates.flatMap((finding) => lineOf(finding)),
-    ...folders.flatMap((finding) => lineOf(finding)),
-    ...checkPool(config).flatMap((finding) => lineOf(finding)),
+    ...findings.flatMap((finding) => lineOf(finding)),
     ...(config.appEnv === 'development' ? [] : describeMissing(config, env)),
   ];
 }

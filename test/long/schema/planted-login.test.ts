@@ -18,8 +18,8 @@ import { roleStatements } from '../../support/staging/role-statements.js';
 // works afterwards.
 
 const LIMIT_MS = 60_000;
-const OWNER = { user: 'crossdock_owner', password: 'owner' };
-const LOGIN = { user: 'crossdock_login', password: 'login' };
+const OWNER = { user: 'crossdock_owner', password: 'owner-password' };
+const LOGIN = { user: 'crossdock_login', password: 'login-password' };
 const SETTINGS = {
   APP_ENV: 'staging',
   TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,

@@ -52,6 +52,10 @@ describe('staging and production', () => {
     expect(SETTINGS).toEqual(expect.arrayContaining(Object.keys(settingsOf.production)));
   });
 
+  test.each(ENVIRONMENTS)('%s: health checks that succeed fill no log', (name) => {
+    expect(settingsOf[name]).toMatchObject({ LOG_LEVEL: 'info' });
+  });
+
   test.each(ENVIRONMENTS)('%s: the chart has the same settings as the env file', (name) => {
     expect(valuesOf(name).settings).toEqual(settingsOf[name]);
   });

@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
@@ -20,6 +21,32 @@ const DROP_INS = EXTENSIONS.filter((path) => path.endsWith('.conf'));
 const MAX_EXPOSURE = 20;
 
 afterAll(removeFolders);
+
+describe('the file of the certificate and the key for haproxy', () => {
+  test.each(['deploy.md', 'operations.md'])(
+    'is readable only by its owner after the commands of %s',
+    async (page) => {
+      const folder = await makeFolder();
+      const text = readFileSync(join(projectRoot, 'docs', page), 'utf8');
+      const commands =
+        /\(?[^\n`(]*cat [^\n`]*>\/etc\/crossdock\/tls\.pem\.new\)? && mv (-f )?\S+ \/etc\/crossdock\/tls\.pem/.exec(
+          text,
+        )?.[0];
+      await writeFile(join(folder, 'fullchain.pem'), 'certificate\n');
+      await writeFile(join(folder, 'privkey.pem'), 'key\n');
+      const script = `umask 022; CERTIFICATE=fullchain.pem; PRIVATE_KEY=privkey.pem; ${commands?.replaceAll('/etc/crossdock', folder)}`;
+      expect(spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8' })).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+      const path = join(folder, 'tls.pem');
+      expect([readFileSync(path, 'utf8'), ((await stat(path)).mode & 0o777).toString(8)]).toEqual([
+        'certificate\nkey\n',
+        '600',
+      ]);
+    },
+  );
+});
 
 describe('systemd', () => {
   testWith(['systemd-analyze'], 'accepts the optional secrets', async (program) => {

@@ -255,7 +255,7 @@ const INSTALLATIONS: Fault[][] = [
       title: 'one value in two settings',
       env: (env) => ({ ENCRYPTION_KEYS: `1:${env['LOOKUP_KEY']}` }),
       sees: [
-        ['secrets', 'problem', /^ENCRYPTION_KEYS and LOOKUP_KEY contain the same secret/],
+        ['settings', 'problem', /^LOOKUP_KEY and ENCRYPTION_KEYS contain the same secret; give LOOKUP_KEY /],
         ['deployment', 'problem', /has used this database with other ENCRYPTION_KEYS/],
       ],
     },

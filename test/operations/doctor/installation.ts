@@ -4,13 +4,14 @@ import { surveyConfig } from '../../../src/config/config.js';
 import { appendAllToChains } from '../../../src/modules/audit-log/append-to-chain.js';
 import { createTenant } from '../../../src/modules/tenants/tenant.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
-import { APP_ROLE, withClient } from '../../../src/platform/db/connections/roles.js';
+import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
 import { describeDeployment, recordDeployment } from '../../../src/startup/deployment.js';
 import { examine } from '../../../src/startup/doctor/doctor.js';
 import type { ReportLine } from '../../../src/startup/doctor/report.js';
 import type { Subject } from '../../../src/startup/doctor/checks/subject.js';
-import { admitOnly, freshDatabase } from '../../support/service/database.js';
+import { admitOnly } from '../../support/service/database.js';
+import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
 import { certificate } from './certificates/certificates.js';
 
 export type Env = Record<string, string | undefined>;
@@ -29,8 +30,9 @@ const secret = () => randomBytes(32).toString('hex');
 
 /** @param sesUrl a server that responds like Amazon SES */
 export async function makeInstallation(sesUrl: string): Promise<Installation> {
-  const database = await freshDatabase();
-  const login = `doctor_${randomBytes(4).toString('hex')}`;
+  // As docs/deploy.md describes: the owner of the tables is no superuser.
+  const database = await documentedDatabase();
+  const { login } = database;
   const password = secret();
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
@@ -38,7 +40,7 @@ export async function makeInstallation(sesUrl: string): Promise<Installation> {
   await owner.query(
     "select set_config('scram_iterations', '1', false) where current_setting('server_version_num')::int >= 160000",
   );
-  await owner.query(`create role ${login} login password '${password}' in role ${APP_ROLE}`);
+  await owner.query(`alter role ${login} password '${password}'`);
   const url = Object.assign(new URL(database.ownerUrl), { username: login, password }).href;
   const env: Env = {
     APP_ENV: 'production',
@@ -55,15 +57,11 @@ export async function makeInstallation(sesUrl: string): Promise<Installation> {
   };
   await fill(owner, env);
   await owner.end();
-  const template = new URL(database.ownerUrl).pathname.slice(1);
   await admitOnly(database.ownerUrl, login);
   return {
     env,
-    copy: () => copyDatabase(template, env),
-    async drop() {
-      await database.drop();
-      await asAdmin((admin) => admin.query(`drop role ${login}`));
-    },
+    copy: () => copyDatabase(database, env),
+    drop: () => database.drop(),
   };
 }
 
@@ -93,10 +91,10 @@ async function fill(owner: pg.Client, env: Env): Promise<void> {
   );
 }
 
-async function copyDatabase(template: string, env: Env): Promise<Copy> {
+async function copyDatabase({ name: template, owner: role }: DocumentedDatabase, env: Env): Promise<Copy> {
   const name = `${template}_${randomBytes(4).toString('hex')}`;
   await asAdmin((admin) =>
-    admin.query(`create database "${name}" template "${template}" strategy file_copy`),
+    admin.query(`create database "${name}" owner "${role}" template "${template}" strategy file_copy`),
   );
   const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   const ownerUrl = at(String(process.env['TEST_ADMIN_URL']));

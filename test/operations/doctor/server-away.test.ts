@@ -15,7 +15,7 @@ import { roleStatements } from '../../support/staging/role-statements.js';
 // What the doctor sees with the documented login: connections of other roles, and a server that stops.
 
 const LIMIT_MS = 120_000;
-const LOGIN = { user: 'crossdock_login', password: 'login' };
+const LOGIN = { user: 'crossdock_login', password: 'login-password' };
 
 /** Those that need no database. */
 const LOCAL_CHECKS = new Set(LOCAL.map(({ name }) => name));

@@ -43,7 +43,7 @@ describe('the command', () => {
       expect(result).toEqual({
         code: 0,
         output: expect.stringMatching(
-          /^rolling:\nEvery migration is applied.\nRun npm run migrate, and replace/,
+          /^rolling:\nEvery migration is applied\.\nThere is nothing to apply\. If processes of another version run, replace them one after another\.\n$/,
         ),
       });
     },

@@ -122,6 +122,38 @@ test.each([
   LIMIT_MS,
 );
 
+test(
+  'an owner of the tables that is a superuser is a warning with the statement, except in development',
+  async () => {
+    const copy = await installation.copy();
+    const { rows } = await copy.owner.query<{ owner: string }>(
+      "select tableowner as owner from pg_tables where schemaname = 'public' and tablename = 'tenants'",
+    );
+    const owner = rows[0]?.owner ?? '';
+    const linesOf = async (env: Env = {}) =>
+      (await findingsFor({ ...copy.env, ...env })).filter(({ check }) => check === 'owner');
+    expect(await linesOf()).toMatchObject([{ level: 'ok' }]);
+    await copy.owner.query(`alter role ${owner} superuser`);
+    const found = await linesOf();
+    const inDevelopment = await linesOf({ APP_ENV: 'development' });
+    await copy.owner.query(`alter role ${owner} nosuperuser`);
+    await copy.drop();
+    expect(found).toEqual([
+      {
+        check: 'owner',
+        level: 'warning',
+        message: expect.stringMatching(
+          new RegExp(`^The role ${owner}, which owns the tables, is a superuser`),
+        ),
+        remedy: expect.stringContaining(`Run as another superuser: alter role "${owner}" nosuperuser;`),
+      },
+    ]);
+    // There the connection of DATABASE_URL counts as that of the owner, which is another line.
+    expect(inDevelopment.filter(({ message }) => message.includes('superuser'))).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
 /** Examines the settings only. */
 async function settingsOf(env: Env): Promise<string[]> {
   const lines = await findingsFor({ ...installation.env, DATABASE_URL: undefined, ...env });

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../fixtures/demo/seed.js';
@@ -111,6 +111,24 @@ test(
     expect(output).toMatch(/^demo IEX: 1 of kind request$/m);
     expect(output).toMatch(/^demo \(staff\): 2 of kind request$/m);
     expect(output).toMatch(/^demo \(no credential\): 3 of kind request$/m);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'only the owner may read the files of the report, also those that were there before, and a new folder',
+  async () => {
+    const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+    const files = ['couriers.csv', 'couriers.json'].map((name) => join(folder, name));
+    for (const file of files) await writeFile(file, 'of before');
+    for (const file of files) await chmod(file, 0o644);
+    const lines = await readFile(log, 'utf8');
+    await report(lines);
+    expect(await Promise.all(files.map(modeOf))).toEqual(['600', '600']);
+    const made = join(folder, 'made', 'here');
+    await report(lines, '--out', made);
+    const written = [made, join(made, 'couriers.csv'), join(made, 'couriers.json')];
+    expect(await Promise.all(written.map(modeOf))).toEqual(['700', '600', '600']);
   },
   LIMIT_MS,
 );

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
-import { readSecretValues, SECRET_FILES } from '../../../src/startup/doctor/secrets/secret-values.js';
+import { SECRET_FILES, SECRET_SETTINGS } from '../../../src/config/secret-files.js';
+import { readSecretValues } from '../../../src/startup/doctor/secrets/secret-values.js';
 import { compareWithHashes, hashSecrets } from '../../../src/startup/doctor/secrets/secret-hashes.js';
 import { makeFolder, removeFolders } from '../../support/service/processes.js';
 

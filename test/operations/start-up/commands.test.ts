@@ -78,19 +78,47 @@ test.each(['serve', 'worker', ...programs])(
   },
 );
 
+const call = (...args: string[]) =>
+  spawnSync(process.execPath, [join(projectRoot, 'bin', 'crossdock'), ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] },
+    timeout: 20_000,
+  });
+
 test.each(['serve', 'worker', ...programs])(
-  'crossdock %s PORT=1 is refused, and the line names the argument',
+  'crossdock %s PORT=1 is refused: a line names the argument without its value, and the usage follows',
   (name) => {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [join(projectRoot, 'bin', 'crossdock'), name, 'PORT=1'],
-      { encoding: 'utf8', env: { PATH: process.env['PATH'] }, timeout: 20_000 },
-    );
-    const [line] = stderr.split('\n');
+    const { status, stdout, stderr } = call(name, 'PORT=sesame');
+    const [line, ...usage] = stderr.split('\n');
     expect([name, stdout, line]).toEqual([name, '', expect.stringMatching(/argument '?PORT\b/)]);
+    expect(usage.join('\n')).toMatch(/^(Usage: |Prints the labels)/);
+    expect(stderr).not.toContain('sesame');
     expect(status).toBeGreaterThan(0);
   },
 );
+
+test('crossdock doctor --jsn is refused with the usage, and Node suggests nothing that no command takes', () => {
+  const { status, stderr } = call('doctor', '--jsn');
+  expect([status, stderr]).toEqual([2, expect.stringMatching(/^Unknown option '--jsn'\.\nUsage: .*doctor /)]);
+});
+
+test('crossdock doctr names the unknown command before the usage, and exits with 2', () => {
+  const { status, stdout, stderr } = call('doctr=sesame', 'doctor');
+  expect([status, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/^doctr is no command of crossdock\.\nUsage: crossdock <command>/);
+  expect(stderr).not.toContain('sesame');
+});
+
+// They are not run: without the check, a script would do its work.
+test('every script of package.json reads its arguments, so that none ignores all of them', () => {
+  const paths = Object.values(scripts)
+    .map((command) => /^node (?:scripts\/run\.mjs (\S+)|(\S+\.mjs))/.exec(command))
+    .flatMap((found) => (found?.[1] ? [`${found[1]}.ts`] : (found?.[2] ?? [])));
+  expect(paths.length).toBeGreaterThan(40);
+  const readsNone = (path: string) =>
+    !/parseArgs|process\.argv|describeArguments/.test(readFileSync(join(projectRoot, path), 'utf8'));
+  expect(paths.filter(readsNone)).toEqual([]);
+});
 
 test.each(['scripts/measure/bench', 'scripts/mutants/mutants', 'sdk-tools/sdk'])(
   'scripts/run.mjs %s --help prints the usage and exits with 0, without any setting',

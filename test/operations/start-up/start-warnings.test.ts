@@ -7,23 +7,14 @@ import { SETTING_NAMES } from '../../../src/config/settings.js';
 import { EXPORTED_BY_DOCUMENTS, findMisspelt } from '../../../src/startup/shared-checks/misspelt-settings.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { KEYS } from '../../support/rehearsal/installation.js';
-import { ask } from '../../support/service/client.js';
 import { findProgram, titleWith } from '../../support/harness/programs.js';
-import {
-  endProcesses,
-  freePort,
-  makeFolder,
-  removeFolders,
-  run,
-  until,
-} from '../../support/service/processes.js';
+import { endProcesses, makeFolder, removeFolders, run } from '../../support/service/processes.js';
 import { documentedDatabase, type DocumentedDatabase } from '../../support/staging/documented-database.js';
+import { COMPLETE, linesOfStart as startAndRead } from './start-lines.js';
 
 // What a start of a deployment warns of, in one line each, and starts nevertheless.
 
 const LIMIT_MS = 120_000;
-const MAIL = { SES_REGION: 'eu-west-1', MAIL_FROM: 'notices@gateway.example' };
-const COMPLETE = { ...MAIL, RATE_LIMIT_PER_MINUTE: '3000' };
 
 let database: DocumentedDatabase;
 
@@ -38,33 +29,8 @@ afterAll(async () => {
   await removeFolders();
 }, LIMIT_MS);
 
-/** Starts a server, waits until it serves, and stops it. Returns the lines that it has written. */
-async function linesOfStart(env: Record<string, string>, scheme = 'http'): Promise<string[]> {
-  const PORT = String(await freePort());
-  const server = run('src/main.js', {
-    ...KEYS,
-    APP_ENV: 'production',
-    DEPLOYMENT: 'crossdock-production',
-    LOG_LEVEL: 'error',
-    RUN_WORKER: 'false',
-    DATABASE_URL: database.urls.DATABASE_URL,
-    PORT,
-    ...(scheme === 'http' ? { TRUST_PROXY: '127.0.0.1' } : {}),
-    ...env,
-  });
-  const options = scheme === 'https' ? (['health', { PORT, ...env }] as const) : undefined;
-  await until(async () => {
-    if (server.child.exitCode !== null) throw new Error(server.output());
-    if (!options)
-      return (
-        (await ask(`http://127.0.0.1:${PORT}`, { path: '/ready' }).catch(() => undefined))?.status === 200
-      );
-    return (await run('src/commands/health.js', options[1]).ended).code === 0;
-  });
-  server.child.kill('SIGTERM');
-  await server.ended;
-  return server.output().split('\n').filter(Boolean);
-}
+const linesOfStart = (env: Record<string, string>, scheme?: 'https') =>
+  startAndRead({ DATABASE_URL: database.urls.DATABASE_URL, ...env }, scheme);
 
 test(
   'an env file that was cut gives a line for the mail and one for the rate limit',

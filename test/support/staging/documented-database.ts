@@ -38,7 +38,10 @@ export async function documentedDatabase({
   const [owner, login] = [`${name}_owner`, `${name}_login`];
   const urlOf = (username: string, password: string) =>
     Object.assign(new URL(server), { pathname: `/${name}`, username, password }).href;
-  const urls = { DATABASE_URL: urlOf(login, 'login'), DATABASE_OWNER_URL: urlOf(owner, 'owner') };
+  const urls = {
+    DATABASE_URL: urlOf(login, 'login-password'),
+    DATABASE_OWNER_URL: urlOf(owner, 'owner-password'),
+  };
   const ownerUrl = Object.assign(new URL(server), { pathname: `/${name}` }).href;
   await runAll(server, [
     // PostgreSQL rejects a second copy of a template while the first one still reads it.

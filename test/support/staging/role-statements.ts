@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { projectRoot } from '../../../src/config/project-root.js';
 
 /**
- * Returns what psql runs of deploy/postgres/roles.sql for a name, on a server without other deployments. The passwords are `owner` and
- * `login`. This machine may lack psql.
+ * Returns what psql runs of deploy/postgres/roles.sql for a name, on a server without other deployments. The passwords are
+ * `owner-password` and `login-password`. This machine may lack psql.
  */
 export function roleStatements(name = 'crossdock'): string[] {
   const script = readFileSync(join(projectRoot, 'deploy/postgres/roles.sql'), 'utf8');
@@ -13,7 +13,7 @@ export function roleStatements(name = 'crossdock'): string[] {
     .replaceAll(/--.*$/gm, '')
     .replaceAll(/select [^;]*\\gset/g, '')
     .replaceAll(/^ *\\.*$/gm, '')
-    .replaceAll(/:'(owner|login)_password'/g, "'$1'")
+    .replaceAll(/:'(owner|login)_password'/g, "'$1-password'")
     .replaceAll(/:"(owner|login)"/g, `${name}_$1`)
     .replaceAll(':"name"', name)
     .split(';')

@@ -118,6 +118,12 @@ function findRequired(
 }
 
 function judgeKinds(pending: Migration[]): UpgradeVerdict {
+  if (pending.length === 0)
+    return {
+      verdict: 'rolling',
+      reasons: ['Every migration is applied.'],
+      next: 'There is nothing to apply. If processes of another version run, replace them one after another.',
+    };
   const stops = pending.filter(needsStop);
   if (stops.length > 0)
     return {
@@ -127,10 +133,7 @@ function judgeKinds(pending: Migration[]): UpgradeVerdict {
     };
   return {
     verdict: 'rolling',
-    reasons:
-      pending.length > 0
-        ? pending.map(({ name }) => `The running version survives ${name}.`)
-        : ['Every migration is applied.'],
+    reasons: pending.map(({ name }) => `The running version survives ${name}.`),
     next: `Run ${commandLine('migrate')}, and replace the processes one after another.`,
   };
 }

@@ -1,21 +1,9 @@
 import { createPublicKey } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSecret, SECRET_SETTINGS, withSecretFiles } from '../../../config/secret-files.js';
+import { readSecret, SECRET_FILES, SECRET_SETTINGS, withSecretFiles } from '../../../config/secret-files.js';
 import { readHeaders } from '../../../config/tracing.js';
 import { isPassword, type StoredLogin } from './login-secrets.js';
-
-/**
- * The files in the folder of secrets that are no settings: PostgreSQL, the pooler and the proxy read them. deploy/make-secrets.sh
- * and compose.yaml create and mount them, and test/operations/secrets/comparison.test.ts compares the names.
- */
-export const SECRET_FILES = [
-  'POSTGRES_PASSWORD',
-  'OWNER_PASSWORD',
-  'LOGIN_PASSWORD',
-  'userlist.txt',
-  'tls.pem',
-] as const;
 
 /** Not a secret itself: it names the file of one. */
 const KEY_FILE = 'TLS_KEY_FILE';

@@ -13,6 +13,6 @@ export async function certificate(
   const folder = await makeFolder();
   const [TLS_CERT_FILE, TLS_KEY_FILE] = [join(folder, 'chain.pem'), join(folder, 'key.pem')];
   await writeFile(TLS_CERT_FILE, (await Promise.all(chain.map(read))).join(''));
-  await writeFile(TLS_KEY_FILE, await read('server-key'));
+  await writeFile(TLS_KEY_FILE, await read('server-key'), { mode: 0o600 });
   return { TLS_CERT_FILE, TLS_KEY_FILE };
 }

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { createPool } from '../../../src/platform/db/connections/pool.js';
+import type { QueueLine } from '../../../src/platform/queue/log.js';
+import { runQueue, type Tasks } from '../../../src/platform/queue/runner.js';
+import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
+import { until } from '../../support/service/processes.js';
+
+const LIMIT_MS = 120_000;
+
+let database: TestDatabase;
+let owner: pg.Pool;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  owner = new pg.Pool({ connectionString: database.ownerUrl, max: 2 });
+}, LIMIT_MS);
+
+afterAll(async () => {
+  await owner.end();
+  await database.drop();
+}, LIMIT_MS);
+
+const noop = async () => undefined;
+
+test(
+  'a worker whose first fetch has failed runs jobs as soon as the cause is gone, and its log says both once',
+  async () => {
+    const lines: QueueLine[] = [];
+    const done: string[] = [];
+    const pool = createPool({
+      url: database.ownerUrl,
+      assumeRole: 'crossdock_app',
+      size: 4,
+      isPipelined: false,
+      onError: () => undefined,
+    });
+    const tasks: Tasks = {
+      deliver: noop,
+      sendPending: noop,
+      sendAccountMail: noop,
+      sendBillMail: noop,
+      preparePasswordReset: noop,
+      tellCourierOwners: noop,
+      syncCustomers: noop,
+      scheduleCustomerSyncs: noop,
+      sweep: noop,
+      sealAuditLog: noop,
+      runBackgroundMigrations: noop,
+      prune: noop,
+      async sendManifestMail({ mailId }) {
+        done.push(mailId);
+      },
+    };
+    // The library registers its tasks before it fetches the first job.
+    await owner.query('revoke insert on graphile_worker._private_tasks from crossdock_app');
+    const queue = runQueue({
+      pg: pool,
+      tasks,
+      concurrency: 4,
+      heartbeatSeconds: 1,
+      log: (line) => void lines.push(line),
+    });
+    const errors = () => lines.filter(({ level }) => level === 'error').map(({ text }) => text);
+    await until(() => Promise.resolve(errors().length > 0));
+    expect(errors()).toEqual([
+      expect.stringMatching(/^Error occurred fetching jobs.*permission denied for table _private_tasks/),
+    ]);
+    await owner.query('grant insert on graphile_worker._private_tasks to crossdock_app');
+    await owner.query(
+      `select graphile_worker.add_job('sendManifestMail', json_build_object('tenantId', '1', 'mailId', 'one'))`,
+    );
+    await until(() => Promise.resolve(done.length > 0));
+    expect(done).toEqual(['one']);
+    await until(() => Promise.resolve(lines.some(({ text }) => text.startsWith('The queue works again'))));
+    expect(errors()).toHaveLength(1);
+    expect(await queue.stop(10_000)).toBe(true);
+    await pool.end();
+  },
+  LIMIT_MS,
+);
