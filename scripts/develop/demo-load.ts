@@ -161,5 +161,5 @@ function whole(name: string, text: string, most: number): number {
 }
 
 function usage(fault: string): Error {
-  return new Error(`${fault}\n${USAGE}`);
+  return new Error(`${fault}\nUsage: ${USAGE}`);
 }

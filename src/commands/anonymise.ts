@@ -63,7 +63,7 @@ function parseOptions() {
 }
 
 function usage(fault: string): Error {
-  return new Error(`${fault}\n${USAGE}`);
+  return new Error(`${fault}\nUsage: ${USAGE}`);
 }
 
 function assertNotProduction({ appEnv }: Identity): void {

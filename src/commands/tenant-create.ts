@@ -89,7 +89,7 @@ function parseOptions() {
 }
 
 function usage(fault: string): Error {
-  return new Error(`${fault}\n${USAGE}`);
+  return new Error(`${fault}\nUsage: ${USAGE}`);
 }
 
 /** Prompts for a password if there is a terminal, and otherwise generates one. */

@@ -184,7 +184,7 @@ test.each([
   const { code, output } = await tenantCreate(args);
   expect(code).toBe(1);
   expect(output.slice(0, fault.length)).toBe(fault);
-  expect(output).toContain('\nnpm run tenant:create -- --slug');
+  expect(output).toContain('\nUsage: npm run tenant:create -- --slug');
   expect(await countTenants()).toBe(before);
 });
 
