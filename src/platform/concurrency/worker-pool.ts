@@ -13,7 +13,10 @@ const RETRY_AFTER_SECONDS = 5;
 export type WorkerPoolOptions = {
   /** At least the number of concurrent tasks that the caller's limiter allows. */
   maxThreads: number;
-  /** A thread that exceeds it is terminated; the process continues. */
+  /**
+   * A thread that exceeds it step by step is terminated, and the process continues. One large allocation beyond it, such as a text or a map
+   * of many megabytes, aborts the process: whoever makes a task of untrusted input bounds each text and list before it is made.
+   */
   maxHeapMb: number;
   /** The time limit of a task. It starts when the thread has loaded. */
   timeoutMs: number;

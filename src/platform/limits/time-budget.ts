@@ -7,7 +7,10 @@ import type { SharedLimits } from './shared/shared-limits.js';
 export type TimeBudget = {
   /** @throws ApiError quota_exceeded if the key has no time left */
   assertLeft(key: string): Promise<void>;
-  /** Does the work and counts its time, also if it fails. Work that has begun is never refused. */
+  /**
+   * Does the work and counts its time, also if it fails. Work that has begun is never refused. Until it has ended, the most that it can take
+   * is counted, so that work which ends the process counts too.
+   */
   spend<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
 };
 
@@ -15,12 +18,14 @@ export type TimeBudget = {
  * Makes a budget of time. What is refused leaves nothing behind, so that what it costs is limited, not how often it succeeds.
  *
  * @param limit its quota is in milliseconds
+ * @param mostMs the longest that one piece of work may take
  * @param variant of `quota_exceeded` in openapi/errors.yaml, whose `limit` is in seconds
  */
 export function makeTimeBudget(
   limits: SharedLimits,
   limit: RateLimit & { unit: 'milliseconds' },
   variant: 'logo_drawing' | 'workbook_reading',
+  mostMs: number,
 ): TimeBudget {
   const spent = limits.rateLimiter(limit);
   return {
@@ -32,11 +37,13 @@ export function makeTimeBudget(
       throw new ApiError('quota_exceeded', { variant, args, retryAfterSeconds, limit });
     },
     async spend(key, work) {
+      await spent.penalty(key, mostMs);
       const startMs = performance.now();
       try {
         return await work();
       } finally {
-        await spent.penalty(key, Math.ceil(performance.now() - startMs));
+        // Less than nothing: the rest is given back.
+        await spent.penalty(key, Math.ceil(performance.now() - startMs) - mostMs);
       }
     },
   };

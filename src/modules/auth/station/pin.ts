@@ -7,6 +7,9 @@ import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { removePinOf, type Client } from '../../sessions/public.js';
 import { forgetOldStations, ownPin, rememberLogin, type OwnPin } from './queries.js';
 
+/** A row with it does not let the user in: tokens have versions from 0 on. */
+const NO_VERSION = -1;
+
 /** @throws ApiError permission_denied if the caller is not a warehouse worker */
 export function assertWorker({ caller }: PersonContext): void {
   if (caller.role !== 'warehouse') throw new ApiError('permission_denied', { variant: 'workers_only' });
@@ -28,6 +31,11 @@ export async function setPin(
     return ctx.asTenant().write(async (tx) => {
       await settle(tx);
       await tx.models.user.updateMany({ where: { id: ctx.caller.userId }, data: { pinHash } });
+      // The password is right, as after a login.
+      await tx.models.stationWorker.updateMany({
+        where: { userId: ctx.caller.userId },
+        data: { failures: 0 },
+      });
       auditLater(tx, 'user.pin_set', ctx.caller.userId);
       return rememberIn(ctx, tx, deviceHash);
     });
@@ -50,7 +58,13 @@ async function rememberIn(ctx: PersonContext, tx: Tx, deviceHash: string): Promi
 /** Ends it at one station. */
 export const forget = (ctx: PersonContext, deviceHash: string): Promise<OwnPin> =>
   ctx.asTenant().write(async (tx) => {
-    await tx.models.stationWorker.deleteMany({ where: { deviceHash, userId: ctx.caller.userId } });
+    const place = { deviceHash, userId: ctx.caller.userId };
+    // Wrong PINs count until the next login with the password, whatever the user does meanwhile.
+    await tx.models.stationWorker.updateMany({
+      where: { ...place, failures: { gt: 0 } },
+      data: { tokenVersion: NO_VERSION },
+    });
+    await tx.models.stationWorker.deleteMany({ where: { ...place, failures: 0 } });
     return readOwnPin(ctx, tx, deviceHash);
   });
 

@@ -65,7 +65,8 @@ export function rememberLogin(ctx: PersonScope, deviceHash: string, sessionId: s
     where ${tenantRows(ctx, 's')} and s.id = ${sessionId}::uuid and s.user_id = ${ctx.caller.userId}::uuid
       and s.started_by <> 'pin' and (s.started_by <> 'password_change' or not u.two_factor_enabled)
       and u.pin_hash is not null
-    on conflict (tenant_id, device_hash, user_id) do update set token_version = excluded.token_version, failures = 0,
+    on conflict (tenant_id, device_hash, user_id) do update set token_version = excluded.token_version,
+      failures = case when excluded.expires_at > known.expires_at then 0 else known.failures end,
       remembered_at = now(), expires_at = excluded.expires_at
     returning known.id`;
 }

@@ -63,7 +63,7 @@ export function makeLogoDrawer(
     vector: makeWorkerPool('modules/couriers/logo/vector-worker.js', drawing),
   };
   const limiter = limits.keyedLimiter('logos', QUEUE);
-  const budget = makeTimeBudget(limits, { ...DRAWING, quota: hourMs }, 'logo_drawing');
+  const budget = makeTimeBudget(limits, { ...DRAWING, quota: hourMs }, 'logo_drawing', CLEANING_MS + taskMs);
 
   return async ({ tenantId, courierId }, bytes, { isUploaded = false } = {}) => {
     const source = readSource(bytes);

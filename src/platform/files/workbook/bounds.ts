@@ -4,6 +4,12 @@ const MIB = 1024 * 1024;
 export const MAX_EXPANDED_BYTES = 100 * MIB;
 /** The texts of the sheet as CSV, which is the largest CSV file of an upload. */
 export const MAX_TEXT_BYTES = 10 * MIB;
+/** UTF-16 units of one cell, as a spreadsheet program allows. The process can abort where a thread allocates many megabytes at once. */
+export const MAX_CELL_CHARS = 32_767;
+/** Each may be written as seven, _x0041_. */
+export const MAX_ESCAPED_CHARS = 7 * MAX_CELL_CHARS;
+/** Characters of XML without an element. The longest text of a cell has 320 KiB. */
+export const MAX_CHARS_BETWEEN_TAGS = 512 * 1024;
 /** Cells with content, and shared texts. */
 export const MAX_CELLS = 1_000_000;
 /** Files in the archive: an ordinary workbook has ten, with many pictures some hundred. */
@@ -19,6 +25,7 @@ export const MAX_FORMATS = 1_000;
 export const messageLimits = {
   expanded: '100 MiB of contents',
   text: '10 MiB of text',
+  cellText: '32,767 characters in one cell',
   cells: '1,000,000 cells',
   parts: '2,000 files inside',
   sheets: '1,000 sheets',

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { MAX_FORMATS } from './bounds.js';
+import { MAX_CELL_CHARS, MAX_FORMATS } from './bounds.js';
 import { tooLarge } from './problem.js';
 
 // Loaded with require, because the types of the package have a syntax error (3.2.5).
@@ -22,7 +22,10 @@ export type CellWriters = {
 
 type Kind = 'general' | 'number' | 'date' | 'time';
 
-type Format = { kind: Kind; changesTexts: boolean };
+/** `repeats` is how often the format writes a text that it changes. */
+type Format = { kind: Kind; changesTexts: boolean; repeats: number };
+
+const GENERAL_FORMAT: Format = { kind: 'general', changesTexts: false, repeats: 1 };
 
 const GENERAL = 'General';
 /** A longer format would not fit into a spreadsheet program. */
@@ -36,13 +39,13 @@ const LAST_DAY = 2_958_466;
 /**
  * Returns functions that write cells as a CSV file of the sheet has them, with these differences: dates are ISO 8601, and numbers without
  * a format have all their digits. What is left of a number of more than 15 digits is in scientific notation, which no code has.
- * The functions throw WorkbookError if cells have too many formats.
+ * The functions throw WorkbookError if cells have too many formats, or a format makes a text too long for a cell.
  */
 export function makeCellWriters(formats: (string | undefined)[], is1904: boolean): CellWriters {
   // Each once, and also those that cannot be read, because the library reads them again for each cell.
   const read = new Map<string, Format>();
   function formatOf(pattern: string): Format {
-    if (pattern === GENERAL) return { kind: 'general', changesTexts: false };
+    if (pattern === GENERAL) return GENERAL_FORMAT;
     const known = read.get(pattern);
     if (known) return known;
     if (read.size === MAX_FORMATS) throw tooLarge('formats');
@@ -63,7 +66,11 @@ export function makeCellWriters(formats: (string | undefined)[], is1904: boolean
     },
     writeText(text, style) {
       const pattern = formats[style] ?? GENERAL;
-      return formatOf(pattern).changesTexts ? (formatted(pattern, text) ?? text) : text;
+      const { changesTexts, repeats } = formatOf(pattern);
+      if (!changesTexts) return text;
+      // Before the library writes the text 255 times.
+      if (text.length * repeats > MAX_CELL_CHARS) throw tooLarge('cellText');
+      return formatted(pattern, text) ?? text;
     },
   };
 }
@@ -71,10 +78,10 @@ export function makeCellWriters(formats: (string | undefined)[], is1904: boolean
 /** A format that cannot be read is "General". */
 function readFormat(pattern: string): Format {
   const isGeneral = pattern.length > MAX_FORMAT_CHARS || /^(?:general|@)$/i.test(pattern.trim());
-  if (isGeneral || formatted(pattern, 1) === undefined) return { kind: 'general', changesTexts: false };
+  if (isGeneral || formatted(pattern, 1) === undefined) return GENERAL_FORMAT;
   // It may have a section for texts: it names them, or it is the fourth.
   const changesTexts = pattern.includes('@') || pattern.split(';').length > 3;
-  return { kind: kindOf(pattern), changesTexts };
+  return { kind: kindOf(pattern), changesTexts, repeats: pattern.split(/@|general/i).length - 1 };
 }
 
 function kindOf(pattern: string): Kind {

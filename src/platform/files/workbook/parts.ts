@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Archive } from './archive.js';
-import { MAX_SHEETS } from './bounds.js';
+import { MAX_PARTS, MAX_SHEETS } from './bounds.js';
 import { damaged, tooLarge, WorkbookError } from './problem.js';
 import { isTrue, readXml } from './xml.js';
 
@@ -64,6 +64,7 @@ async function readRelations(archive: Archive, path: string, folder: string): Pr
   await readXml(archive, path, {
     open({ name, value }) {
       if (name !== 'Relationship' || value('TargetMode') === 'External') return;
+      if (relations.size === MAX_PARTS) throw tooLarge('parts');
       const target = value('Target') ?? '';
       // A path from the root of the archive, or from the part.
       const resolved = target.startsWith('/') ? target.slice(1) : posix.join(folder, target);

@@ -48,7 +48,7 @@ export function makeWorkbookReader(
     timeoutMs: taskMs,
   });
   const limiter = limits.keyedLimiter('workbooks', QUEUE);
-  const budget = makeTimeBudget(limits, { ...READING, quota: hourMs }, 'workbook_reading');
+  const budget = makeTimeBudget(limits, { ...READING, quota: hourMs }, 'workbook_reading', taskMs);
   return ({ tenantId, courierId }, { path, closed }) => {
     const key = `${tenantId} ${courierId}`;
     const read = async () => {

@@ -2,7 +2,7 @@ import type { Archive } from './archive.js';
 import { MAX_COLUMNS, MAX_ROW, MAX_TEXT_BYTES } from './bounds.js';
 import { isoCell, type CellText, type CellWriters } from './cell-text.js';
 import { damaged, tooLarge, WorkbookError } from './problem.js';
-import { makeRichText, unescapeText } from './texts.js';
+import { assertFitsCell, joined, makeRichText, unescapeText } from './texts.js';
 import { isTrue, readXml, type Element } from './xml.js';
 
 /** A cell that is not blank. `column` is 0 for A. */
@@ -47,6 +47,7 @@ export async function readSheet(
     if (hasFormula && (texts.isUncomputed || isMissing)) throw new WorkbookError('workbook_formulas');
     if (raw === undefined || raw === '') return;
     const written = writeCell(texts, type, style, raw);
+    assertFitsCell(written.text);
     if (written.text === '') return;
     // Half a surrogate pair, which an escape can name. UTF-8 has no such character.
     if (!written.text.isWellFormed())
@@ -76,7 +77,7 @@ export async function readSheet(
       if (isInline) inline.open(name);
     },
     text(part) {
-      if (isValue) value += part;
+      if (isValue) value = joined(value ?? '', part);
       else if (isInline) inline.text(part);
     },
     close(name) {

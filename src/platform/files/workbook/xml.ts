@@ -1,7 +1,8 @@
 import { TextDecoder } from 'node:util';
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import type { Archive } from './archive.js';
-import { damaged } from './problem.js';
+import { MAX_CHARS_BETWEEN_TAGS } from './bounds.js';
+import { damaged, tooLarge } from './problem.js';
 
 /** An element whose name is in one of the namespaces of a part. */
 export type Element = {
@@ -37,14 +38,15 @@ const MAX_ATTRIBUTES = 100;
 
 /**
  * Reads a part of the workbook as it is expanded. Entities are never expanded, because a document type is refused.
- * @throws WorkbookError if it is not well-formed XML in UTF-8, has a document type, is nested deeply, or has an element with
- * many attributes
+ * @throws WorkbookError if it is not well-formed XML in UTF-8, has a document type, is nested deeply, has an element with
+ * many attributes, or much between two tags: a text, an attribute, a comment or spaces
  */
 export async function readXml(archive: Archive, path: string, reader: XmlReader): Promise<void> {
   const parser = new SaxesParser({ xmlns: true });
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let depth = 0;
   let attributes = 0;
+  let sinceTag = 0;
   const refuse = () => {
     throw damaged();
   };
@@ -56,11 +58,13 @@ export async function readXml(archive: Archive, path: string, reader: XmlReader)
   });
   parser.on('opentag', (tag) => {
     attributes = 0;
+    sinceTag = 0;
     depth += 1;
     if (depth > MAX_DEPTH) refuse();
     if (NAMESPACES.has(tag.uri)) reader.open?.(elementOf(tag));
   });
   parser.on('closetag', (tag) => {
+    sinceTag = 0;
     depth -= 1;
     if (NAMESPACES.has(tag.uri)) reader.close?.(tag.local);
   });
@@ -68,7 +72,11 @@ export async function readXml(archive: Archive, path: string, reader: XmlReader)
   parser.on('text', onText);
   parser.on('cdata', onText);
   await archive.read(path, (bytes) => {
-    parser.write(decode(decoder, bytes));
+    const text = decode(decoder, bytes);
+    sinceTag += text.length;
+    parser.write(text);
+    // The parser collects what is between two tags, and passes it as one text.
+    if (sinceTag > MAX_CHARS_BETWEEN_TAGS) throw tooLarge('cellText');
     return !reader.isDone?.();
   });
   if (reader.isDone?.()) return;

@@ -228,6 +228,24 @@ describe('taking over with the PIN', () => {
     await take(station, worker).ok();
   });
 
+  test.each([
+    ['remembering the session that was there', ['remember']],
+    ['forgetting and remembering it', ['forget', 'remember']],
+  ] as const)('after five wrong ones, %s does not begin anew', async (_what, actions) => {
+    const { worker, station } = await atStation();
+    for (let each = 0; each < 5; each += 1) await take(station, worker, '999998').answer();
+    for (const action of actions) await manage(worker, action, station).ok();
+    await take(station, worker).refused(401, 'password_needed');
+    expect((await manage(worker, 'remember', station).ok()).data.remembered_until).toBeNull();
+  });
+
+  test('a new one begins anew, because it needs the password', async () => {
+    const { worker, station } = await atStation();
+    for (let each = 0; each < 5; each += 1) await take(station, worker, '999998').answer();
+    await setPin(worker, { station }).ok();
+    await take(station, worker).ok();
+  });
+
   test('ends 12 hours after the login', async () => {
     const { worker, station } = await atStation();
     await db.query("update station_workers set expires_at = now() - interval '1 second' where user_id = $1", [

@@ -175,11 +175,8 @@ describe('workbooks that are too large are refused, and the message names the li
   });
 
   test('more than 100 MiB in several parts', () => {
-    const sheet = Buffer.concat([
-      Buffer.from(`<worksheet ${MAIN}>`),
-      spaces.subarray(0, 40 * MIB),
-      Buffer.from('</worksheet>'),
-    ]);
+    const blank = `<sheetData/>${' '.repeat(500_000)}`.repeat(80);
+    const sheet = Buffer.from(`<worksheet ${MAIN}>${blank}</worksheet>`);
     const sheets = [1, 2, 3].map(() => ({ data: '' }));
     const parts = Object.fromEntries(sheets.map((_, n) => [`xl/worksheets/sheet${n + 1}.xml`, sheet]));
     return refused(workbookOf({ sheets, parts, level: 1 }), /100 MiB of contents/, 'maxLength');
@@ -196,8 +193,8 @@ describe('workbooks that are too large are refused, and the message names the li
 
   test('more than 10 MiB of text, although the text is stored once', () => {
     // No row has too much.
-    const rows = '<row><c t="s"><v>0</v></c></row>'.repeat(11);
-    return refused(withData(rows, [`<t>${'x'.repeat(MIB)}</t>`]), /10 MiB of text/, 'maxLength');
+    const rows = '<row><c t="s"><v>0</v></c></row>'.repeat(321);
+    return refused(withData(rows, [`<t>${'x'.repeat(32_767)}</t>`]), /10 MiB of text/, 'maxLength');
   });
 
   test('more text in one row than a text of the service can be long', () => {
@@ -206,6 +203,15 @@ describe('workbooks that are too large are refused, and the message names the li
     expect(file.length).toBeLessThan(20_000);
     return refused(file, /10 MiB of text/, 'maxLength');
   });
+
+  test('more text in one cell than a spreadsheet program allows, before the process has it', () => {
+    // A text of 100 MiB that was copied, in a file of 131 KB, aborted the process.
+    const piece = `Ā${'a'.repeat(8_190)}`;
+    const text = `_x0041_${piece.repeat(Math.floor((99 * MIB) / (piece.length + 1)))}`;
+    const file = withData(`<row><c t="str"><v>${text}</v></c></row>`);
+    expect(file.length).toBeLessThan(300_000);
+    return refused(file, /more than 32,767 characters in one cell/, 'maxLength');
+  }, 60_000);
 
   test('more than 1,000,000 cells', () => {
     const row = `<row>${'<c><v>1</v></c>'.repeat(10_000)}</row>`;
