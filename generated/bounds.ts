@@ -325,6 +325,14 @@ export const BOUND_KINDS = {
     "item_rows": 2,
     "item_bytes": 2048
   },
+  "receipt": {
+    "writes": "the end of a receipt, with its scans and changes of status",
+    "rows": 40,
+    "kib": 64,
+    "items": 1500,
+    "item_rows": 3,
+    "item_bytes": 1024
+  },
   "claims": {
     "writes": "the claims and pre-alerts of a parcel",
     "rows": 40,
@@ -478,7 +486,7 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "application/json": "record"
   },
   "voidReceipt": {
-    "application/json": "record"
+    "application/json": "receipt"
   },
   "listPackageEvents": {
     "query": "read"

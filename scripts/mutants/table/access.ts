@@ -58,6 +58,18 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'writes: a void counts for the scans and the history of its parcel',
+    file: 'src/modules/packages/void/void-receipt.ts',
+    find: 'ctx.noteWrites({ furtherBytes: history * BOUND_KINDS.receipt.item_bytes });',
+    replace: 'void history;',
+    tests: [
+      {
+        file: 'test/security/bounds/written-allowance.test.ts',
+        titles: ['a void is charged for the scans and the history of its parcel'],
+      },
+    ],
+  },
+  {
     name: 'writes: what a caller may write has a limit',
     file: 'src/platform/limits/written/write-allowance.ts',
     find: 'if (excess > 0) return refuse(account, excess);',

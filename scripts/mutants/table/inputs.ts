@@ -3,6 +3,7 @@ import type { SourceMutant } from '../mutant.js';
 const WORKBOOKS = 'src/platform/files/workbook';
 const REFUSED_WORKBOOKS = 'test/modules/customers/workbooks/refused-workbooks.test.ts';
 const HOSTILE_WORKBOOKS = 'test/modules/customers/workbooks/hostile-workbooks.test.ts';
+const LONG_CELLS = 'test/modules/customers/workbooks/long-cells.test.ts';
 const WORKBOOK_SHAPES = 'test/modules/customers/workbooks/workbook-shapes.test.ts';
 
 /** Guards of texts, parameters and files that callers send, and of files that they download. */
@@ -179,6 +180,34 @@ export const INPUTS: readonly SourceMutant[] = [
         titles: ['reading the workbooks of a courier has a limit of time per hour'],
       },
     ],
+  },
+  {
+    name: 'workbooks: the text of a cell',
+    file: `${WORKBOOKS}/texts.ts`,
+    find: "if (text.length > MAX_CELL_CHARS) throw tooLarge('cellText');",
+    replace: '',
+    tests: [{ file: LONG_CELLS, titles: ['of 32768 characters is refused'] }],
+  },
+  {
+    name: 'workbooks: a format that repeats a text',
+    file: `${WORKBOOKS}/cell-text.ts`,
+    find: "if (text.length * repeats > MAX_CELL_CHARS) throw tooLarge('cellText');",
+    replace: '',
+    tests: [{ file: LONG_CELLS, titles: ['makes too long is refused before it is written'] }],
+  },
+  {
+    name: 'workbooks: what is between two tags',
+    file: `${WORKBOOKS}/xml.ts`,
+    find: "if (sinceTag > MAX_CHARS_BETWEEN_TAGS) throw tooLarge('cellText');",
+    replace: '',
+    tests: [{ file: LONG_CELLS, titles: ['an attribute'] }],
+  },
+  {
+    name: 'workbooks: relations',
+    file: `${WORKBOOKS}/parts.ts`,
+    find: "if (relations.size === MAX_PARTS) throw tooLarge('parts');",
+    replace: '',
+    tests: [{ file: LONG_CELLS, titles: ['a workbook has no more relations than files inside'] }],
   },
   {
     name: 'workbooks: half of a surrogate pair',

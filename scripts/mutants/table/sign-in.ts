@@ -628,6 +628,13 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'PINs: wrong ones count until the next login',
+    file: QUERIES,
+    find: 'failures = case when excluded.expires_at > known.expires_at then 0 else known.failures end',
+    replace: 'failures = 0',
+    tests: [{ file: PINS, titles: ['remembering the session that was there does not begin anew'] }],
+  },
+  {
     name: 'PINs: they end 12 hours after the login',
     file: QUERIES,
     find: 'const isRemembered = sql`w.expires_at > now() and ',

@@ -185,3 +185,21 @@ test('a shipment is charged for the packages of its manifest, which it does not 
     expect([refused.status, refused.body['code']]).toEqual([429, 'quota_exceeded']);
     expect((await service.call('createManifest', { as: 'admin', body: {} })).status).toBe(200);
   }));
+
+test('a void is charged for the scans and the history of its parcel, which it does not list', () =>
+  stopAfter(async () => {
+    const as = 'warehouse';
+    const receive = (number: string) =>
+      service.call('receivePackage', { as, body: { tracking_number: number, weight: 1 } });
+    const { body } = await receive('VOIDED-1');
+    const { package_id: id } = body['data'];
+    // 1,100 changes of 1 KiB take more than 1 MiB.
+    await service.owner.query(
+      `insert into package_events (tenant_id, id, package_id, previous_status, status, source)
+       select $1, new_id(), $2, 'received', 'on_hold', 'recorded' from generate_series(1, 1100)`,
+      [DEMO.tenants.demo, id],
+    );
+    const voided = await service.call('voidReceipt', { as, body: { package_id: id, reason: 'By mistake' } });
+    expect(voided.status).toBe(200);
+    expect((await receive('VOIDED-2')).body['code']).toBe('quota_exceeded');
+  }));

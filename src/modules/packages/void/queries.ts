@@ -31,6 +31,8 @@ export type UseRow = {
   hasLeft: boolean;
   /** Whether it was received within the last 24 hours. */
   isNew: boolean;
+  /** How many scans and changes of status the parcel has. */
+  history: number;
   /** `YYYY-MM-DD HH:MM:SS` in UTC. */
   now: string;
 };
@@ -42,6 +44,8 @@ export const usesOfPackage = (ctx: UserScope, id: string): Sql<UseRow> =>
       exists (select from package_events e where ${tenantRows(ctx, 'e')} and e.package_id = p.id
         and e.status in ('shipped', 'in_transit', 'delivered')) as "hasLeft",
       p.received_at > statement_timestamp() - interval '24 hours' as "isNew",
+      ((select count(*) from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = p.tracking_key and s.voided_at is null)
+        + (select count(*) from package_events e where ${tenantRows(ctx, 'e')} and e.package_id = p.id))::int as history,
       to_char(statement_timestamp() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as now
     from packages p
     left join manifests m on ${tenantRows(ctx, 'm')} and m.id = p.manifest_id

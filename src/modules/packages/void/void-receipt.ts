@@ -1,6 +1,7 @@
 import { audit, factOf, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
+import { BOUND_KINDS } from '../../../../generated/bounds.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { UserTx } from '../../../platform/db/scope.js';
@@ -25,7 +26,7 @@ export async function voidReceipt(
   ctx: UserContext,
   { package_id: id, reason }: BodyOf<'voidReceipt'>,
 ): Promise<VoidedReceipt> {
-  return ctx.write(async (tx) => {
+  const { history, ...voided } = await ctx.write(async (tx) => {
     const { row, keys } = await lockLooked(tx, {
       look: async () => ({ keys: await findKeys(tx, id, []) }),
       identify: () => selectLocked(tx, id),
@@ -41,8 +42,11 @@ export async function voidReceipt(
     tx.later(queries.deleteLabelJobs(tx, id));
     tx.later(queries.deletePackage(tx, id));
     tx.later(audit(tx, factOf('package.voided', id, { before: row, remarks: reason }), ...facts));
-    return { trackingNumber: row.tracking_number, reopened: facts.length };
+    return { trackingNumber: row.tracking_number, reopened: facts.length, history: use.history };
   });
+  // The request names neither the scans nor the changes.
+  ctx.noteWrites({ furtherBytes: history * BOUND_KINDS.receipt.item_bytes });
+  return voided;
 }
 
 async function selectLocked(tx: UserTx, id: string): Promise<{ row: ReceiptRow; keys: string[] }> {
