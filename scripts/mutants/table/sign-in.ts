@@ -632,7 +632,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     file: QUERIES,
     find: 'failures = case when excluded.expires_at > known.expires_at then 0 else known.failures end',
     replace: 'failures = 0',
-    tests: [{ file: PINS, titles: ['remembering the session that was there does not begin anew'] }],
+    tests: [{ file: PINS, titles: ['does not begin anew'] }],
   },
   {
     name: 'PINs: they end 12 hours after the login',
