@@ -1,4 +1,7 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
+import { makeOwnLimits } from '../../../../src/platform/limits/shared/shared-limits.js';
+import { makeTimeBudget } from '../../../../src/platform/limits/time-budget.js';
 import { textWorkbook } from '../../../support/workbooks/workbook-of.js';
 import { multipart } from '../../../support/fixture/sent.js';
 import { withService } from '../../../support/fixture/with-service.js';
@@ -33,4 +36,16 @@ test('reading the workbooks of a courier has a limit of time per hour, and those
   const csv = ROWS.map((cells) => cells.join(',')).join('\n');
   expect((await send('iex', 'uploadCustomers', csv)).status).toBe(200);
   expect((await send('hrb', 'uploadCustomers', textWorkbook(ROWS))).status).toBe(200);
+});
+
+test('until the work has ended, the most that it can take is counted, because it could end the process', async () => {
+  const second = { policy: 'a-second', quota: 1_000, windowSeconds: 60, unit: 'milliseconds' } as const;
+  const budget = makeTimeBudget(makeOwnLimits(), second, 'workbook_reading', second.quota);
+  let end: () => void = () => undefined;
+  const working = budget.spend('key', () => new Promise<void>((resolve) => (end = resolve)));
+  await turn();
+  await expect(budget.assertLeft('key')).rejects.toMatchObject({ code: 'quota_exceeded' });
+  end();
+  await working;
+  await budget.assertLeft('key');
 });
