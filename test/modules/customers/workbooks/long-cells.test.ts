@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { makeCellWriters } from '../../../../src/platform/files/workbook/cell-text.js';
 import { readWorkbookFile } from '../../../../src/platform/files/workbook/workbook-csv.js';
 import { inlineRows, workbookOf } from '../../../support/workbooks/workbook-of.js';
 
@@ -71,6 +72,9 @@ test.each([
   const cell = (count: number) => row(`<c r="A1" t="str" s="1"><v>Ā${x(count - 1)}</v></c>`);
   expect(await read(cell(LONGEST), { formats: [format] })).toEqual(CELL);
   expect(await read(cell(100), { formats: [format] })).toBeGreaterThan(100);
+  // The cell is examined afterwards too, when the text is written.
+  const { writeText } = makeCellWriters([format], false);
+  expect(() => writeText(x(LONGEST), 0)).toThrow('workbook_large');
 });
 
 test('a format with one text lengthens it by itself only', async () => {
