@@ -169,8 +169,7 @@ export const en = {
   'officeParcels.export': 'Export all that match',
   'officeParcels.exportHint':
     'The file has all parcels that the search and the filters match: {count}, in the order of the list.',
-  'officeParcels.exportCut':
-    'More than {count} parcels match. A file has {count} at most, the newest first: choose a part.',
+  'officeParcels.exportCut': 'More than {count} parcels match. A file has {count} at most: choose a part.',
   'officeParcels.exported': '{name} is saved.',
   'officeParcels.save': 'Save the file',
   'officeParcels.format': 'Format',

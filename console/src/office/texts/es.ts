@@ -172,7 +172,7 @@ export const es: Record<OfficeKey, string> = {
   'officeParcels.exportHint':
     'El archivo tiene todos los paquetes que coinciden con la búsqueda y los filtros: {count}, en el orden de la lista.',
   'officeParcels.exportCut':
-    'Coinciden más de {count} paquetes. Un archivo tiene {count} como máximo, primero los más recientes: elija una parte.',
+    'Coinciden más de {count} paquetes. Un archivo tiene {count} como máximo: elija una parte.',
   'officeParcels.exported': '{name} se guardó.',
   'officeParcels.save': 'Guardar el archivo',
   'officeParcels.format': 'Formato',
