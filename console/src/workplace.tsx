@@ -11,6 +11,7 @@ import { AttentionPanel, QueueIndicator, QueueNotices } from './queue/panel.js';
 import { startSender } from './queue/sender.js';
 import { listenForKeys } from './scanner/listen.js';
 import { isWeightText } from './scanner/scale.js';
+import { listenForPalette } from './office/palette/shortcut.js';
 import type { Reading } from './scanner/scanner.js';
 import { ExpiredDialog } from './session/login.js';
 import { keepLockedScan } from './session/locked-scans.js';
@@ -241,17 +242,6 @@ function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string
     window.removeEventListener('keydown', onShortcut);
     stop();
   };
-}
-
-/** Calls back for Ctrl-K, unless a dialog is open. Returns a function that stops it. */
-function listenForPalette(open: () => void): () => void {
-  const onKey = (event: KeyboardEvent) => {
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k' || isLocked.value) return;
-    event.preventDefault();
-    if (!document.querySelector('dialog[open]')) open();
-  };
-  window.addEventListener('keydown', onKey);
-  return () => window.removeEventListener('keydown', onKey);
 }
 
 async function lockStation(): Promise<void> {

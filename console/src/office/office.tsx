@@ -20,6 +20,7 @@ import { Empty } from '../ui/parts.js';
 import { linkTo, officeAddress, officeLink, openAddress } from '../ui/router.js';
 import { OfficeIcon } from './icons.js';
 import { OfficeHelp } from './help.js';
+import { listenForPalette } from './palette/shortcut.js';
 import { officePagesOf, type OfficePage } from './pages.js';
 import { en } from './texts/en.js';
 import { officeFailuresEs } from './texts/failures-es.js';
@@ -51,14 +52,8 @@ export function Office({ session: current }: { session: Session }) {
   useEffect(keepFocus, []);
   // A station in another tab of this device stays open meanwhile.
   useEffect(() => watchInput(), []);
-  useLayoutEffect(
-    () =>
-      listen({
-        openPalette: () => (isPaletteOpen.value = true),
-        openHelp: () => (isHelpOpen.value = !isHelpOpen.value),
-      }),
-    [],
-  );
+  useLayoutEffect(() => listenForPalette(() => (isPaletteOpen.value = true)), []);
+  useLayoutEffect(() => listen(() => (isHelpOpen.value = !isHelpOpen.value)), []);
   useEffect(() => {
     // The first page has an address of its own, which can be kept.
     if (page && at && !at.page) openAddress(officeLink(page.id), { isSame: true });
@@ -143,18 +138,12 @@ function Page({ page }: { page: OfficePage | undefined }) {
   return <View key={page.id} />;
 }
 
-type Shortcuts = { openPalette: () => void; openHelp: () => void };
-
 /** The shortcuts, and scanners: a scan opens Find of the station, and never stays in a field of the office. */
-function listen({ openPalette, openHelp }: Shortcuts): () => void {
+function listen(openHelp: () => void): () => void {
   const onShortcut = (event: KeyboardEvent) => {
-    const isPalette = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
-    const hasDialog = document.querySelector('dialog[open]') !== null;
     if (isLocked.value) return;
     if (event.key === 'F1') openHelp();
-    else if (isPalette) {
-      if (!hasDialog) openPalette();
-    } else if (event.altKey && event.code === 'KeyS')
+    else if (event.altKey && event.code === 'KeyS')
       document.querySelector<HTMLInputElement>('[data-search] input')?.select();
     else return;
     event.preventDefault();

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { ParcelClaim } from '../../../../sdk/typescript/src/index.js';
 import type { ListState } from '../../office/list/state.js';
 import { DataList } from '../../office/list/data-list.js';
@@ -10,6 +9,7 @@ import { dateTime, t, textOf } from '../../texts/texts.js';
 import { Empty, Heading, Tag } from '../../ui/parts.js';
 import { linkTo, openAddress, route } from '../../ui/router.js';
 import { PageTabs } from '../ui/page-tabs.js';
+import { useWanted } from '../ui/wanted.js';
 import { ClaimDialog } from './claim-dialog.js';
 
 const STATUSES = ['open', 'approved', 'refused'] as const;
@@ -75,18 +75,13 @@ async function load({ filters, before }: ListState, signal: AbortSignal) {
 export function ClaimsPage() {
   const list = useHashList('claims', load);
   const { address, loaded } = list;
-  const { argument: shown, query } = route.value;
-  const [isOpen, setIsOpen] = useState(false);
-  const isWanted = query.get('new') === 'claim';
-  const close = () => {
-    setIsOpen(false);
-    if (isWanted) openAddress(address.linkTo(shown), { isSame: true });
-  };
+  const { argument: shown } = route.value;
+  const { opened, open, close } = useWanted(['claim'], address.linkTo(shown));
   const claim = loaded.data?.rows.find(({ claim_id }) => claim_id === shown);
   return (
     <>
       <Heading title={t('courierPage.claims')}>
-        <button type="button" class="primary" onClick={() => setIsOpen(true)}>
+        <button type="button" class="primary" onClick={() => open('claim')}>
           {t('myClaim.new')}
         </button>
       </Heading>
@@ -122,7 +117,7 @@ export function ClaimsPage() {
           )
         }
       />
-      {(isOpen || isWanted) && (
+      {opened && (
         <ClaimDialog
           onClose={close}
           onDone={() => {
