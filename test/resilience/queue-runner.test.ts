@@ -8,6 +8,7 @@ import { expectSuccess } from '../support/assertions/scenario.js';
 import { freshDatabase, type TestDatabase } from '../support/service/database.js';
 import { rounds } from '../support/harness/effort.js';
 import { until } from '../support/service/processes.js';
+import { NO_TASKS } from '../support/workers/no-tasks.js';
 
 const LIMIT_MS = 120_000;
 /** Rounds of the race. Set QUEUE_ROUNDS=2000 after a change to the runner. */
@@ -92,23 +93,11 @@ const newWork = (): Work => ({
   takesMs: 0,
 });
 
-const noop = async () => undefined;
 const increment = (counts: Map<string, number>, id: string, by: number) =>
   counts.set(id, (counts.get(id) ?? 0) + by);
 
 const tasksOf = ({ work }: Site): Tasks => ({
-  deliver: noop,
-  sendPending: noop,
-  sendAccountMail: noop,
-  sendBillMail: noop,
-  preparePasswordReset: noop,
-  tellCourierOwners: noop,
-  syncCustomers: noop,
-  scheduleCustomerSyncs: noop,
-  sweep: noop,
-  sealAuditLog: noop,
-  runBackgroundMigrations: noop,
-  prune: noop,
+  ...NO_TASKS,
   async sendManifestMail({ mailId }) {
     const { started, ended, runningNow, maxConcurrency, takesMs } = work;
     increment(started, mailId, 1);

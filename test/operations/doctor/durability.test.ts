@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
 import { removeFolders, until } from '../../support/service/processes.js';
-import { findingsFor, type Env } from './installation.js';
+import { textsOf, type Env } from './installation.js';
 
 const LIMIT_MS = 60_000;
 
@@ -16,13 +16,8 @@ afterAll(async () => {
   await removeFolders();
 });
 
-async function findings(check: string, env: Env = {}): Promise<string[]> {
-  const url = server.urlOf('postgres');
-  const lines = await findingsFor({ APP_ENV: 'development', DATABASE_URL: url, ...env });
-  return lines
-    .filter((line) => line.check === check)
-    .map((line) => `${line.level}: ${line.message} ${'remedy' in line ? line.remedy : ''}`);
-}
+const findings = (check: string, env: Env = {}): Promise<string[]> =>
+  textsOf(check, { APP_ENV: 'development', DATABASE_URL: server.urlOf('postgres'), ...env });
 
 async function change(...settings: string[]): Promise<void> {
   for (const setting of settings) await server.query(`alter system ${setting}`);

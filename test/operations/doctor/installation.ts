@@ -125,6 +125,14 @@ async function asAdmin(work: (admin: pg.Client) => Promise<unknown>): Promise<vo
 
 export type Stated = Partial<Omit<Subject, 'config' | 'faults'>>;
 
+/** Returns the findings of one check, each with its level, message and remedy. */
+export async function textsOf(check: string, env: Env): Promise<string[]> {
+  const lines = await findingsFor(env);
+  return lines
+    .filter((line) => line.check === check)
+    .map((line) => `${line.level}: ${line.message} ${'remedy' in line ? line.remedy : ''}`);
+}
+
 /** Returns all findings about these settings. */
 export async function findingsFor(env: Env, stated: Stated = {}): Promise<ReportLine[]> {
   const { lines } = await examine({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
 import { removeFolders, until } from '../../support/service/processes.js';
-import { findingsFor } from './installation.js';
+import { textsOf } from './installation.js';
 
 // A server that a developer has named in DATABASE_URL may trust everybody, so this file starts its own.
 
@@ -18,12 +18,8 @@ afterAll(async () => {
   await removeFolders();
 });
 
-async function findings(url = server.urlOf('postgres')): Promise<string[]> {
-  const lines = await findingsFor({ APP_ENV: 'development', DATABASE_URL: url });
-  return lines
-    .filter((line) => line.check === 'password')
-    .map((line) => `${line.level}: ${line.message} ${'remedy' in line ? line.remedy : ''}`);
-}
+const findings = (url = server.urlOf('postgres')): Promise<string[]> =>
+  textsOf('password', { APP_ENV: 'development', DATABASE_URL: url });
 
 async function authenticateBy(method: string): Promise<void> {
   await writeFile(join(server.cluster, 'pg_hba.conf'), `host all all all ${method}\n`);

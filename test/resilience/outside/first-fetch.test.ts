@@ -5,6 +5,7 @@ import type { QueueLine } from '../../../src/platform/queue/log.js';
 import { runQueue, type Tasks } from '../../../src/platform/queue/runner.js';
 import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
 import { until } from '../../support/service/processes.js';
+import { NO_TASKS } from '../../support/workers/no-tasks.js';
 
 const LIMIT_MS = 120_000;
 
@@ -21,8 +22,6 @@ afterAll(async () => {
   await database.drop();
 }, LIMIT_MS);
 
-const noop = async () => undefined;
-
 test(
   'a worker whose first fetch has failed runs jobs as soon as the cause is gone, and its log says both once',
   async () => {
@@ -36,18 +35,7 @@ test(
       onError: () => undefined,
     });
     const tasks: Tasks = {
-      deliver: noop,
-      sendPending: noop,
-      sendAccountMail: noop,
-      sendBillMail: noop,
-      preparePasswordReset: noop,
-      tellCourierOwners: noop,
-      syncCustomers: noop,
-      scheduleCustomerSyncs: noop,
-      sweep: noop,
-      sealAuditLog: noop,
-      runBackgroundMigrations: noop,
-      prune: noop,
+      ...NO_TASKS,
       async sendManifestMail({ mailId }) {
         done.push(mailId);
       },

@@ -1,0 +1,20 @@
+import type { Tasks } from '../../../src/platform/queue/runner.js';
+
+const noop = async () => undefined;
+
+/** Tasks that do nothing. */
+export const NO_TASKS: Tasks = {
+  deliver: noop,
+  sendPending: noop,
+  sendManifestMail: noop,
+  sendAccountMail: noop,
+  sendBillMail: noop,
+  preparePasswordReset: noop,
+  tellCourierOwners: noop,
+  syncCustomers: noop,
+  scheduleCustomerSyncs: noop,
+  sweep: noop,
+  sealAuditLog: noop,
+  runBackgroundMigrations: noop,
+  prune: noop,
+};
