@@ -635,6 +635,13 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [{ file: PINS, titles: ['does not begin anew'] }],
   },
   {
+    name: 'PINs: new stations do not push out one where wrong PINs count',
+    file: QUERIES,
+    find: 'order by newest.failures > 0 and newest.expires_at > now() desc, newest.remembered_at',
+    replace: 'order by newest.remembered_at',
+    tests: [{ file: PINS, titles: ['does not begin anew'] }],
+  },
+  {
     name: 'PINs: they end 12 hours after the login',
     file: QUERIES,
     find: 'const isRemembered = sql`w.expires_at > now() and ',

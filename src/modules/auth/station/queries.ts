@@ -84,10 +84,11 @@ export const ownPin = (ctx: PersonScope, deviceHash: string): Sql<OwnPin> =>
       and w.device_hash = ${deviceHash} and ${mayUsePin}
     where ${tenantRows(ctx, 'u')} and u.id = ${ctx.caller.userId}::uuid`;
 
-/** Forgets the stations of the caller but the newest ones. */
+/** Forgets the stations of the caller but the newest ones. New stations do not push out one where wrong PINs count. */
 export const forgetOldStations = (ctx: PersonScope): Sql =>
   sql`delete from station_workers w
     where ${tenantRows(ctx, 'w')} and w.user_id = ${ctx.caller.userId}::uuid and w.id not in (
       select newest.id from station_workers newest
       where ${tenantRows(ctx, 'newest')} and newest.user_id = ${ctx.caller.userId}::uuid
-      order by newest.remembered_at desc, newest.id desc limit ${MAX_STATIONS}::int)`;
+      order by newest.failures > 0 and newest.expires_at > now() desc, newest.remembered_at desc, newest.id desc
+      limit ${MAX_STATIONS}::int)`;

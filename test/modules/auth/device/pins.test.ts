@@ -231,10 +231,12 @@ describe('taking over with the PIN', () => {
   test.each([
     ['remembering the session that was there', ['remember']],
     ['forgetting and remembering it', ['forget', 'remember']],
+    ['remembering 20 other stations', [...Array<'elsewhere'>(20).fill('elsewhere'), 'remember']],
   ] as const)('after five wrong ones, %s does not begin anew', async (_what, actions) => {
     const { worker, station } = await atStation();
     for (let each = 0; each < 5; each += 1) await take(station, worker, '999998').answer();
-    for (const action of actions) await manage(worker, action, station).ok();
+    for (const action of actions)
+      await (action === 'elsewhere' ? manage(worker, 'remember') : manage(worker, action, station)).ok();
     await take(station, worker).refused(401, 'password_needed');
     expect((await manage(worker, 'remember', station).ok()).data.remembered_until).toBeNull();
   });
