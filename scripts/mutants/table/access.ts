@@ -868,14 +868,26 @@ export const ACCESS: readonly SourceMutant[] = [
     tests: [{ file: 'test/modules/users/users.test.ts', titles: ['cannot be disabled or lose the role'] }],
   },
   {
+    name: 'users: whom another administrator has changed meanwhile changes nobody',
+    file: 'src/modules/users/user.ts',
+    find: 'where: { id, isActive: true, tokenVersion } })) === 0)',
+    replace: 'where: { id } })) === 0)',
+    tests: [
+      {
+        file: 'test/modules/users/changed-meanwhile.test.ts',
+        titles: ['changes nothing', 'creates no user'],
+      },
+    ],
+  },
+  {
     name: 'users: administrators who remove each other are serialized by a lock',
-    file: 'src/modules/users/change.ts',
-    find: 'await tx.count(lockAdministrators(ctx.tenantId));',
+    file: 'src/modules/users/user.ts',
+    find: 'await tx.count(lockAdministrators(tenantId));',
     replace: '',
     tests: [
       {
-        file: 'test/modules/users/users.test.ts',
-        titles: ['one of two administrators who remove each other'],
+        file: 'test/modules/users/changed-meanwhile.test.ts',
+        titles: ['changes nothing', 'creates no user'],
       },
     ],
   },

@@ -2,7 +2,6 @@ import { differenceOf } from '../../platform/audit/difference.js';
 import { auditLater } from '../../platform/audit/audit.js';
 import type { PersonContext } from '../../platform/context/request-context.js';
 import type { PersonCaller } from '../../platform/identity/callers.js';
-import { lockAdministrators } from '../../platform/db/locks.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import type { Tx, PersonTx } from '../../platform/db/scope.js';
@@ -12,7 +11,7 @@ import { countOpenTokensOf } from '../service-tokens/public.js';
 import { needsOwner } from './first-owner.js';
 import { queueMailsOf } from './notify.js';
 import { lockedUser, userById, type LockedUser, type UserRow } from './queries.js';
-import { assertRoom, courierOf, type RequestedRole } from './user.js';
+import { assertRoom, courierOf, lockUsers, type RequestedRole } from './user.js';
 
 /** The user after a change. `isChanged` is false if it already had the requested state. `openTokens` counts its service tokens. */
 export type Changed = { user: UserRow; isChanged: boolean; openTokens?: number };
@@ -164,7 +163,7 @@ export async function countOpenTokens(tx: Tx, userId: string): Promise<number> {
 /**
  * Locks the user, runs `work`, which returns whether it changed anything, and returns the user's new state.
  * @param first runs before the user is locked
- * @throws ApiError user_not_found
+ * @throws ApiError token_invalid, user_not_found
  */
 export function changeUser(
   ctx: PersonContext,
@@ -173,8 +172,8 @@ export function changeUser(
   first: (tx: PersonTx) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Changed> {
   return ctx.write(async (tx) => {
-    // Locked before any user, so that two administrators who remove each other run one after the other.
-    await tx.count(lockAdministrators(ctx.tenantId));
+    // Before any user is locked, so that two administrators who remove each other run one after the other.
+    await lockUsers(ctx, tx);
     await first(tx);
     const [stored] = await tx.query(lockedUser(ctx, userId));
     if (!stored) throw new ApiError('user_not_found');

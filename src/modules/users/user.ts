@@ -22,6 +22,19 @@ export const listUsers = (ctx: PersonContext, query: QueryOf<'listUsers'>): Prom
 const MAX_USERS_OF_A_COURIER = 200;
 
 /**
+ * Waits for other changes of the tenant's users, and then checks the caller again: whom another administrator has disabled or given another
+ * role meanwhile changes nobody, not even back.
+ *
+ * @throws ApiError token_invalid
+ */
+export async function lockUsers({ tenantId, caller }: PersonContext, tx: Tx): Promise<void> {
+  await tx.count(lockAdministrators(tenantId));
+  const { userId: id, tokenVersion } = caller;
+  if ((await tx.models.user.count({ where: { id, isActive: true, tokenVersion } })) === 0)
+    throw new ApiError('token_invalid');
+}
+
+/**
  * Call it under `lockAdministrators`, or two users could take the last place.
  *
  * @throws ApiError too_many_users if the courier has as many users as it may have
@@ -59,7 +72,7 @@ export async function createUser(
   const { password, passwordHash } = await issuePassword(ctx.caller, deps, settle);
   const id = newId();
   const expiresAt = await ctx.write(async (tx) => {
-    await tx.count(lockAdministrators(ctx.tenantId));
+    await lockUsers(ctx, tx);
     await settle?.(tx);
     if (courierId !== null) await assertRoom(tx, courierId);
     const isCourierOwner = courierId !== null && (await needsOwner(tx, courierId));

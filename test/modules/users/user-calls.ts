@@ -1,6 +1,7 @@
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { unchecked } from '../../support/fixture/sent.js';
+import { changeMeanwhile } from '../../support/harness/meanwhile.js';
 import type { Fixture } from '../../support/fixture/with-service.js';
 import type { Call } from '../../support/service/service.js';
 
@@ -36,3 +37,18 @@ export function makeUserCalls({ api, db, service }: Fixture) {
     },
   };
 }
+
+/** Changes a user, with its columns as SQL, while `work` waits for the lock of all changes of users. Returns what `work` returns. */
+export const changeUserMeanwhile = <Result>(
+  { service }: Pick<Fixture, 'service'>,
+  { id, set }: { id: string; set: string },
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  const text = `with locked as materialized (select pg_advisory_xact_lock(hashtextextended($2, 0)))
+    update users set ${set} from locked where id = $1`;
+  return changeMeanwhile(
+    service().owner,
+    { text, values: [id, `administrators ${DEMO.tenants.demo}`] },
+    work,
+  );
+};

@@ -234,9 +234,8 @@ describe('last administrator', () => {
       await db.query('update users set is_active = true where id = $1', [DEMO.users.admin]);
       await db.query('delete from users where id = any($1)', [[one.id, two.id]]);
     }
-    // The other caller is rejected, or its own account has already changed.
-    expect(outcomes.filter((each) => !/^200 (400|401|403)$/.test(each))).toEqual([]);
-    expect(outcomes.filter((each) => each === '200 400').length).toBeGreaterThan(0);
+    // The account of the other caller has changed, before its request or while that waited.
+    expect(outcomes.filter((each) => !/^200 40[13]$/.test(each))).toEqual([]);
   });
 
   async function freshToken({ id }: UserWithToken): Promise<string> {

@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { withService } from '../../../support/fixture/with-service.js';
 import { rounds } from '../../../support/harness/effort.js';
-import { changeMeanwhile } from '../../../support/harness/meanwhile.js';
+import { changeUserMeanwhile } from '../user-calls.js';
 import { makeTeamCalls } from './team-calls.js';
 
 const RACES = rounds(8, 60);
 
 const fixture = withService();
-const { db, service } = fixture;
+const { db } = fixture;
 const { makeColleague, manageWith } = makeTeamCalls(fixture);
 
 const MEMBER = { role: 'courier', courier_role: 'member' };
@@ -31,15 +31,10 @@ test('of two owners who remove each other at once, one succeeds and stays an own
 });
 
 describe('while a change waits for another one', () => {
-  /** Changes a user while the caller's change waits for the lock of all changes of users. */
-  const afterChange = async (callerToken: string, change: { id: string; set: string }, targetId: string) => {
-    const text = `with locked as materialized (select pg_advisory_xact_lock(hashtextextended($2, 0)))
-      update users set ${change.set} from locked where id = $1`;
-    const values = [change.id, `administrators ${DEMO.tenants.demo}`];
-    return changeMeanwhile(service().owner, { text, values }, () =>
+  const afterChange = (callerToken: string, change: { id: string; set: string }, targetId: string) =>
+    changeUserMeanwhile(fixture, change, () =>
       manageWith(callerToken, { action: 'update', user_id: targetId, full_name: 'Too Late' }).answer(),
     );
-  };
 
   test.each([
     ['who becomes a member meanwhile', 'is_courier_owner = false', 403, 'permission_denied'],
