@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { createConnection } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
@@ -39,16 +40,17 @@ afterEach(async () => {
 
 afterAll(removeFolders);
 
-const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
+const read = (path: string) => readFileSync(resolve(projectRoot, path), 'utf8');
 
-/** Starts haproxy with both files. Only the ports of the replicas are replaced. */
+/** Starts haproxy with both files, and `more`. Only the ports of the replicas are replaced. */
 async function startHaproxy(
   env: Record<string, string>,
   replicas: number[] = [],
+  more: string[] = [],
 ): Promise<Running & { http: number; https: number }> {
   const folder = await makeFolder();
   const [http, https] = [await freePort(), await freePort()];
-  const files = ['10-frontend.cfg', '20-host.cfg'].map((name) => {
+  const files = [...more, '10-frontend.cfg', '20-host.cfg'].map((name) => {
     const own = replicas.map((port) => `  server api-${port} 127.0.0.1:${port}\n`).join('');
     const config = read(`deploy/proxy/${name}`).replace(/(^ +server api-.*\n)+/m, own);
     writeFileSync(join(folder, name), config);
@@ -85,6 +87,26 @@ async function answerOf(sent: ReturnType<typeof get>): Promise<Answer> {
   response.resume();
   return { status: response.statusCode, location: response.headers.location };
 }
+
+const isRoot = process.getuid?.() === 0;
+const hasAccount = /^haproxy:/m.test(read('/etc/passwd'));
+const missing = [
+  haproxy ? undefined : 'haproxy',
+  isRoot ? undefined : 'root',
+  hasAccount ? undefined : 'the account haproxy',
+];
+(missing.some(Boolean) ? test.skip : test)(
+  titleWith('a haproxy that root starts serves as its own account, in an empty folder', missing),
+  async () => {
+    const { http, child } = await startHaproxy({}, [], ['00-account.cfg']);
+    const uid = spawnSync('id', ['-u', 'haproxy'], { encoding: 'utf8' }).stdout.trim();
+    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+    expect(/^Uid:\s+(\d+)\s+(\d+)/m.exec(status)?.slice(1)).toEqual([uid, uid]);
+    expect(readlinkSync(`/proc/${child.pid}/root`)).toBe('/var/lib/haproxy');
+    expect((await answerOf(get({ port: http, host: '127.0.0.1' }))).status).toBe(301);
+  },
+  LIMIT_MS,
+);
 
 describe('the redirect from HTTP', () => {
   const redirectOf = async (port: number, host: string, path = '/console?tab=load') =>
