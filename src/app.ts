@@ -8,7 +8,7 @@ import { registerTokens, type Tokens } from './platform/access/tokens.js';
 import { readContract, readRoutes } from './platform/contract/bundle.js';
 import { listMigrations, MIGRATIONS } from './platform/db/migrations/migration-files.js';
 import { openPasswords } from './modules/auth/public.js';
-import { makeWorkbookReader, type WorkbookTimes } from './platform/files/workbook/read-workbook.js';
+import { makeWorkbookReader, type WorkbookLimits } from './platform/files/workbook/read-workbook.js';
 import { makeBulkLimits } from './platform/limits/bulk-limits.js';
 import { watchLoop } from './platform/limits/overload/loop-guard.js';
 import { makeOwnLimits, type SharedLimits } from './platform/limits/shared/shared-limits.js';
@@ -58,7 +58,7 @@ export type AppOptions = {
   /** Shorter time limits for drawing logos, for tests. */
   drawing?: DrawingTimes | undefined;
   /** Shorter time limits for reading workbooks, for tests. */
-  workbooks?: WorkbookTimes | undefined;
+  workbooks?: WorkbookLimits | undefined;
   /** The limits that hold for all processes of the server, if there are several. */
   limits?: SharedLimits | undefined;
   /** What all processes of the server know of the load balancer. */

@@ -9,6 +9,30 @@ const WORKBOOK_SHAPES = 'test/modules/customers/workbooks/workbook-shapes.test.t
 /** Guards of texts, parameters and files that callers send, and of files that they download. */
 export const INPUTS: readonly SourceMutant[] = [
   {
+    name: 'processes of tasks: they get no secrets of the service',
+    file: 'src/platform/concurrency/task-process.ts',
+    find: 'env: {},',
+    replace: '',
+    tests: [
+      {
+        file: 'test/resilience/task-process.test.ts',
+        titles: ['neither the environment nor the flags of the service'],
+      },
+    ],
+  },
+  {
+    name: 'processes of tasks: one ends when nobody needs it',
+    file: 'src/platform/concurrency/task-process.ts',
+    find: "child.kill('SIGKILL');",
+    replace: '',
+    tests: [
+      {
+        file: 'test/resilience/task-process.test.ts',
+        titles: ['has a process of its own, which ends with it'],
+      },
+    ],
+  },
+  {
     name: 'texts: control characters are refused',
     file: 'src/platform/values/text-rules.ts',
     find: '  if (!found) return undefined;',

@@ -1,21 +1,18 @@
 import { join } from 'node:path';
 import { Piscina } from 'piscina';
 import { projectRoot } from '../../config/project-root.js';
-import { ApiError } from '../errors/errors.js';
+import { STARTING_MS, WorkerTaskError, makeTimeLimit, type TaskRunner } from './task-limit.js';
 import type { WorkerTask } from './worker-task.js';
 
 /** Starting a thread takes about half as long as a task, but an idle thread keeps its memory. */
 const IDLE_MS = 10_000;
-/** Starting a thread takes half a second, and ten times that on an overloaded machine. */
-const STARTING_MS = 30_000;
-const RETRY_AFTER_SECONDS = 5;
 
 export type WorkerPoolOptions = {
   /** At least the number of concurrent tasks that the caller's limiter allows. */
   maxThreads: number;
   /**
    * A thread that exceeds it step by step is terminated, and the process continues. One large allocation beyond it, such as a text or a map
-   * of many megabytes, aborts the process: whoever makes a task of untrusted input bounds each text and list before it is made.
+   * of many megabytes, aborts the process: whoever makes a task of untrusted input bounds each text and list before it is made, or uses task-process.ts.
    */
   maxHeapMb: number;
   /** The time limit of a task. It starts when the thread has loaded. */
@@ -30,29 +27,6 @@ export type WorkerPoolOptions = {
    */
   isBackground?: boolean;
 };
-
-export type WorkerPool<Message, Result> = {
-  /**
-   * Runs one task in a thread.
-   *
-   * @param ended ends the thread, or the wait for one, when nobody needs the result any more
-   * @throws the reason of `ended`; WorkerTaskError if the task ended its thread: by an error, the heap limit or the time limit;
-   *   ApiError overloaded if no thread was free or started in time; Error if a thread failed while it loaded
-   */
-  run(message: Message, ended?: AbortSignal): Promise<Result>;
-};
-
-/** A task that a thread did not finish. */
-export class WorkerTaskError extends Error {
-  constructor(
-    /** Which limit the task exceeded, or that it threw an error. */
-    readonly reason: 'time' | 'memory' | 'error',
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
-}
 
 /**
  * A pool of threads for work that takes long and cannot be interrupted. Each thread runs one task at a time.
@@ -69,7 +43,7 @@ export function makeWorkerPool<Message, Result>(
     startingMs = STARTING_MS,
     isBackground = false,
   }: WorkerPoolOptions,
-): WorkerPool<Message, Result> {
+): TaskRunner<Message, Result> {
   const pool = new Piscina<WorkerTask<Message>, Result>({
     filename: join(projectRoot, 'dist', 'src', file),
     minThreads: 0,
@@ -119,31 +93,4 @@ function toTaskError(cause: unknown): WorkerTaskError {
   const { code, message } = Object(cause) as { code?: unknown; message?: unknown };
   const reason = code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'error';
   return new WorkerTaskError(reason, String(message ?? cause), { cause });
-}
-
-/** Limits the time until a task starts, and then the time of the task itself. */
-function makeTimeLimit(
-  { startingMs, timeoutMs }: { startingMs: number; timeoutMs: number },
-  onStart: () => void,
-) {
-  const aborting = new AbortController();
-  const fail = (reason: unknown) => aborting.abort(reason);
-  let timer = setTimeout(() => {
-    fail(new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
-  }, startingMs);
-  const end = () => {
-    clearTimeout(timer);
-    onStart();
-  };
-  return {
-    signal: aborting.signal,
-    fail,
-    end,
-    start(): void {
-      end();
-      const error = new WorkerTaskError('time', `No answer within ${timeoutMs} ms.`);
-      // A result that arrived while the event loop was busy is read first.
-      timer = setTimeout(() => setImmediate(fail, error), timeoutMs);
-    },
-  };
 }

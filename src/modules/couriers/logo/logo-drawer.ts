@@ -1,8 +1,5 @@
-import {
-  makeWorkerPool,
-  WorkerTaskError,
-  type WorkerPool,
-} from '../../../platform/concurrency/worker-pool.js';
+import { WorkerTaskError, type TaskRunner } from '../../../platform/concurrency/task-limit.js';
+import { makeWorkerPool } from '../../../platform/concurrency/worker-pool.js';
 import { makeOwnLimits } from '../../../platform/limits/shared/shared-limits.js';
 import { makeTimeBudget } from '../../../platform/limits/time-budget.js';
 import { PictureError, type Raster } from './picture-error.js';
@@ -80,8 +77,8 @@ export function makeLogoDrawer(
   };
 }
 
-type Sanitizers = WorkerPool<string, string | undefined>;
-type Renderers = Record<'raster' | 'vector', WorkerPool<Drawing, Uint8Array | undefined>>;
+type Sanitizers = TaskRunner<string, string | undefined>;
+type Renderers = Record<'raster' | 'vector', TaskRunner<Drawing, Uint8Array | undefined>>;
 
 async function clean(source: Source, sanitizers: Sanitizers): Promise<Picture> {
   if (source.mediaType !== 'image/svg+xml') return { mediaType: source.mediaType, content: source.content };
@@ -107,7 +104,7 @@ function framed({ mediaType, content, widthPx: width, heightPx: height }: Raster
   return { svg, largest: { width, height } };
 }
 
-async function run<Message, Result>(threads: WorkerPool<Message, Result>, message: Message): Promise<Result> {
+async function run<Message, Result>(threads: TaskRunner<Message, Result>, message: Message): Promise<Result> {
   try {
     return await threads.run(message);
   } catch (error) {

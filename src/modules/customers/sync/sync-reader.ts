@@ -1,4 +1,5 @@
-import { makeWorkerPool, WorkerTaskError } from '../../../platform/concurrency/worker-pool.js';
+import { WorkerTaskError } from '../../../platform/concurrency/task-limit.js';
+import { makeWorkerPool } from '../../../platform/concurrency/worker-pool.js';
 import type { SyncResponse } from './sync-response.js';
 
 export type ResponseReader = (body: Buffer) => Promise<SyncResponse>;

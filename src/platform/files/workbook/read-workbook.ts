@@ -1,4 +1,5 @@
-import { makeWorkerPool, WorkerTaskError, type WorkerPool } from '../../concurrency/worker-pool.js';
+import { WorkerTaskError, type TaskRunner } from '../../concurrency/task-limit.js';
+import { makeTaskProcesses } from '../../concurrency/task-process.js';
 import type { UploadedFile } from '../../contract/types.js';
 import { ApiError, invalidFieldError } from '../../errors/errors.js';
 import { makeOwnLimits, type SharedLimits } from '../../limits/shared/shared-limits.js';
@@ -11,7 +12,7 @@ const MAX_HEAP_MB = 384;
 // that others wait, because two of one courier can be read before.
 const TIMEOUT_MS = 30_000;
 
-/** One workbook at a time in a server: the memory of its thread is the largest of a request. Tenants and couriers take turns. */
+/** One workbook at a time in a server: the memory of its process is the largest of a request. Tenants and couriers take turns. */
 const QUEUE = { concurrency: 1, maxWaiting: 32, maxWaitMs: 65_000, retryAfterSeconds: 5 };
 
 /** Ten that are refused because of their time, and hundreds of ordinary ones. */
@@ -22,13 +23,13 @@ const READING = {
   unit: 'milliseconds',
 } as const;
 
-/** How long reading a workbook may take, and all workbooks of a courier within an hour, in milliseconds. */
-export type WorkbookTimes = { taskMs?: number; hourMs?: number };
+/** How long reading a workbook may take, and all workbooks of a courier within an hour, in milliseconds, and the memory of each. */
+export type WorkbookLimits = { taskMs?: number; hourMs?: number; maxHeapMb?: number };
 
 export type WorkbookOwner = { tenantId: string; courierId: string };
 
 /**
- * Reads the first sheet with content of an uploaded workbook (.xlsx) in a worker thread. The thread ends when the client leaves.
+ * Reads the first sheet with content of an uploaded workbook (.xlsx) in a process of its own, which ends when the client leaves.
  * @throws ApiError validation_failed for a workbook that cannot be read; overloaded if too many wait; quota_exceeded if those of the courier
  *   have taken too long, also refused ones
  */
@@ -36,14 +37,9 @@ export type WorkbookReader = (owner: WorkbookOwner, file: UploadedFile) => Promi
 
 export function makeWorkbookReader(
   limits: SharedLimits = makeOwnLimits(),
-  {
-    taskMs = TIMEOUT_MS,
-    hourMs = READING.quota,
-    maxHeapMb = MAX_HEAP_MB,
-  }: WorkbookTimes & { maxHeapMb?: number } = {},
+  { taskMs = TIMEOUT_MS, hourMs = READING.quota, maxHeapMb = MAX_HEAP_MB }: WorkbookLimits = {},
 ): WorkbookReader {
-  const threads = makeWorkerPool<string, ReadWorkbook>('platform/files/workbook/workbook-worker.js', {
-    maxThreads: QUEUE.concurrency,
+  const processes = makeTaskProcesses<string, ReadWorkbook>('platform/files/workbook/workbook-worker.js', {
     maxHeapMb,
     timeoutMs: taskMs,
   });
@@ -53,18 +49,18 @@ export function makeWorkbookReader(
     const key = `${tenantId} ${courierId}`;
     const read = async () => {
       await budget.assertLeft(key);
-      return budget.spend(key, () => readIn(threads, path, closed));
+      return budget.spend(key, () => readIn(processes, path, closed));
     };
     return limiter.run(key, read, { tenant: tenantId });
   };
 }
 
 async function readIn(
-  threads: WorkerPool<string, ReadWorkbook>,
+  processes: TaskRunner<string, ReadWorkbook>,
   path: string,
   closed: AbortSignal,
 ): Promise<SheetCsv> {
-  const read = await threads.run(path, closed).catch((error: unknown) => {
+  const read = await processes.run(path, closed).catch((error: unknown) => {
     // Nobody reads this response. A code that is never stored for an Idempotency-Key.
     if (closed.aborted) throw new ApiError('overloaded', { retryAfterSeconds: QUEUE.retryAfterSeconds });
     if (error instanceof WorkerTaskError && error.reason !== 'error')

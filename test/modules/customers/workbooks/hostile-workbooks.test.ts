@@ -6,7 +6,7 @@ import { makeWorkbookReader } from '../../../../src/platform/files/workbook/read
 import { readWorkbookFile } from '../../../../src/platform/files/workbook/workbook-csv.js';
 import { inlineRows, textWorkbook, workbookOf } from '../../../support/workbooks/workbook-of.js';
 
-// Small files that occupied the only thread for workbooks for a minute.
+// Small files that occupied the only reader of workbooks for a minute.
 
 const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
 const DOC = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -32,7 +32,7 @@ async function stored(name: string, content: Buffer): Promise<string> {
   return path;
 }
 
-/** Returns what the thread returns, and the CPU time in milliseconds. */
+/** Returns what the process returns, and the CPU time in milliseconds. */
 async function readHere(content: Buffer) {
   const path = await stored('here.xlsx', content);
   const start = process.cpuUsage();

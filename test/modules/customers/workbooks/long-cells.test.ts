@@ -6,7 +6,7 @@ import { makeCellWriters } from '../../../../src/platform/files/workbook/cell-te
 import { readWorkbookFile } from '../../../../src/platform/files/workbook/workbook-csv.js';
 import { inlineRows, workbookOf } from '../../../support/workbooks/workbook-of.js';
 
-// A thread that allocates many megabytes at once aborts the process, whatever its heap limit. So nothing of a workbook may be so long.
+// The process that reads a workbook takes its memory from the machine. So nothing of a workbook may be long.
 
 const LONGEST = 32_767;
 const CELL = { problem: ['workbook_large', { limit: '32,767 characters in one cell' }] };
