@@ -6,7 +6,7 @@ import { makeFolder, removeFolders } from '../../support/service/processes.js';
 
 // The blocks of docs/restore.md, of which each command fails once. PostgreSQL's programs are replaced. lost-disk.test.ts has the real ones.
 
-const DEFINITIONS = ['values', 'values-initdb'];
+const DEFINITIONS = ['values', 'values-initdb', 'values-compose'];
 const BLOCKS = blockNames().filter((name) => !DEFINITIONS.includes(name));
 
 /** These may fail: PostgreSQL may run or not run already, and the next line of the block examines it. */
@@ -28,6 +28,7 @@ const FAKES: Record<string, string> = {
   // A migration of the dump.
   pg_restore: 'echo 0198c0de-0000-7000-8000-000000000001',
   sh: '',
+  engine: `case "$*" in *paused_at*) echo paused;; *pg_restore*) echo 0198c0de-0000-7000-8000-000000000001;; esac`,
 };
 const REAL = ['mv', 'rm', 'cat', 'grep', 'date', 'mkdir', 'ls', 'wc'];
 
@@ -62,6 +63,7 @@ async function paste(name: string, failing = 0, before = '') {
     );
     chmodSync(path, 0o755);
   }
+  if (name === 'compose-load') writeFileSync(join(machine, 'backup', 'crossdock.dump'), '');
   // The recovered server runs, and the lost one too.
   if (name === 'finish')
     for (const folder of ['main', 'main.lost']) {
@@ -101,6 +103,9 @@ test('the page has the blocks of this test', () => {
     'finish',
     'rename',
     'load',
+    'compose-dump',
+    'compose-rename',
+    'compose-load',
   ]);
 });
 
