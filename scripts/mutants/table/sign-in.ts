@@ -616,6 +616,18 @@ export const SIGN_IN: readonly SourceMutant[] = [
       },
     ],
   },
+  {
+    name: 'logins: passwords that a team sets fill no queue of others',
+    file: 'src/platform/limits/login-limiter.ts',
+    find: 'hash, { tenant, networks: placeOfTeam(caller) });',
+    replace: 'hash, { tenant });',
+    tests: [
+      {
+        file: 'test/resilience/bulk/turns-of-callers.test.ts',
+        titles: ['a login is neither refused nor late because'],
+      },
+    ],
+  },
   // Decision 0137.
   {
     name: 'PINs: five wrong ones end the PIN at the station',

@@ -124,7 +124,7 @@ export type PasswordDeps = Pick<Deps, 'loginLimiter' | 'passwords'>;
  * @param settle is set if the caller's own password is confirmed: then this runs within the limit already, and would wait for itself
  */
 export async function issuePassword(
-  { tenantId, userId }: PersonCaller,
+  caller: PersonCaller,
   { loginLimiter, passwords }: PasswordDeps,
   settle: Settle | undefined,
 ): Promise<{ password: string; passwordHash: string }> {
@@ -132,6 +132,6 @@ export async function issuePassword(
   const hash = () => passwords.hash(password);
   return {
     password,
-    passwordHash: settle ? await hash() : await loginLimiter.withLimit(tenantId, userId, hash),
+    passwordHash: settle ? await hash() : await loginLimiter.hashFor(caller, hash),
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SubmittingCaller, UserCaller } from '../identity/callers.js';
-import type { GiveWay } from './queues/keyed-limiter.js';
+import { placeOfTeam, type GiveWay } from './queues/keyed-limiter.js';
 import { TENANT_SHARE } from './shared/amounts.js';
 import { makeOwnLimits } from './shared/shared-limits.js';
 import type { Pressure } from './pressure.js';
@@ -101,8 +101,12 @@ export function makeBulkLimits(
   const largeBatches = limits.keyedLimiter('large batches', { concurrency, ...LONG_QUEUE });
 
   return {
-    limitUpload: ({ tenantId, userId }, courierId, work) =>
-      uploads.run(`${tenantId} ${courierId}`, work, { tenant: tenantId, caller: userId }),
+    limitUpload: (caller, courierId, work) => {
+      const { tenantId: tenant, userId } = caller;
+      // The staff name the courier, so that one of them could fill the queue with a file for each.
+      const networks = placeOfTeam(caller);
+      return uploads.run(`${tenant} ${courierId}`, work, { tenant, networks, caller: userId });
+    },
     limitReport: ({ tenantId, courierId, userId }, work) =>
       reports.run(`${tenantId} ${courierId ?? userId}`, work, { tenant: tenantId, caller: userId }),
     limitSearch({ tenantId, courierId, userId }, isSearch, work) {

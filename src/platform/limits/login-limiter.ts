@@ -2,10 +2,12 @@ import { availableParallelism } from 'node:os';
 import type { RateLimit } from './headers/rate-limits.js';
 import { networkOf, networksOf } from '../values/network-address.js';
 import { makeNetworkBudget } from './network-budget.js';
-import type { CallOwner } from './queues/keyed-limiter.js';
+import { placeOfTeam, type CallOwner } from './queues/keyed-limiter.js';
 import { makeOwnLimits } from './shared/shared-limits.js';
 
 type LimitedContext = { tenantId: string; noteRateLimit(limit: RateLimit): void };
+
+export type HashingCaller = { tenantId: string; userId: string; courierId: string | null };
 
 export type LoginLimiter = {
   /** @throws ApiError too_many_attempts when too many logins from the address have failed */
@@ -23,15 +25,21 @@ export type LoginLimiter = {
    * Runs a password attempt within the concurrency limit: at most one per user name. Known networks and all others take turns, then
    * networks, and the user names of a network.
    *
-   * @param address of the caller, if it is not a user that has logged in, who counts as known
    * @throws ApiError overloaded when the attempt could not start in time
    */
   withLimit<Result>(
     tenantId: string,
     username: string,
     attempt: () => Promise<Result>,
-    address?: string,
+    address: string,
   ): Promise<Result>;
+  /**
+   * Hashes the password of another user for a caller that has logged in, within the same limit: one at a time for a caller. All users of a
+   * courier, and each of the staff, take turns with the known networks as one of them, so that they fill no queue of others.
+   *
+   * @throws ApiError overloaded when it could not start in time
+   */
+  hashFor<Result>(caller: HashingCaller, hash: () => Promise<Result>): Promise<Result>;
 };
 
 const FAILURES_PER_ADDRESS: RateLimit = {
@@ -64,8 +72,7 @@ export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY, limits = mak
   const isKnown = (tenant: string, address: string) =>
     limits.knownNetworks.has({ tenant, network: networkOf(address) });
 
-  async function ownerOf(tenant: string, address: string | undefined): Promise<CallOwner> {
-    if (address === undefined) return { tenant };
+  async function ownerOf(tenant: string, address: string): Promise<CallOwner> {
     return { tenant, networks: networksOf(address), isStranger: !(await isKnown(tenant, address)) };
   }
 
@@ -90,6 +97,10 @@ export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY, limits = mak
       limiter.assertSpace(nameKeyOf(tenantId, username), await ownerOf(tenantId, address)),
     withLimit: async (tenantId, username, attempt, address) =>
       limiter.run(nameKeyOf(tenantId, username), attempt, await ownerOf(tenantId, address)),
+    hashFor: (caller, hash) => {
+      const { tenantId: tenant, userId } = caller;
+      return limiter.run(nameKeyOf(tenant, userId), hash, { tenant, networks: placeOfTeam(caller) });
+    },
   };
 }
 

@@ -124,19 +124,28 @@ test('40 simultaneous correct logins of one user are not counted as failures', a
   expect(rows).toEqual([]);
 });
 
+const networks = new Map<string, string>();
+/** Each name logs in from a network of its own. */
+const addressOf = (name: string): string => {
+  const known = networks.get(name) ?? `198.18.${networks.size}.1`;
+  networks.set(name, known);
+  return known;
+};
+
 /** A login limiter with no free slot, and a function that frees it. */
 function fullLimiter() {
   const limiter = makeLoginLimiter(1);
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
-  const holder = limiter.withLimit('t', 'holder', () => released);
+  const holder = limiter.withLimit('t', 'holder', () => released, addressOf('holder'));
   return { gate: limiter, release, holder };
 }
 
 test('a flood of attempts for one name delays only that name, and other names are served next', async () => {
   const { gate: limiter, release, holder } = fullLimiter();
   const order: string[] = [];
-  const attempt = (name: string) => limiter.withLimit('t', name, async () => order.push(name));
+  const attempt = (name: string) =>
+    limiter.withLimit('t', name, async () => order.push(name), addressOf(name));
   const flood = Array.from({ length: CALLERS }, () => attempt('flood'));
   const others = ['one', 'two', 'three'].map(attempt);
   release();
@@ -151,11 +160,16 @@ test('a limiter with three slots serves three names at once, and each name one a
   const mostAtOnce = async (nameOf: (index: number) => string) => {
     let running = 0;
     const seen = await times(10, (index) =>
-      limiter.withLimit('t', nameOf(index), async () => {
-        running += 1;
-        await new Promise((resolve) => setImmediate(resolve));
-        return running--;
-      }),
+      limiter.withLimit(
+        't',
+        nameOf(index),
+        async () => {
+          running += 1;
+          await new Promise((resolve) => setImmediate(resolve));
+          return running--;
+        },
+        addressOf(nameOf(index)),
+      ),
     );
     return Math.max(...seen);
   };
@@ -167,7 +181,7 @@ test('the limiter rejects at once if its queue is full, and rejects a waiting at
   const { gate: limiter, release, holder } = fullLimiter();
   const start = performance.now();
   const waitedMs = async (name: string) => {
-    await expect(limiter.withLimit('t', name, async () => {})).rejects.toMatchObject({
+    await expect(limiter.withLimit('t', name, async () => {}, addressOf(name))).rejects.toMatchObject({
       code: 'overloaded',
       detail: { retryAfterSeconds: 2 },
     });
@@ -183,9 +197,9 @@ test('the limiter rejects at once if its queue is full, and rejects a waiting at
 test('an attempt that throws releases its slot', async () => {
   const limiter = makeLoginLimiter();
   for (let round = 0; round < 20; round += 1) {
-    await expect(limiter.withLimit('t', 'same', () => Promise.reject(new Error('broken')))).rejects.toThrow(
-      'broken',
-    );
+    await expect(
+      limiter.withLimit('t', 'same', () => Promise.reject(new Error('broken')), addressOf('same')),
+    ).rejects.toThrow('broken');
   }
 });
 

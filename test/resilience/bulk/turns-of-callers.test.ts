@@ -199,6 +199,38 @@ test('a login is neither refused nor late because one network tries many names',
   expect((await ended).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(20);
 });
 
+test('an upload of a courier is neither refused nor late because one of the staff sends files of many others', async () => {
+  const limits = bulkLimits();
+  const { order, work } = recorder();
+  const staff = { ...user('manager'), courierId: null };
+  const flood = Array.from({ length: 60 }, (_, n) =>
+    limits.limitUpload(staff, `courier ${n}`, work('flood')),
+  );
+  const ended = Promise.allSettled(flood);
+  await limits.limitUpload(user('owner', 'tenant', 'own'), 'own', work('own'));
+  expect(order.indexOf('own')).toBeLessThan(5);
+  expect((await ended).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(20);
+});
+
+test.each([
+  ['one manager', (n: number) => ({ tenantId: 'tenant', userId: 'manager', courierId: null, n })],
+  ['users of a courier', (n: number) => ({ tenantId: 'tenant', userId: `user ${n}`, courierId: 'c', n })],
+])('a login is neither refused nor late because %s set many passwords', async (_who, callerOf) => {
+  const limiter = makeLoginLimiter(1);
+  const order: string[] = [];
+  const hash = (name: string) => async () => {
+    order.push(name);
+    await turn();
+  };
+  limiter.noteLogin('tenant', 'victim', '192.0.2.7');
+  const flood = Array.from({ length: 40 }, (_, n) => limiter.hashFor(callerOf(n), hash('flood')));
+  const ended = Promise.allSettled(flood);
+  await limiter.assertSpace('tenant', 'victim', '192.0.2.7');
+  await limiter.withLimit('tenant', 'victim', hash('victim'), '192.0.2.7');
+  expect(order.indexOf('victim')).toBeLessThan(3);
+  expect((await ended).filter(({ status }) => status === 'rejected').length).toBeGreaterThan(20);
+});
+
 test.each(['uploads', 'reports'])('the users of a courier take turns with %s', async (kind) => {
   const limits = bulkLimits();
   const { order, work } = recorder();

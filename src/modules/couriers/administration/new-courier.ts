@@ -38,7 +38,7 @@ export async function createCourier(
   const { full_name, email } = body.login;
   const user = { id: newId(), username: body.login.username.toLowerCase(), full_name };
   const oneTimePassword = newOneTimePassword();
-  const passwordHash = await deps.loginLimiter.withLimit(ctx.tenantId, user.username, async () => {
+  const passwordHash = await deps.loginLimiter.hashFor(ctx.caller, async () => {
     // The database enforces uniqueness. This check avoids a useless hash.
     await assertNamesAvailable(ctx, body.courier_code, user.username);
     return deps.passwords.hash(oneTimePassword);

@@ -19,6 +19,12 @@ export type CallOwner = {
   isStranger?: boolean;
 };
 
+/** Where the calls of a user who has logged in come from: all users of a courier from one place, and each of the staff from its own. */
+export function placeOfTeam({ courierId, userId }: { courierId: string | null; userId: string }): Networks {
+  const team = courierId === null ? `user ${userId}` : `courier ${courierId}`;
+  return { block: team, line: team, network: team };
+}
+
 export type KeyedLimiter = {
   /**
    * Runs the work as soon as the limits allow it.
