@@ -175,9 +175,21 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'webhooks: what is kept of an answer has no half of a character',
+    file: 'src/modules/webhooks/delivery/outcome.ts',
+    find: ".join('').toWellFormed();",
+    replace: ".join('');",
+    tests: [
+      {
+        file: 'test/modules/webhooks/deliveries/hostile-answers.test.ts',
+        titles: ['is recorded once, and so are those of the same time', 'has no half of a character'],
+      },
+    ],
+  },
+  {
     name: 'webhooks: a secret is masked in base64 too',
     file: 'src/modules/webhooks/exchanges/mask-secrets.ts',
-    find: 'needles.push({ text, before, after });',
+    find: 'needles.push(needleOf(text, before, after));',
     replace: 'void [text, before, after];',
     tests: [
       {

@@ -58,5 +58,5 @@ function describeNotFound({ endpoint }: Called, userCode: string | undefined): s
 function startOf(body: Buffer, isCut: boolean, mask: Mask): string {
   const maxLength = MAX_STORED_CHARACTERS * 2;
   const { text } = mask(body.toString('utf8').replaceAll('\0', ''), maxLength, isCut);
-  return Array.from(text.slice(0, maxLength)).slice(0, MAX_STORED_CHARACTERS).join('');
+  return Array.from(text.slice(0, maxLength)).slice(0, MAX_STORED_CHARACTERS).join('').toWellFormed();
 }
