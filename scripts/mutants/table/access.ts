@@ -849,7 +849,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'team: a change of an address is confirmed',
     file: 'src/modules/users/team/manage.ts',
-    find: 'return confirmAccess(ctx, confirmation, store);',
+    find: 'return confirmAccess(ctx, confirmation, (settle) => store(sent, settle));',
     replace: 'return void confirmation, void confirmAccess, store();',
     tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
   },
@@ -866,6 +866,30 @@ export const ACCESS: readonly SourceMutant[] = [
     find: "if (others === 0) throw new ApiError('last_admin');",
     replace: '',
     tests: [{ file: 'test/modules/users/users.test.ts', titles: ['cannot be disabled or lose the role'] }],
+  },
+  {
+    name: 'users: an unchanged address that waits does not undo a change of the address',
+    file: 'src/modules/users/change.ts',
+    find: 'return storeContact(ctx, userId, keepingAddress(sent));',
+    replace: 'return storeContact(ctx, userId, sent);',
+    tests: [
+      {
+        file: 'test/modules/users/recent-login.test.ts',
+        titles: ['that waits does not undo a change of the address'],
+      },
+    ],
+  },
+  {
+    name: 'team: an unchanged address that waits does not undo a change of the address',
+    file: 'src/modules/users/team/manage.ts',
+    find: 'return store(keepingAddress(sent));',
+    replace: 'return store(sent);',
+    tests: [
+      {
+        file: 'test/modules/users/team/recent-login.test.ts',
+        titles: ['an unchanged address that waits does not undo a change of the address'],
+      },
+    ],
   },
   {
     name: 'users: whom another administrator has changed meanwhile changes nobody',

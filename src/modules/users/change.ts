@@ -32,7 +32,7 @@ export async function updateUser(
   confirmation: Confirmation,
 ): Promise<Changed> {
   assertContact(sent);
-  if (!(await redirectsMail(ctx, userId, sent))) return storeContact(ctx, userId, sent);
+  if (!(await redirectsMail(ctx, userId, sent))) return storeContact(ctx, userId, keepingAddress(sent));
   if (userId === ctx.caller.userId && confirmation.password === undefined)
     throw invalidFieldError('current_password', 'required_for_own_email');
   return confirmAccess(ctx, confirmation, (settle) => storeContact(ctx, userId, sent, settle));
@@ -43,6 +43,12 @@ export function assertContact({ fullName, email }: Contact): void {
   if (fullName === undefined && email === undefined) throw invalidFieldError('full_name', 'contact_required');
   if (typeof email === 'string') assertUsable({ email: validateEmail(email) });
 }
+
+/**
+ * The change without the address, which is the stored one. It may be another one when the change is written, by somebody who has confirmed
+ * that: a change without a confirmation must not write the old one back.
+ */
+export const keepingAddress = ({ fullName }: Contact): Contact => ({ fullName, email: undefined });
 
 async function redirectsMail(ctx: PersonContext, userId: string, { email }: Contact): Promise<boolean> {
   if (email === undefined) return false;

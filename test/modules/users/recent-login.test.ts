@@ -3,7 +3,7 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 import { withService } from '../../support/fixture/with-service.js';
 import { agedToken } from '../../support/sign-in/aged-token.js';
 import { makeCookieCalls } from '../auth/device/cookie-calls.js';
-import { freshName, makeUserCalls, type UserWithToken } from './user-calls.js';
+import { changeUserMeanwhile, freshName, makeUserCalls, type UserWithToken } from './user-calls.js';
 
 // A stolen session must not give anybody lasting access (decision 0135).
 
@@ -64,6 +64,19 @@ test('names, unchanged addresses and the end of an access need no password', asy
   await byOld({ action: 'update', user_id, full_name: 'Another Name', email: 'victim@example.com' }).ok();
   await byOld({ action: 'disable', user_id }).ok();
   expect(await rowOf(victim)).toMatchObject({ full_name: 'Another Name', is_active: false });
+});
+
+test.each([
+  ['of another', () => victim],
+  ['of its own', () => admin],
+])('an unchanged address %s that waits does not undo a change of the address', async (_whose, of) => {
+  const { id: user_id } = of();
+  const { email } = await db.user(user_id);
+  const change = { id: user_id, set: "email = 'safe@example.com'" };
+  await changeUserMeanwhile(fixture, change, () =>
+    byOld({ action: 'update', user_id, full_name: 'Another Name', email }).ok(),
+  );
+  expect(await db.user(user_id)).toMatchObject({ full_name: 'Another Name', email: 'safe@example.com' });
 });
 
 test('a fresh login changes its own address with the password only', async () => {

@@ -10,6 +10,7 @@ import {
   assertCourierExists,
   countOpenTokens,
   deletePreauthTokens,
+  keepingAddress,
   REVOKE_TOKENS,
   writeActive,
   writeContact,
@@ -145,11 +146,11 @@ export async function updateMember(
   confirmation: Confirmation,
 ): Promise<ChangedMember> {
   assertContact(sent);
-  const store = (settle?: Settle) =>
-    changeManaged(ctx, userId, (tx, stored) => writeContact(tx, stored, sent, ctx.caller), settle);
+  const store = (contact: Contact, settle?: Settle) =>
+    changeManaged(ctx, userId, (tx, stored) => writeContact(tx, stored, contact, ctx.caller), settle);
   const { email } = await assertManages(ctx, userId);
-  if (sent.email === undefined || sent.email === email) return store();
-  return confirmAccess(ctx, confirmation, store);
+  if (sent.email === undefined || sent.email === email) return store(keepingAddress(sent));
+  return confirmAccess(ctx, confirmation, (settle) => store(sent, settle));
 }
 
 /**

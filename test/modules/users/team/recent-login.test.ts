@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { withService } from '../../../support/fixture/with-service.js';
 import { agedToken } from '../../../support/sign-in/aged-token.js';
-import { freshName, type UserWithToken } from '../user-calls.js';
+import { changeUserMeanwhile, freshName, type UserWithToken } from '../user-calls.js';
 import { makeTeamCalls } from './team-calls.js';
 
 // A stolen session must not give anybody lasting access (decision 0135), not even below managers and owners of couriers.
@@ -66,6 +66,15 @@ describe.each([
     await byOld(actor, named).ok();
     await byOld(actor, { action: 'disable', user_id }).ok();
     expect(await rowOf(user_id)).toMatchObject({ full_name: 'Another Name', is_active: false });
+  });
+
+  test('an unchanged address that waits does not undo a change of the address', async () => {
+    const user_id = victim.id;
+    await db.query("update users set email = 'victim@example.com' where id = $1", [user_id]);
+    const named = { action: 'update', user_id, full_name: 'Another Name', email: 'victim@example.com' };
+    const change = { id: user_id, set: "email = 'safe@example.com'" };
+    await changeUserMeanwhile(fixture, change, () => byOld(actor, named).ok());
+    expect(await rowOf(user_id)).toMatchObject({ full_name: 'Another Name', email: 'safe@example.com' });
   });
 
   test('five wrong passwords lock the confirmation', async () => {
