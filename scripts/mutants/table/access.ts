@@ -850,7 +850,7 @@ export const ACCESS: readonly SourceMutant[] = [
     name: 'team: a change of an address is confirmed',
     file: 'src/modules/users/team/manage.ts',
     find: 'return confirmAccess(ctx, confirmation, (settle) => store(sent, settle));',
-    replace: 'return void confirmation, void confirmAccess, store();',
+    replace: 'return void confirmation, void confirmAccess, store(sent);',
     tests: [{ file: TEAM_RECENT, titles: ['needs the own password 15 minutes after the login'] }],
   },
   {
