@@ -7,15 +7,26 @@ type JsonText = { [CHUNKS]: Buffer[] };
 
 // About 2 ms of work. The event loop can serve other requests between two batches.
 const ROWS_PER_TICK = 250;
+const TEXT_PER_TICK = 262_144;
+/** Of rows whose size is not known yet. */
+const FIRST_ROWS = 25;
 
-/** Serializes the views of rows in batches, because serializing 10,000 packages at once blocked the event loop for 80 ms. */
+/**
+ * Serializes the views of rows in batches, because serializing 10,000 packages at once blocked the event loop for 80 ms, and 344 webhooks
+ * with their answers, 17 MB, for 26 ms.
+ */
 export const jsonRows = <Row, View>(rows: Row[], toView: (row: Row) => View): Promise<View[]> =>
   jsonText<View>(textsOf(rows, toView));
 
 function* textsOf<Row>(rows: Row[], toView: (row: Row) => unknown): Generator<string> {
-  for (let start = 0; start < rows.length; start += ROWS_PER_TICK) {
-    const views = rows.slice(start, start + ROWS_PER_TICK).map(toView);
-    yield JSON.stringify(views).slice(1, -1);
+  let size = FIRST_ROWS;
+  for (let start = 0; start < rows.length;) {
+    const views = rows.slice(start, start + size).map(toView);
+    const text = JSON.stringify(views).slice(1, -1);
+    yield text;
+    start += views.length;
+    const fitting = Math.floor((views.length * TEXT_PER_TICK) / text.length);
+    size = Math.min(ROWS_PER_TICK, Math.max(1, fitting));
   }
 }
 

@@ -1,5 +1,6 @@
 import type { PageBefore } from '../context/read-page.js';
 import { countOf } from '../values/count-of.js';
+import { jsonRows } from './json-text.js';
 import { reply } from './reply.js';
 
 type PageQuery = { page: number; limit: number };
@@ -22,9 +23,12 @@ export const pageReply = <Data>(query: PageQuery, total: number, noun: string, d
   meta: pageMeta(query, total),
 });
 
-/** The response with one page of a list that goes on before its last row. */
-export const pageBeforeReply = <Row, View>(
+/** The response with one page of a list that goes on before its last row. Such lists have up to 500 rows, which may be large. */
+export const pageBeforeReply = async <Row, View>(
   { rows, meta }: PageBefore<Row>,
   [one, several]: [one: string, several?: string],
   view: (row: Row) => View,
-) => ({ ...reply(`${countOf(rows.length, one, several)} on this page.`, rows.map(view)), meta });
+) => ({
+  ...reply(`${countOf(rows.length, one, several)} on this page.`, await jsonRows(rows, view)),
+  meta,
+});

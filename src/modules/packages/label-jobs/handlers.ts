@@ -13,7 +13,7 @@ export function labelJobHandlers() {
   return {
     async listLabelJobs({ ctx, query }) {
       const { hasBridge, ...page } = await listLabelJobs(ctx, query);
-      const { meta, ...listed } = pageBeforeReply(page, ['label job'], viewJob);
+      const { meta, ...listed } = await pageBeforeReply(page, ['label job'], viewJob);
       return { ...listed, meta: { ...meta, has_bridge: hasBridge } };
     },
     createLabelJobs: async ({ ctx, body }) => viewRequested(await createLabelJobs(ctx, body)),

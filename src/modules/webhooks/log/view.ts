@@ -7,6 +7,7 @@ import type { FeedPage } from '../events/feed.js';
 import type { Recovery } from './recovery.js';
 import type { Resent } from './resend.js';
 import type { Obstacle } from './resend-queries.js';
+import { jsonRows } from '../../../platform/contract/json-text.js';
 import { countOf } from '../../../platform/values/count-of.js';
 
 export const viewDelivery = ({
@@ -19,13 +20,13 @@ export const viewDelivery = ({
   sequence: numberOrNull(sequence),
 });
 
-export function viewFeed({ rows, range, query, hasMore }: FeedPage): ReplyOf<'listEvents'> {
-  const data = rows.map(viewFeedEvent);
+export async function viewFeed({ rows, range, query, hasMore }: FeedPage): Promise<ReplyOf<'listEvents'>> {
+  const last = rows.at(-1);
   return {
-    ...reply(`${countOf(data.length, 'event')} on this page.`, data),
+    ...reply(`${countOf(rows.length, 'event')} on this page.`, await jsonRows(rows, viewFeedEvent)),
     meta: {
       limit: query.limit,
-      next_after: data.at(-1)?.sequence ?? query.after,
+      next_after: last ? Number(last.sequence) : query.after,
       has_more: hasMore,
       first_sequence: numberOrNull(range.firstSequence),
       last_sequence: Number(range.lastSequence),
