@@ -175,6 +175,18 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'webhooks: the search for secrets has a limit',
+    file: 'src/modules/webhooks/exchanges/mask-secrets.ts',
+    find: 'if (search.stepsLeft < 0) return { text: MASK, isCut: true };',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/webhooks/deliveries/hostile-answers.test.ts',
+        titles: ['nothing is kept of an answer whose secrets take too long to find'],
+      },
+    ],
+  },
+  {
     name: 'webhooks: what is kept of an answer has no half of a character',
     file: 'src/modules/webhooks/delivery/outcome.ts',
     find: ".join('').toWellFormed();",

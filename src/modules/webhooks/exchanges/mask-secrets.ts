@@ -4,11 +4,14 @@ const MIN_SECRET_LENGTH = 4;
 /** An escape may be escaped again, such as JSON in a string of JSON. */
 const MAX_ESCAPES = 2;
 const PREFIX_LENGTH = 8;
+/**
+ * The units that a search of one text compares at most, over all secrets and escapes: 10 ms. An answer that repeats a token of 4,096
+ * characters takes a third of it. Whoever needs more has chosen secrets and answers for that, and nothing of these is kept.
+ */
+const MAX_STEPS = 4_000_000;
 /** What a character takes at most in a text with two escapes: `%26%23x27%3B`. */
 const MAX_ESCAPED_LENGTH = 12;
 
-/** From the first unit of a part up to and without the last one. */
-type Span = [start: number, end: number];
 /** A text that occurs where a secret occurs, how many units around it also belong to the secret, and its borders (`bordersOf`). */
 type Needle = { text: string; before: number; after: number; borders: Uint16Array };
 type Escape = { pattern: RegExp; read: (escaped: string) => string };
@@ -27,51 +30,72 @@ export type Mask = (text: string, maxLength: number, isCut?: boolean) => Masked;
  * together. Only the start of a text is searched, whose length depends on what is kept.
  */
 export function makeMask(secrets: string[]): Mask {
-  const usable = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH);
+  const usable = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
   const margin = Math.max(0, ...usable.map(({ length }) => length)) * MAX_ESCAPED_LENGTH;
   const needles = usable.flatMap(needlesOf);
   return (text, maxLength, isCut = false) => {
     const searched = text.slice(0, maxLength + margin);
-    const masked = replaceSpans(searched, findSpans(searched, needles, MAX_ESCAPES));
+    const search = { needles, stepsLeft: MAX_STEPS };
+    const marks = marksOf(searched, search, MAX_ESCAPES);
+    if (search.stepsLeft < 0) return { text: MASK, isCut: true };
+    const masked = replaceMarked(searched, marks);
     if (!isCut && searched.length === text.length) return { text: masked, isCut: false };
     // The end may be the start of a secret whose rest was not searched.
     return { text: masked.slice(0, Math.max(0, masked.length - margin)), isCut: true };
   };
 }
 
-function findSpans(text: string, needles: Needle[], escapes: number): Span[] {
-  const spans = needles.flatMap((needle) => findNeedle(text, needle));
-  if (escapes === 0) return spans;
+type Search = { needles: Needle[]; stepsLeft: number };
+
+/** Returns for each unit of a text 1 if it belongs to a secret. Incomplete if no steps are left. */
+function marksOf(text: string, search: Search, escapes: number): Uint8Array {
+  const marks = new Uint8Array(text.length);
+  for (const needle of search.needles) markNeedle(text, needle, marks, search);
+  if (escapes === 0) return marks;
   for (const escape of ESCAPES) {
+    if (search.stepsLeft < 0) break;
+    search.stepsLeft -= text.length;
     const decoded = text.replace(escape.pattern, escape.read);
-    const found = decoded === text ? [] : findSpans(decoded, needles, escapes - 1);
-    if (found.length === 0) continue;
+    if (decoded === text) continue;
+    const found = marksOf(decoded, search, escapes - 1);
+    if (!found.includes(1)) continue;
     const starts = startsIn(text, escape);
-    for (const [start, end] of found) spans.push([starts[start] ?? 0, starts[end] ?? text.length]);
+    for (const [start, end] of runsOf(found)) marks.fill(1, starts[start] ?? 0, starts[end] ?? text.length);
   }
-  return spans;
+  return marks;
+}
+
+/** Yields the start and the end of each row of marked units. */
+function* runsOf(marks: Uint8Array): Generator<[start: number, end: number]> {
+  for (let start = marks.indexOf(1); start >= 0;) {
+    const next = marks.indexOf(0, start);
+    const end = next < 0 ? marks.length : next;
+    yield [start, end];
+    start = marks.indexOf(1, end);
+  }
 }
 
 /**
- * Finds a needle by the algorithm of Knuth, Morris and Pratt, our own: the search of V8 takes the product of both lengths for a secret like
+ * Marks a needle by the algorithm of Knuth, Morris and Pratt, our own: the search of V8 takes the product of both lengths for a secret like
  * aa…ab…aa in a text of a's, which a courier can choose, and no maintained package searches one text.
  */
-function findNeedle(text: string, { text: needle, before, after, borders }: Needle): Span[] {
-  const spans: Span[] = [];
-  const { length } = needle;
+function markNeedle(text: string, needle: Needle, marks: Uint8Array, search: Search): void {
+  const { text: sought, before, after, borders } = needle;
+  const { length } = sought;
   // An ordinary text has none, which V8 finds faster.
-  const first = text.indexOf(needle.slice(0, PREFIX_LENGTH));
-  if (first < 0) return spans;
+  const first = text.indexOf(sought.slice(0, PREFIX_LENGTH));
+  if (first < 0) return;
+  search.stepsLeft -= text.length - first;
+  if (search.stepsLeft < 0) return;
   let matched = 0;
   for (let at = first; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
-    while (matched > 0 && needle.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0;
-    if (needle.charCodeAt(matched) === unit) matched += 1;
+    while (matched > 0 && sought.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0;
+    if (sought.charCodeAt(matched) === unit) matched += 1;
     if (matched < length) continue;
-    spans.push([Math.max(0, at + 1 - length - before), Math.min(text.length, at + 1 + after)]);
+    marks.fill(1, Math.max(0, at + 1 - length - before), at + 1 + after);
     matched = 0;
   }
-  return spans;
 }
 
 /** Returns for each start of a text, without the empty one, the length of its longest proper part that is both its start and its end. */
@@ -142,12 +166,12 @@ const needleOf = (text: string, before: number, after: number): Needle => ({
   borders: bordersOf(text),
 });
 
-function replaceSpans(text: string, spans: Span[]): string {
+function replaceMarked(text: string, marks: Uint8Array): string {
   const parts: string[] = [];
-  let end = -1;
-  for (const span of spans.sort(([a], [b]) => a - b)) {
-    if (span[0] > end) parts.push(text.slice(Math.max(0, end), span[0]), MASK);
-    end = Math.max(end, span[1]);
+  let kept = 0;
+  for (const [start, end] of runsOf(marks)) {
+    parts.push(text.slice(kept, start), MASK);
+    kept = end;
   }
-  return parts.join('') + text.slice(Math.max(0, end));
+  return parts.join('') + text.slice(kept);
 }
