@@ -187,6 +187,18 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'outbound: interim responses without end close the connection',
+    file: 'src/platform/outbound/interim-responses.ts',
+    find: 'return bytes <= MAX_BYTES;',
+    replace: 'return bytes <= Infinity * MAX_BYTES;',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-client.test.ts',
+        titles: ['without end is closed at once'],
+      },
+    ],
+  },
+  {
     name: 'webhooks: what is kept of an answer has no half of a character',
     file: 'src/modules/webhooks/delivery/outcome.ts',
     find: ".join('').toWellFormed();",
