@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const LARGE_REPLIES = 'test/security/bounds/replies/large-replies.test.ts';
+const NEW_COURIERS = 'test/modules/couriers/administration/new-courier-limits.test.ts';
 
 /** Guards against attacks that were found in reviews of the running service. */
 export const ATTACKS: readonly Mutant[] = [
@@ -537,6 +538,44 @@ export const ATTACKS: readonly Mutant[] = [
     statement: 'drop trigger end_sessions on users',
     tests: [
       { file: 'test/modules/sessions/sessions.test.ts', titles: ["every action that ends a user's tokens"] },
+    ],
+  },
+  {
+    name: 'keys: what is known of a key is known at its own tenant only',
+    file: 'src/platform/limits/connection-shares.ts',
+    find: '=> `${tenantId} ${keyHash}`;',
+    replace: '=> (tenantId ? keyHash : tenantId);',
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/other-tenant.test.ts',
+        titles: ['are unknown at another, and what they send there counts for no courier'],
+      },
+    ],
+  },
+  {
+    name: 'couriers: a user creates a limited number per day',
+    file: 'src/modules/couriers/administration/new-courier.ts',
+    find: '    await takeQuota(tx, OF_USER, ctx.caller, 1);\n',
+    replace: '',
+    tests: [{ file: NEW_COURIERS, titles: ['a user creates the couriers of a busy day of 40'] }],
+  },
+  {
+    name: 'couriers: the staff create a limited number per day',
+    file: 'src/modules/couriers/administration/new-courier.ts',
+    find: '    await takeQuota(tx, OF_STAFF, STAFF, 1);\n',
+    replace: '',
+    tests: [{ file: NEW_COURIERS, titles: ['new users do not multiply it'] }],
+  },
+  {
+    name: 'start: published credentials are read in the scope of each tenant',
+    file: 'src/startup/published-credentials.ts',
+    find: 'select outcome from enter_as_system(${id});',
+    replace: 'select ${id} as outcome;',
+    tests: [
+      {
+        file: 'test/operations/start-up/published.test.ts',
+        titles: ['src/main.js does not start, names the credentials'],
+      },
     ],
   },
 ];

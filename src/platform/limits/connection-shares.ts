@@ -101,7 +101,8 @@ export function makeConnectionShares({
     const caller = sharerOf(sender);
     const tenant = caller.tenantId;
     if (caller.kind === 'system') return { tenant, courier: undefined, key: `${tenant} system` };
-    const courier = isKnown(caller) ? courierOf(caller) : `${tenant} strangers`;
+    const sharer = isKnown(caller) ? courierOf(caller) : 'strangers';
+    const courier = sharer === undefined ? undefined : `${tenant} ${sharer}`;
     return { tenant, courier, key: courier ?? tenant };
   }
 
