@@ -578,4 +578,16 @@ export const ATTACKS: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: 'outbound: a name without an address is not this machine',
+    file: 'src/platform/outbound/connect.ts',
+    find: '    if (addresses.length === 0)',
+    replace: '    if (addresses.length < 0)',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-connect.test.ts',
+        titles: ['a name without an address is not reached on this machine'],
+      },
+    ],
+  },
 ];
