@@ -1,4 +1,12 @@
 -- upgrade: rolling
+-- reviewed: policy lookup_reads on users dropped: no release before this one has it: it came with the migration 20261213000000_published_credentials.
+-- reviewed: policy lookup_reads on couriers dropped: no release before this one has it: it came with the migration 20261213000000_published_credentials.
+-- reviewed: function suspect_passwords(uuid[]) dropped: no release before this one has it: it came with the migration 20261213000000_published_credentials.
+-- reviewed: function suspect_authenticators(uuid[]) dropped: no release before this one has it: it came with the migration 20261213000000_published_credentials.
+-- reviewed: function couriers_with_keys(text[]) dropped: no release before this one has it: it came with the migration 20261213000000_published_credentials.
+-- reviewed: right execute on suspect_passwords(uuid[]) dropped: no release before this one has it: it came with the migration 20261213000000_published_credentials.
+-- reviewed: right execute on suspect_authenticators(uuid[]) dropped: no release before this one has it: it came with the migration 20261213000000_published_credentials.
+-- reviewed: right execute on couriers_with_keys(text[]) dropped: no release before this one has it: it came with the migration 20261213000000_published_credentials.
 -- The login that serves requests may execute what crossdock_app may. These functions returned password hashes, encrypted authenticator
 -- secrets and couriers of all tenants to it, without a scope. No release has called them. A start now reads each tenant in its own scope.
 drop function suspect_passwords(uuid[]);

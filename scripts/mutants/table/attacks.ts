@@ -214,8 +214,8 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'shares: keys that nobody has checked have one share',
     file: 'src/platform/limits/connection-shares.ts',
-    find: "return caller.kind === 'user' || keyOwners.has(caller.keyHash);",
-    replace: "return caller.kind !== 'token' || keyOwners.has(caller.keyHash);",
+    find: "return caller.kind === 'user' || keyOwners.has(keyOf(caller));",
+    replace: "return caller.kind !== 'token' || keyOwners.has(keyOf(caller));",
     tests: [
       {
         file: 'test/resilience/connection-shares.test.ts',
@@ -226,8 +226,8 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'shares: what a service token claims counts only once it has been checked',
     file: 'src/platform/limits/connection-shares.ts',
-    find: "return caller.kind === 'user' || keyOwners.has(caller.keyHash);",
-    replace: "return caller.kind !== 'key' || keyOwners.has(caller.keyHash);",
+    find: "return caller.kind === 'user' || keyOwners.has(keyOf(caller));",
+    replace: "return caller.kind !== 'key' || keyOwners.has(keyOf(caller));",
     tests: [
       {
         file: 'test/resilience/connection-shares.test.ts',
@@ -238,7 +238,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'shares: a checked service token shares what its courier may have',
     file: 'src/platform/db/transactions/admission.ts',
-    find: "if (caller.kind === 'token') db.connectionShares.recordKeyOwner(caller.keyHash, caller.courierId);",
+    find: "if (caller.kind === 'token') db.connectionShares.recordKeyOwner(caller, caller.courierId);",
     replace: '',
     tests: [
       { file: 'test/modules/service-tokens/token-guards.test.ts', titles: ['a token is known, and shares'] },
@@ -280,7 +280,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'shares: an ended service token no longer counts as its courier',
     file: 'src/platform/db/transactions/admission.ts',
-    find: 'db.connectionShares.forgetKey(caller.keyHash);',
+    find: 'db.connectionShares.forgetKey(caller);',
     replace: 'void 0;',
     tests: [
       {
@@ -574,7 +574,7 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [
       {
         file: 'test/operations/start-up/published.test.ts',
-        titles: ['src/main.js does not start, names the credentials'],
+        titles: ['does not start, names the credentials'],
       },
     ],
   },
