@@ -55,6 +55,24 @@ export const QUOTAS = {
     "unit": "claims",
     "reason": "each leaves an entry in the audit log"
   },
+  "new_couriers": {
+    "what": "New couriers",
+    "limit": 50,
+    "period": "day",
+    "per": "caller",
+    "policy": "new-couriers",
+    "unit": "couriers",
+    "reason": "each courier may write as much as the one that creates it, and has the other limits of a courier"
+  },
+  "staff_new_couriers": {
+    "what": "New couriers that all users of the staff create together",
+    "limit": 150,
+    "period": "day",
+    "per": "staff",
+    "policy": "staff-new-couriers",
+    "unit": "couriers",
+    "reason": "who creates users must not multiply the couriers that it may create"
+  },
   "service_tokens": {
     "what": "New service tokens",
     "limit": 100,

@@ -2688,7 +2688,8 @@ export interface paths {
          *     with `regenerate_key` of *CourierSettingsAPI*. It also gets a user of the role `courier` with a one-time
          *     password. The password is valid for 7 days and must be changed at the first login. Key and password are shown
          *     only in this response: hand them over in a secure way. The courier sets its webhook URLs itself. It is billed
-         *     by the default rates until it has its own, see *GetCourierRates*.
+         *     by the default rates until it has its own, see *GetCourierRates*. A user can create 50 couriers per UTC day, and all
+         *     users of the staff together 150. Above that the response is 429 `quota_exceeded`.
          *
          *     **Deactivation.** The key is rejected with 403 `key_invalid`. Every call of the courier's users is rejected
          *     with 403 `account_disabled`, on every server and however new the token is. The courier gets no webhooks and no
@@ -13683,6 +13684,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
+        "TooManyAttempts.QuotaExceeded.new_couriers.QuotaExceeded.staff_new_couriers.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
         "TooManyAttempts.QuotaExceeded.replaced_secrets": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -20351,7 +20369,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.DuplicateCourierCode.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.new_couriers.QuotaExceeded.staff_new_couriers.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

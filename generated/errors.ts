@@ -761,6 +761,8 @@ export const errorCatalogue = {
       "workbook_reading": "Nothing was stored. Reading the workbooks of a courier may take {limit} seconds per hour. Save the sheet as CSV UTF-8, or wait as many seconds as Retry-After says.",
       "claim_attempts": "The claim was not stored. The limit for a courier is {limit} claims per hour. Wait as many seconds as Retry-After says.",
       "claim_changes": "The claim was not changed. The limit for a courier is {limit} further claims per day of numbers that it claims already. Wait as many seconds as Retry-After says.",
+      "new_couriers": "No courier was created. The limit is {limit} new couriers per day. Wait as many seconds as Retry-After says.",
+      "staff_new_couriers": "No courier was created. The staff have together created {limit} couriers today, which is the limit. Wait as many seconds as Retry-After says.",
       "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
       "service_token_changes": "Nothing was changed. The limit is {limit} changes and rotations of service tokens per day. Wait as many seconds as Retry-After says. Revoking a token always works.",
       "account_mails": "Nothing was changed. The limit is {limit} mails per day about new e-mail addresses and reset passwords. Wait as many seconds as Retry-After says. Disabling a user always works.",
@@ -1666,7 +1668,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'logo_drawing' | 'workbook_reading' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'logo_drawing' | 'workbook_reading' | 'claim_attempts' | 'claim_changes' | 'new_couriers' | 'staff_new_couriers' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_responding' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { makeTaskProcesses, type TaskProcessOptions } from '../../src/platform/concurrency/task-process.js';
-import { until } from '../support/service/processes.js';
+import {
+  makeTaskProcesses,
+  type TaskProcessOptions,
+} from '../../../src/platform/concurrency/task-process.js';
+import { until } from '../../support/service/processes.js';
 
 type Act = { act: 'answer' | 'wait' | 'throw' | 'spin' | 'exit' | 'fill' | 'join'; value?: unknown };
 type Answer = { value: unknown; pid: number; env: object; execArgv: string[] };

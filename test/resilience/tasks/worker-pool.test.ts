@@ -1,6 +1,6 @@
 import { getPriority } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
-import { makeWorkerPool, type WorkerPoolOptions } from '../../src/platform/concurrency/worker-pool.js';
+import { makeWorkerPool, type WorkerPoolOptions } from '../../../src/platform/concurrency/worker-pool.js';
 
 type Act = { act: 'answer' | 'wait' | 'throw' | 'spin' | 'exit' | 'fill' | 'priority'; value?: unknown };
 type Answer = { value: unknown; env: object; execArgv: string[] };
