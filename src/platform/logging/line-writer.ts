@@ -27,8 +27,14 @@ export type LineWriter = {
   lost(): number;
 };
 
+export type Output = {
+  fd: number;
+  /** Makes a pipe or a socket non-blocking. Called before each attempt to write. */
+  unblock(): void;
+};
+
 /**
- * Writes lines to a file descriptor that does not block. The lines of one turn of the event loop are written together, because a write for
+ * Writes lines to a file descriptor without waiting for its reader. The lines of one turn of the event loop are written together, because a write for
  * each line took an eighth of a request's CPU time. While the reader of a pipe does not read, or a disk is full, up to 4 MiB wait, and
  * further lines are dropped and counted. Only a process that is killed loses the lines of its last turn.
  *
@@ -37,7 +43,7 @@ export type LineWriter = {
  *
  * @param onLoss called when everything that waited is written, with the number of lines that were dropped since the last call
  */
-export function openLineWriter(fd: number, onLoss: (lines: number) => void): LineWriter {
+export function openLineWriter({ fd, unblock }: Output, onLoss: (lines: number) => void): LineWriter {
   const waiting: string[] = [];
   let waitingLength = 0;
   /** The part of a piece that is not written yet. */
@@ -72,17 +78,18 @@ export function openLineWriter(fd: number, onLoss: (lines: number) => void): Lin
     const error = writeWaiting(performance.now() + SLICE_MS);
     if (error) {
       isBlocked = true;
-      setTimeout(unblock, RETRY_MS).unref();
+      setTimeout(retry, RETRY_MS).unref();
     } else if (hasWaiting()) plan();
   }
 
-  function unblock(): void {
+  function retry(): void {
     isBlocked = false;
     flush();
   }
 
   /** Returns why nothing can be written. */
   function writeWaiting(deadlineMs: number): NodeJS.ErrnoException | undefined {
+    unblock();
     while (hasWaiting()) {
       rest ??= nextPiece();
       try {

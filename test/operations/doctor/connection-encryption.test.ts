@@ -1,0 +1,181 @@
+import { execFileSync } from 'node:child_process';
+import { appendFile, chmod, chown, copyFile, stat } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { withClient } from '../../../src/platform/db/connections/roles.js';
+import { readValue } from '../../../src/platform/db/connections/rows.js';
+import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
+import { endProcesses, makeFolder, removeFolders, startReplica } from '../../support/service/processes.js';
+import { titleWith } from '../../support/harness/programs.js';
+import { PGBOUNCER, startPooler } from '../../support/harness/pgbouncer.js';
+import { textsOf } from './installation.js';
+
+// docs/deploy.md, "Encrypted connections", against a server with a certificate of an own authority.
+
+const LIMIT_MS = 120_000;
+
+/** An address of this machine that is not the loopback, as that of another host would be. */
+const OTHER = Object.values(networkInterfaces())
+  .flat()
+  .find((each) => each && !each.internal && each.family === 'IPv4')?.address;
+const whenReachable = OTHER ? test : test.skip;
+const titleOf = (title: string) => titleWith(title, [OTHER ? undefined : 'other address']);
+
+let server: OwnServer;
+let authority: string;
+let stranger: string;
+
+beforeAll(async () => {
+  const folder = await makeFolder();
+  [authority, stranger] = [join(folder, 'authority.pem'), join(folder, 'stranger.pem')];
+  makeAuthority(folder, 'authority');
+  makeAuthority(folder, 'stranger');
+  server = await startOwnServer(undefined, { listen_addresses: '*' });
+  await encrypt(folder);
+}, LIMIT_MS);
+
+afterAll(async () => {
+  await endProcesses();
+  await server.stop();
+  await removeFolders();
+}, LIMIT_MS);
+
+const openssl = (folder: string, ...args: string[]) =>
+  execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+
+function makeAuthority(folder: string, name: string): void {
+  const files = ['-keyout', `${name}.key`, '-out', `${name}.pem`];
+  openssl(folder, 'req', '-x509', ...NEW_KEY, ...files, '-days', '2', '-subj', `/CN=${name}`);
+}
+
+/** Gives the server a certificate for its addresses, and lets passwords be used from all of them. */
+async function encrypt(folder: string): Promise<void> {
+  const names = ['IP:127.0.0.1', ...(OTHER ? [`IP:${OTHER}`] : [])].join(',');
+  const request = ['-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=database'];
+  openssl(folder, 'req', ...NEW_KEY, ...request, '-addext', `subjectAltName=${names}`);
+  const issuer = ['-CA', 'authority.pem', '-CAkey', 'authority.key', '-CAcreateserial'];
+  const sign = ['-in', 'server.csr', ...issuer, '-copy_extensions', 'copy', '-days', '2'];
+  openssl(folder, 'x509', '-req', ...sign, '-out', 'server.pem');
+  const { uid, gid } = await stat(server.cluster);
+  await chown(join(folder, 'server.key'), uid, gid);
+  await chmod(join(folder, 'server.key'), 0o600);
+  await appendFile(join(server.cluster, 'pg_hba.conf'), '\nhost all all all scram-sha-256\n');
+  await server.query(`alter system set ssl_cert_file = '${join(folder, 'server.pem')}'`);
+  await server.query(`alter system set ssl_key_file = '${join(folder, 'server.key')}'`);
+  await server.query('alter system set ssl = on');
+  await server.query('select pg_reload_conf()');
+}
+
+function urlOf(host: string, query = ''): string {
+  const url = new URL(server.urlOf('postgres'));
+  return Object.assign(url, { hostname: host, search: query }).href;
+}
+
+const isEncrypted = (url: string): Promise<boolean> =>
+  withClient(url, (client) =>
+    readValue<boolean>(client, 'select ssl from pg_stat_ssl where pid = pg_backend_pid()'),
+  );
+
+describe('a connection', () => {
+  test.each(['', '?sslmode=disable'])('with "%s" is not encrypted', async (query) => {
+    expect(await isEncrypted(urlOf('127.0.0.1', query))).toBe(false);
+  });
+
+  test.each(['require', 'verify-ca', 'verify-full'])(
+    'with sslmode=%s is encrypted, and refuses a certificate of another authority or for another name',
+    async (mode) => {
+      const query = `?sslmode=${mode}&sslrootcert=`;
+      expect(await isEncrypted(urlOf('127.0.0.1', query + authority))).toBe(true);
+      await expect(isEncrypted(urlOf('127.0.0.1', query + stranger))).rejects.toThrow(/certificate/);
+      await expect(isEncrypted(urlOf('127.0.0.1', `?sslmode=${mode}`))).rejects.toThrow(/certificate/);
+      await expect(isEncrypted(urlOf('localhost', query + authority))).rejects.toThrow(/altnames/);
+    },
+  );
+
+  test('with sslmode=no-verify is encrypted, and accepts every certificate', async () => {
+    expect(await isEncrypted(urlOf('127.0.0.1', '?sslmode=no-verify'))).toBe(true);
+  });
+
+  test('with sslmode=verify-full refuses a server without encryption', async () => {
+    const plain = String(process.env['TEST_ADMIN_URL']);
+    await expect(isEncrypted(`${plain}?sslmode=verify-full`)).rejects.toThrow(/does not support SSL/);
+  });
+});
+
+test(
+  'a server and its jobs encrypt all their connections',
+  async () => {
+    const url = urlOf('127.0.0.1', `?sslmode=verify-full&sslrootcert=${authority}`);
+    const service = await startReplica({ DATABASE_URL: url, METRICS_PORT: '0' });
+    const rows = await server.query(
+      `select a.application_name as name, s.ssl from pg_stat_activity a join pg_stat_ssl s using (pid)
+       where a.backend_type = 'client backend' and a.pid <> pg_backend_pid()`,
+    );
+    expect(rows.length).toBeGreaterThan(2);
+    expect(rows.filter(({ ssl }) => ssl !== true)).toEqual([]);
+    await service.stop();
+  },
+  LIMIT_MS,
+);
+
+const findings = async (env: Record<string, string>, appEnv = 'production'): Promise<string[]> =>
+  (await textsOf('connections', { APP_ENV: appEnv, ...env })).filter((text) => /encrypt/.test(text));
+
+const OK = [expect.stringMatching(/^ok: The connections to the database are encrypted, stay on this host/)];
+
+describe('crossdock doctor', () => {
+  whenReachable(
+    titleOf('warns of a connection to another host without encryption, with its remedy'),
+    async () => {
+      const DATABASE_URL = urlOf(OTHER ?? '');
+      const warning = expect.stringMatching(
+        /^warning: The connection of DATABASE_URL to [\d.]+ is not encrypted.* Add \?sslmode=verify-full&sslrootcert=/,
+      );
+      expect(await findings({ DATABASE_URL })).toEqual([warning]);
+      expect(await findings({ DATABASE_URL }, 'staging')).toEqual([warning]);
+      expect((await findings({ DATABASE_URL }, 'development'))[0]).toMatch(/^ok: /);
+      expect(await findings({ DATABASE_URL: urlOf('127.0.0.1'), DATABASE_OWNER_URL: DATABASE_URL })).toEqual([
+        expect.stringMatching(/^warning: The connection of DATABASE_OWNER_URL to /),
+      ]);
+    },
+  );
+
+  whenReachable(titleOf('accepts an encrypted one, and one with sslmode=disable'), async () => {
+    for (const query of [`?sslmode=verify-full&sslrootcert=${authority}`, '?sslmode=disable'])
+      expect(await findings({ DATABASE_URL: urlOf(OTHER ?? '', query) })).toEqual(OK);
+  });
+
+  (OTHER && PGBOUNCER ? test : test.skip)(
+    titleWith('warns of a pooler that does not encrypt, and accepts one that does', [
+      OTHER ? undefined : 'other address',
+      PGBOUNCER ? undefined : 'pgbouncer',
+    ]),
+    async () => {
+      const direct = urlOf(OTHER ?? '');
+      const through = async (settings: string[]) => {
+        const pooler = await startPooler([direct], { settings });
+        try {
+          return await findings({ DATABASE_URL: pooler.through(direct), DATABASE_POOLER: 'transaction' });
+        } finally {
+          await pooler.stop();
+        }
+      };
+      expect(await through([])).toEqual([
+        expect.stringMatching(
+          /^warning: The connection of the pooler at .* Set server_tls_sslmode = verify-full/,
+        ),
+      ]);
+      const own = join(await makeFolder(), 'authority.pem');
+      await copyFile(authority, own);
+      expect(await through(['server_tls_sslmode = verify-full', `server_tls_ca_file = ${own}`])).toEqual(OK);
+    },
+    LIMIT_MS,
+  );
+
+  test('accepts one that stays on this host', async () => {
+    expect(await findings({ DATABASE_URL: urlOf('127.0.0.1') })).toEqual(OK);
+  });
+});
