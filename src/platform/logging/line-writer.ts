@@ -12,8 +12,9 @@ const MAX_WAITING = 4 * 1024 * 1024;
 /** How long one turn of the event loop writes, in milliseconds. */
 const SLICE_MS = 20;
 
-/** The pause between attempts while nothing can be written. */
-const RETRY_MS = 100;
+/** The pauses between attempts while nothing can be written. They begin short, because a reader that is only slow soon has room again. */
+const FIRST_PAUSE_MS = 5;
+const MAX_PAUSE_MS = 100;
 
 /** How long the end of the process waits for a reader. EXIT_MS of startup/process.ts leaves half a second. */
 const END_MS = 300;
@@ -34,9 +35,9 @@ export type Output = {
 };
 
 /**
- * Writes lines to a file descriptor without waiting for its reader. The lines of one turn of the event loop are written together, because a write for
- * each line took an eighth of a request's CPU time. While the reader of a pipe does not read, or a disk is full, up to 4 MiB wait, and
- * further lines are dropped and counted. Only a process that is killed loses the lines of its last turn.
+ * Writes lines to a file descriptor without waiting for its reader. The lines of one turn of the event loop are written together, because
+ * a write for each line took an eighth of a request's CPU time. While the reader of a pipe does not read, or a disk is full, up to 4 MiB
+ * wait, and further lines are dropped and counted. Only a process that is killed loses the lines of its last turn.
  *
  * Our own, not sonic-boom 4.2.1: its flushSync sleeps and repeats for ever after every error but EAGAIN and EBUSY, and after these too
  * unless it throws, so a full disk stops the process and it cannot end.
@@ -52,6 +53,7 @@ export function openLineWriter({ fd, unblock }: Output, onLoss: (lines: number) 
   let reported = 0;
   let isPlanned = false;
   let isBlocked = false;
+  let pauseMs = FIRST_PAUSE_MS;
 
   function write(line: string): void {
     if (waitingLength + line.length > MAX_WAITING) {
@@ -78,7 +80,8 @@ export function openLineWriter({ fd, unblock }: Output, onLoss: (lines: number) 
     const error = writeWaiting(performance.now() + SLICE_MS);
     if (error) {
       isBlocked = true;
-      setTimeout(retry, RETRY_MS).unref();
+      setTimeout(retry, pauseMs).unref();
+      pauseMs = Math.min(MAX_PAUSE_MS, 2 * pauseMs);
     } else if (hasWaiting()) plan();
   }
 
@@ -95,6 +98,7 @@ export function openLineWriter({ fd, unblock }: Output, onLoss: (lines: number) 
       try {
         const written = writeSync(fd, rest);
         rest = written < rest.length ? rest.subarray(written) : undefined;
+        pauseMs = FIRST_PAUSE_MS;
       } catch (error) {
         // writeSync throws nothing else.
         return error as NodeJS.ErrnoException;

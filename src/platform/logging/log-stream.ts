@@ -5,7 +5,7 @@ import { openLineWriter } from './line-writer.js';
 const { stdout } = process;
 
 // After the end and after an uncaught error there is no next turn.
-const output = openLineWriter({ fd: stdout.fd ?? 1, unblock: makeUnblock() }, (lines) =>
+const output = openLineWriter({ fd: stdout.fd, unblock: makeUnblock() }, (lines) =>
   pino({ level: 'warn' }, output).warn(
     { event: 'log.lines_lost', lines },
     'the log could not be written for a time, and lines were lost',

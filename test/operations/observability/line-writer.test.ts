@@ -6,6 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { openLineWriter } from '../../../src/platform/logging/line-writer.js';
 import { until } from '../../support/service/processes.js';
 
+const LIMIT_MS = 60_000;
+
 // A named pipe of the system, which the test reads or does not read.
 
 let folder: string;
@@ -44,7 +46,7 @@ function read(): string {
 /** Reads until a line begins with the text. Returns all lines before it. */
 async function readUntil(text: string): Promise<string[]> {
   let all = '';
-  await until(async () => (all += read()).includes(`\n${text}`), 10_000);
+  await until(async () => (all += read()).includes(`\n${text}`), LIMIT_MS);
   return all.slice(0, all.indexOf(`\n${text}`)).split('\n');
 }
 
@@ -93,7 +95,7 @@ test('without a reader no line waits, further lines are dropped, and their numbe
   await until(async () => {
     all += read();
     return losses.length > 0;
-  }, 10_000);
+  }, LIMIT_MS);
   all += read();
   expect(losses).toEqual([lost]);
   expect(all).toBe(
@@ -105,7 +107,7 @@ test('without a reader no line waits, further lines are dropped, and their numbe
   writer.write('more\nend\n');
   expect(await readUntil('end')).toEqual(['more']);
   expect(losses).toEqual([lost]);
-});
+}, 120_000);
 
 test('the end of the process waits for a reader that does not read, but not for long', () => {
   const writer = openWriter();
