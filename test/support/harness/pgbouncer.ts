@@ -23,15 +23,10 @@ export const PGBOUNCER = [
  * Starts pgbouncer with few connections to the server, so that clients share them.
  *
  * @param logins a URL for each login that it accepts
- * @param settings further lines of pgbouncer.ini
  */
 export async function startPooler(
   logins: string[],
-  {
-    mode = 'transaction',
-    size = 4,
-    settings = [],
-  }: { mode?: 'transaction' | 'session' | 'statement'; size?: number; settings?: string[] } = {},
+  { mode = 'transaction', size = 4 }: { mode?: 'transaction' | 'session' | 'statement'; size?: number } = {},
 ): Promise<Pooler> {
   if (!PGBOUNCER) throw new Error('pgbouncer is not installed.');
   const folder = await makeFolder();
@@ -55,7 +50,6 @@ auth_file = ${join(folder, 'users.txt')}
 pool_mode = ${mode}
 default_pool_size = ${size}
 max_client_conn = 500
-${settings.join('\n')}
 `,
   );
   for (const name of ['users.txt', 'pgbouncer.ini']) await chmod(join(folder, name), 0o644);
