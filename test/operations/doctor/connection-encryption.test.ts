@@ -118,8 +118,10 @@ describe('a connection', () => {
 test(
   'a server and its jobs encrypt all their connections',
   async () => {
-    const url = urlOf('localhost', `?sslmode=verify-full&sslrootcert=${authority}`);
-    const service = await startReplica({ DATABASE_URL: url, METRICS_PORT: '0' });
+    await server.query('create database crossdock');
+    const url = new URL(urlOf('localhost', `?sslmode=verify-full&sslrootcert=${authority}`));
+    url.pathname = '/crossdock';
+    const service = await startReplica({ DATABASE_URL: url.href, METRICS_PORT: '0' });
     const rows = await server.query(
       `select a.application_name as name, s.ssl from pg_stat_activity a join pg_stat_ssl s using (pid)
        where a.backend_type = 'client backend' and a.pid <> pg_backend_pid()`,
