@@ -8,7 +8,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { readValue } from '../../../src/platform/db/connections/rows.js';
 import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
-import { endProcesses, makeFolder, removeFolders, startReplica } from '../../support/service/processes.js';
+import {
+  endProcesses,
+  makeFolder,
+  removeFolders,
+  startReplica,
+  until,
+} from '../../support/service/processes.js';
 import { titleWith } from '../../support/harness/programs.js';
 import { textsOf } from './installation.js';
 
@@ -122,11 +128,15 @@ test(
     const url = new URL(urlOf('localhost', `?sslmode=verify-full&sslrootcert=${authority}`));
     url.pathname = '/crossdock';
     const service = await startReplica({ DATABASE_URL: url.href, METRICS_PORT: '0' });
-    const rows = await server.query(
-      `select a.application_name as name, s.ssl from pg_stat_activity a join pg_stat_ssl s using (pid)
-       where a.backend_type = 'client backend' and a.pid <> pg_backend_pid()`,
-    );
-    expect(rows.length).toBeGreaterThan(2);
+    let rows: Record<string, unknown>[] = [];
+    // The jobs connect when the service has begun to serve.
+    await until(async () => {
+      rows = await server.query(
+        `select a.application_name as name, s.ssl from pg_stat_activity a join pg_stat_ssl s using (pid)
+         where a.backend_type = 'client backend' and a.pid <> pg_backend_pid()`,
+      );
+      return rows.length > 2;
+    });
     expect(rows.filter(({ ssl }) => ssl !== true)).toEqual([]);
     await service.stop();
   },
