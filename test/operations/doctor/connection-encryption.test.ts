@@ -133,7 +133,7 @@ test(
     await until(async () => {
       rows = await server.query(
         `select a.application_name as name, s.ssl from pg_stat_activity a join pg_stat_ssl s using (pid)
-         where a.backend_type = 'client backend' and a.pid <> pg_backend_pid()`,
+         where a.datname = 'crossdock'`,
       );
       return rows.length > 2;
     });
