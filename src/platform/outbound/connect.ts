@@ -51,7 +51,11 @@ export function makeOpenSocket({
 
   function check(addresses: string[]): void {
     if (!addresses.every(isAllowed))
-      throw new TargetError('unsafe_target', 'the host has an address that is not public');
+      throw new TargetError(
+        'unsafe_target',
+        'address_not_public',
+        'the host has an address that is not public',
+      );
   }
 
   return async (target, signal) => {
