@@ -6,21 +6,14 @@ import {
   type ReadableResponse,
   type ResponseReader,
 } from '../customers/public.js';
-import { makeMask, type Mask } from '../webhooks/public.js';
+import { makeMask, TEST_MARK, withWrongKeys } from '../webhooks/public.js';
 import type { Answer, Answered, Course } from './course.js';
+import { found, type ListCheck } from './list-check.js';
 import { findPages } from './pages.js';
 import { findRefusal, findSlowness, isRefusedCaller, isSuccess } from './refusal.js';
 
 /** The URL of a courier's customers. `lastReceived` is the number of records of the last synchronisation; null for none. */
 export type CustomersTarget = { url: string; token: string | null; lastReceived: number | null };
-
-/** What the requests of a check share. */
-export type ListCheck = {
-  course: Course;
-  mask: Mask;
-  url: string;
-  readResponse: ResponseReader;
-};
 
 /** Of the kind of the request that the address answers, also for another URL or token. */
 type Ask = 'get' | 'post';
@@ -51,12 +44,11 @@ export async function checkCustomers(
 }
 
 const FEWER_SHARE = 0.2;
-const MIN_KEY_LENGTH = 12;
 
 /** The request of a synchronisation, marked as a test. */
 function requestOf({ url, token }: Pick<CustomersTarget, 'url' | 'token'>, kind: Ask): OutboundRequest {
   const request = customerRequests(url, token)[kind];
-  return { ...request, headers: { ...request.headers, 'x-crossdock-test': 'true' } };
+  return { ...request, headers: { ...request.headers, ...TEST_MARK } };
 }
 
 /** As a synchronisation: GET first, and POST for an address that does not answer to it. */
@@ -103,16 +95,6 @@ async function readList(check: ListCheck, answer: Answered): Promise<ReadableRes
   return undefined;
 }
 
-/** Nothing of a list is kept as evidence, because it has the names of people. */
-export function found(
-  { course, mask }: ListCheck,
-  code: Parameters<Course['find']>[0],
-  answer: Answer,
-  detail: string,
-): void {
-  course.find(code, answer, mask, { detail, isPrivate: true });
-}
-
 /** Problems that skip no record. */
 const HINTS = new Set<string>(['like_tracking_number', 'leading_zeros']);
 const NAMED_RECORDS = 10;
@@ -152,11 +134,4 @@ async function checkAuthentication(check: ListCheck, target: CustomersTarget, ki
   const after = await check.course.ask('after_wrong_token', requestOf(target, kind));
   if (after && (after.outcome !== 'answered' || isRefusedCaller(after) || after.status === 429))
     found(check, 'locked_out', after, 'the list with the right token');
-}
-
-function withWrongKeys(text: string): string {
-  const url = new URL(text);
-  for (const [name, value] of url.searchParams)
-    if (value.length >= MIN_KEY_LENGTH) url.searchParams.set(name, randomBytes(12).toString('hex'));
-  return url.href;
 }

@@ -1,8 +1,7 @@
 import type { OutboundRequest } from '../../platform/outbound/client.js';
 import type { ReadableResponse } from '../customers/public.js';
-import type { Answered } from './course.js';
-import { headerOf } from './course.js';
-import { found, type ListCheck } from './customers-check.js';
+import { headerOf, type Answered } from './course.js';
+import { found, type ListCheck } from './list-check.js';
 import { isSuccess } from './refusal.js';
 
 /** Numbers of records that a page usually has. */

@@ -5,7 +5,7 @@ import type { TaskDeps } from '../../platform/queue/task-context.js';
 import { encryptionContext } from '../couriers/public.js';
 import { makeResponseReader } from '../customers/public.js';
 import { openWebhookProbe, withoutQuery } from '../webhooks/public.js';
-import { CheckStopped, startCourse, type Course } from './course.js';
+import { CheckStopped, startCourse } from './course.js';
 import { checkCustomers } from './customers-check.js';
 import { endCheck, startCheck, type CheckEnd, type StartedCheck } from './queries.js';
 import { checkWebhook } from './webhook-check.js';
@@ -65,8 +65,6 @@ export function makeIntegrationCheck(
     }
   };
 }
-
-export type { Course };
 
 function customersOf(
   { courierId, apiUrlGetCustomers: url, apiTokenCipher: cipher, lastReceived }: StartedCheck,

@@ -146,6 +146,7 @@ async function makeBelongings(
     return { ...own, tracking_number: number, tracking_key: number };
   };
   await insertSync(owner, tenantId, courierId);
+  await insertCheck(owner, tenantId, courierId);
   const prealertId = await clone(owner, 'prealerts', DEMO.prealerts.pending.IEX[0] ?? '', parcel());
   const packageId = await clone(owner, 'packages', DEMO.packages.available.IEX[0] ?? '', {
     ...parcel(),
@@ -319,6 +320,15 @@ export async function insertUser(owner: pg.Pool, tenantId: string, courierId: st
     [id, tenantId, courierId, freshNumber().toLowerCase(), DEMO.users.admin],
   );
   return id;
+}
+
+/** Plants a check of one of its URLs, which found something. */
+async function insertCheck(owner: pg.Pool, tenantId: string, courierId: string): Promise<void> {
+  await owner.query(
+    `insert into integration_checks (tenant_id, id, courier_id, endpoint, status, findings, requests, finished_at)
+     values ($1, new_id(), $2, 'add_package', 'finished', '[]', '[]', now())`,
+    [tenantId, courierId],
+  );
 }
 
 /** Plants a failed synchronisation of its customers. */

@@ -67,7 +67,7 @@ export const headersOf = (format: Called['format'], token: string | null): Recor
 });
 
 /** Tells a receiver that a request is a test. */
-const TEST_MARK = { 'x-crossdock-test': 'true' };
+export const TEST_MARK = { 'x-crossdock-test': 'true' };
 
 /**
  * Returns the request of a delivery: of a live one, of a test, or of a check.

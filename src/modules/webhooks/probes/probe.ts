@@ -142,7 +142,7 @@ const wrongText = (text: string): string =>
     .slice(0, text.length || 16);
 
 /** Replaces the values of the query that can be keys. */
-function withWrongKeys(text: string): string {
+export function withWrongKeys(text: string): string {
   const url = new URL(text);
   for (const [name, value] of url.searchParams)
     if (value.length >= MIN_KEY_LENGTH) url.searchParams.set(name, wrongText(value));
