@@ -11,7 +11,7 @@ type Requested = components['schemas']['CheckRequest'];
 type Purpose = Requested['purpose'];
 
 /** The bounds of a check. Source: the contract's createIntegrationCheck. */
-export const MAX_REQUESTS = 10;
+const MAX_REQUESTS = 10;
 const MAX_MS = 60_000;
 /** A shorter wait for the rate limit of the address would find it used up again. */
 const SHORTEST_WAIT_MS = 100;

@@ -10,7 +10,7 @@ import { makeResolver } from './resolve.js';
 import { isListedHost, validateUrl } from './urls.js';
 import { describeProblem } from '../errors/errors.js';
 
-export type { FailureReason, OutboundReply, OutboundRequest };
+export type { OutboundReply, OutboundRequest };
 
 /** SSRF-safe client for courier URLs. A failure of the target is an outcome, not an exception. It never follows redirects. */
 export type OutboundClient = ReturnType<typeof makeOutboundClient>;
