@@ -72,6 +72,8 @@ describe.each([
     const parcel = { tracking_number: newNumber(), weight: 13.7, user_code: 'IEX-1001', shipper: 'Shop' };
     await api.as('warehouse').receivePackage(parcel).created();
     await until(async () => receiver.received.length === 1);
+    // The worker has recorded the delivery.
+    await until(async () => (await db.count('webhook_endpoints', { courier_id: IEX })) === 1);
     const health = await db.all('webhook_endpoints', { courier_id: IEX });
     expect(await runCheck()).toBe('healthy');
 
