@@ -100,7 +100,7 @@ describe('a planted fault has its name, and no other', () => {
       simulate(echoing((_weight, at) => ({ received: at.toISOString().replace('Z', '-05:00') }))),
       flat,
     ],
-  ])('%s: %s', async (_title, code, answers, options) => {
+  ])('%s: %s', async (_title, code, answers, options = {}) => {
     const check = await checkOf(answers, options);
     expect(codesOf(check)).toEqual([code]);
     expect(check.verdict).toBe(
@@ -181,7 +181,7 @@ describe('what is no fault has a name, and the verdict healthy', () => {
       ),
       flat,
     ],
-  ])('%s: %j', async (_title, codes, answers, options) => {
+  ])('%s: %j', async (_title, codes, answers, options = {}) => {
     const check = await checkOf(answers, options);
     expect([codesOf(check), check.verdict]).toEqual([codes, 'healthy']);
   });
