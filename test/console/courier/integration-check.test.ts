@@ -3,6 +3,7 @@ import { DEMO } from '../../../fixtures/demo/demo.js';
 import { diagnoses } from '../../../generated/diagnoses.js';
 import { diagnosesEs } from '../../../console/src/integration/diagnoses-es.js';
 import { findingsOf } from '../../support/console/browser.js';
+import { until } from '../../support/service/processes.js';
 import { consoleSuite } from '../../support/console/suite.js';
 
 const { atWork, runs, service } = consoleSuite();
@@ -37,6 +38,9 @@ const plantCheck = () =>
     ],
   );
 
+const queued = async () =>
+  (await service().owner.query("select id from integration_checks where status = 'queued'")).rows;
+
 runs('a courier reads what a check has found, and requests another one', async () => {
   const { owner } = service();
   await owner.query("update couriers set api_url_add_package = 'https://iex.example/hooks' where id = $1", [
@@ -57,6 +61,5 @@ runs('a courier reads what a check has found, and requests another one', async (
   expect(await findingsOf(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Check again' }).click();
   await dialog.getByText('The check is running …').waitFor();
-  const { rows } = await owner.query("select id from integration_checks where status = 'queued'");
-  expect(rows).toHaveLength(1);
+  await until(async () => (await queued()).length === 1);
 });

@@ -348,7 +348,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns whose values the service or a constraint interprets.
 const MEANINGFUL =
-  /^(type|endpoint|.*_package_format|origin|outcome|manifest_status|language|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|started_by|end_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|announced_key|parcel_key|loading_gate|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(type|endpoint|format|.*_package_format|origin|outcome|manifest_status|language|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|started_by|end_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|announced_key|parcel_key|loading_gate|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
 // Append-only tables, where a trigger rejects changes, and tallies, where a trigger copies the texts from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];
