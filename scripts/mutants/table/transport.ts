@@ -318,7 +318,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: a header value cannot start another header',
     file: 'src/platform/outbound/client.ts',
-    find: "if (headerFault) return { outcome: 'unreachable', error: headerFault };",
+    find: "if (headerFault) return { outcome: 'unreachable', reason: 'url_refused', error: headerFault };",
     replace: '',
     tests: [{ file: 'test/security/outbound/outbound-client.test.ts', titles: ['sent requests'] }],
   },
