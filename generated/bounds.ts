@@ -28,6 +28,16 @@ export const QUOTAS = {
     "unit": "webhooks",
     "reason": "the service must not be misused to flood others"
   },
+  "integration_checks": {
+    "what": "Checks of the URLs of a courier",
+    "limit": 6,
+    "period": "hour",
+    "per": "courier",
+    "policy": "integration-checks",
+    "unit": "checks",
+    "reason": "each sends up to 10 requests",
+    "one of them with a wrong token; the service must not be misused to scan or flood others": null
+  },
   "recovered_webhooks": {
     "what": "Webhooks that `recover_since` and `redeliver_matching` send",
     "limit": 300000,
@@ -725,6 +735,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "application/json": "claims"
   },
   "getAttention": {
+    "query": "read"
+  },
+  "createIntegrationCheck": {
+    "application/json": "record"
+  },
+  "listIntegrationChecks": {
     "query": "read"
   }
 };

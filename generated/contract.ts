@@ -3401,6 +3401,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/IntegrationCheck.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List checks of couriers' URLs
+         * @description For administrators and managers, who get those of all couriers, and for couriers, who get their own. The newest come first. For the next page, send
+         *     `meta.next_before` as `before`. To follow one check, send its `check_id`. Checks are stored for 90 days.
+         *
+         *     `curl -H "Authorization: Bearer $TOKEN" "https://demo.crossdock.example/api/IntegrationCheck.php?endpoint=add_package&limit=1"`
+         */
+        get: operations["listIntegrationChecks"];
+        put?: never;
+        /**
+         * Check a courier's URL
+         * @description For administrators and managers, and for couriers on their own account. Staff name the courier with `courier_id`, which is ignored for a
+         *     courier. The check runs within moments in the background, takes at most 60 seconds, and sends at most 10 requests. Read its result with
+         *     `listIntegrationChecks` and `check_id`. If a check of the URL is already open, it is returned, and no second one starts.
+         *
+         *     **Webhook URLs.** The requests are made by the code that sends live deliveries: the same headers, token, signature, format and limits, from the same
+         *     network. Marks of a test are the header `X-Crossdock-Test: true`, the type `webhook.test`, or the tracking number `TEST` of a flat package,
+         *     which has no customer. If your system ignores what has such a mark, it stores nothing.
+         *
+         *     | Request | Sent | What it shows |
+         *     |---|---|---|
+         *     | `delivery` | always | network, TLS, path, token, signature, format; the weight and the time, if the response repeats them |
+         *     | `signature` | if the first one is refused | a signature of JSON as other languages write it: whether your system verifies a changed body |
+         *     | `token` | if the first one is refused, at most 4 times | the token also in another place: which place your system reads |
+         *     | `format` | if the body is refused, at most twice | another of our formats |
+         *     | `repeat` | if the first one is accepted | the same delivery again |
+         *     | `wrong_token` | if the first one is accepted | a wrong token, signature and key of the URL: whether your system has an authentication |
+         *     | `after_wrong_token` | after the previous one | whether the right token still works |
+         *
+         *     **The URL of the customers.** The list is requested and read as in a synchronisation, and nothing of it is stored. If it has as many records as a
+         *     page usually has, `page` requests the second page.
+         *
+         *     A check changes nothing of the URL's health, and does not resume or pause its deliveries. It works while the URL is paused. It is stored for 90
+         *     days. Evidence has at most the first 512 characters of a response, without tokens and secrets. A courier can have 6 checks per hour, also
+         *     counting those of staff. Above that the response is 429 `quota_exceeded`.
+         *
+         *     [Check an integration](/docs/integration-check) lists what a check can find, and each remedy.
+         */
+        post: operations["createIntegrationCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/logos/{courier_id}/{file}": {
         parameters: {
             query?: never;
@@ -9669,6 +9721,104 @@ export interface components {
             closed_prealerts: number;
         };
         /**
+         * @description Stable, machine-readable name of a diagnosis.
+         * @enum {string}
+         */
+        DiagnosisCode: "dns_missing" | "dns_failed" | "address_not_public" | "host_not_listed" | "url_refused" | "connection_refused" | "connection_lost" | "host_unreachable" | "timeout" | "not_http" | "certificate_expired" | "certificate_wrong_name" | "certificate_chain_incomplete" | "certificate_untrusted" | "tls_failed" | "redirect_to_https" | "redirect_to_other_host" | "redirect_to_login" | "redirect" | "token_place" | "token_missing" | "token_refused" | "signature_of_changed_body" | "signature_refused" | "no_authentication" | "locked_out" | "wrong_path" | "not_found" | "customer_unknown" | "method_refused" | "body_too_large" | "expects_array" | "expects_object" | "expects_event" | "body_refused" | "rate_limited" | "refused" | "server_error" | "not_idempotent" | "already_known" | "conflict_on_repeat" | "error_in_success" | "html_in_success" | "empty_response" | "slow_response" | "weight_in_kilograms" | "time_zone_misread" | "not_a_list" | "wrapped_list" | "html_instead_of_list" | "not_json" | "not_utf8" | "compressed" | "list_too_large" | "empty_list" | "blank_codes" | "duplicate_codes" | "records_skipped" | "pagination_cut" | "fewer_customers";
+        /** @description What shows it. Tokens and secrets are replaced by `***`. */
+        FindingEvidence: {
+            /** @description The `number` of the request. */
+            request: number;
+            /** @description HTTP status of the response; null if there was none. */
+            http_status: number | null;
+            /** @description The header `Content-Type` of the response, at most 100 characters. */
+            content_type: string | null;
+            /** @description The first 512 characters of the response; null if there was none or if they may contain customers. */
+            response_start: string | null;
+            /** @description The fact itself: the target of a redirect, the place of the token, a value that was sent and what came back, or numbers of records from 0. */
+            detail: string | null;
+        };
+        /** @description One diagnosis, with its evidence and its remedy. */
+        IntegrationFinding: {
+            code: components["schemas"]["DiagnosisCode"];
+            /**
+             * @description `error`: deliveries or customers are lost, or strangers get in. `warning`: that can happen later. `info`: no fault.
+             * @enum {string}
+             */
+            severity: "error" | "warning" | "info";
+            /** @description What is the case, as text for people. */
+            meaning: string;
+            /** @description What to do, as text for people. */
+            remedy: string;
+            evidence: components["schemas"]["FindingEvidence"];
+        };
+        /** @description A request of a check. */
+        CheckRequest: {
+            /** @description Number of the request, from 1. */
+            number: number;
+            /**
+             * @description Why it was sent. See `createIntegrationCheck`.
+             * @enum {string}
+             */
+            purpose: "delivery" | "signature" | "token" | "format" | "repeat" | "wrong_token" | "after_wrong_token" | "customers" | "page";
+            /**
+             * @description As in the attempts of the delivery log.
+             * @enum {string}
+             */
+            outcome: "answered" | "timeout" | "unreachable" | "unsafe_target";
+            /** @description HTTP status of the response; null if there was none. */
+            http_status: number | null;
+            /** @description From the start of the request to the end of the response. */
+            duration_ms: number;
+            /** @description Why there was no response, as text for people. */
+            error: string | null;
+        };
+        /** @description A check of one URL of a courier. */
+        IntegrationCheck: {
+            check_id: components["schemas"]["Uuid"];
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Display name of the courier. */
+            courier_name: string;
+            endpoint: components["schemas"]["CourierEndpoint"];
+            /**
+             * @description A check waits (`queued`), is in progress (`running`), and has a result (`finished`) or none (`failed`, see `error`).
+             * @enum {string}
+             */
+            status: "queued" | "running" | "finished" | "failed";
+            /**
+             * @description `faulty` if a finding is an error, `warnings` if one is a warning, else `healthy`. Null until it has finished.
+             * @enum {string|null}
+             */
+            verdict: "healthy" | "warnings" | "faulty" | null;
+            /** @description The URL that was checked. The values of its query are replaced by `***`. Null until it was checked. */
+            url: string | null;
+            /**
+             * @description The format of the URL then. Null for `get_customers`.
+             * @enum {string|null}
+             */
+            format: "event" | "flat" | "flat_array" | null;
+            /** @description What was found, in the order of the requests. Empty until it has finished. */
+            findings: components["schemas"]["IntegrationFinding"][];
+            /** @description The requests that were sent, at most 10, in their order. */
+            requests: components["schemas"]["CheckRequest"][];
+            /** @description Why the check has no result. */
+            error: string | null;
+            /** @description When it was requested. */
+            created_at: components["schemas"]["UtcDateTime"];
+            /** @description When its first request was sent. */
+            started_at: components["schemas"]["NullableUtcDateTime"];
+            /** @description When it ended. */
+            finished_at: components["schemas"]["NullableUtcDateTime"];
+        };
+        IntegrationCheckRequest: {
+            endpoint: components["schemas"]["CourierEndpoint"];
+            /**
+             * Format: uuid
+             * @description The courier whose URL to check. Required for staff (400 if missing). Ignored for a courier, who always checks its own.
+             */
+            courier_id?: string;
+        };
+        /**
          * @description A package as one flat object, in the format that many couriers' systems already accept. All 38 fields are always
          *     present. A text that is not known is empty, a number that is not known is 0, and a flag that is not known is false.
          */
@@ -10070,6 +10220,14 @@ export interface components {
         };
         ReviewParcelClaimResult: components["schemas"]["Success"] & {
             data: components["schemas"]["ParcelClaimDecided"];
+        };
+        CreateIntegrationCheckResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["IntegrationCheck"];
+        };
+        ListIntegrationChecksResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["IntegrationCheck"][];
+            meta: components["schemas"]["KeyPageMeta"];
         };
         GetContractJsonResult: {
             [key: string]: unknown;
@@ -10473,6 +10631,27 @@ export interface components {
         "CreateDeviceSession.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `endpoint_missing`: The courier has not set this URL, or is disabled.
+         *     - `sync_url_missing`: The courier has not set `api_url_get_customers`.
+         */
+        "CreateIntegrationCheck.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -11435,6 +11614,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ListEvents.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListIntegrationChecks.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12629,6 +12824,23 @@ export interface components {
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.dispatched_packages.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.integration_checks.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -22168,6 +22380,187 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listIntegrationChecks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Only checks of this URL.
+                 * @example add_package
+                 */
+                endpoint?: components["schemas"]["CourierEndpoint"];
+                /**
+                 * @description Only this check.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1301
+                 */
+                check_id?: string;
+                /**
+                 * @description Only checks older than the one with this `check_id`. If omitted, the newest checks.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1302
+                 */
+                before?: string;
+                /**
+                 * @description Checks per page.
+                 * @example 10
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The checks, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 check on this page.",
+                     *       "data": [
+                     *         {
+                     *           "check_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1301",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "endpoint": "add_package",
+                     *           "status": "finished",
+                     *           "verdict": "faulty",
+                     *           "url": "https://iex.example/hooks/package",
+                     *           "format": "event",
+                     *           "findings": [
+                     *             {
+                     *               "code": "not_idempotent",
+                     *               "severity": "error",
+                     *               "meaning": "The receiver accepted the first delivery and failed at the second, identical one. A delivery is repeated whenever a response gets lost.",
+                     *               "remedy": "Remember `webhook-id`, or `PackageID`, and answer 200 for one that you have already.",
+                     *               "evidence": {
+                     *                 "request": 2,
+                     *                 "http_status": 500,
+                     *                 "content_type": "text/plain",
+                     *                 "response_start": "duplicate key value violates unique constraint",
+                     *                 "detail": null
+                     *               }
+                     *             }
+                     *           ],
+                     *           "requests": [
+                     *             {
+                     *               "number": 1,
+                     *               "purpose": "delivery",
+                     *               "outcome": "answered",
+                     *               "http_status": 201,
+                     *               "duration_ms": 182,
+                     *               "error": null
+                     *             },
+                     *             {
+                     *               "number": 2,
+                     *               "purpose": "repeat",
+                     *               "outcome": "answered",
+                     *               "http_status": 500,
+                     *               "duration_ms": 95,
+                     *               "error": null
+                     *             },
+                     *             {
+                     *               "number": 3,
+                     *               "purpose": "wrong_token",
+                     *               "outcome": "answered",
+                     *               "http_status": 401,
+                     *               "duration_ms": 21,
+                     *               "error": null
+                     *             },
+                     *             {
+                     *               "number": 4,
+                     *               "purpose": "after_wrong_token",
+                     *               "outcome": "answered",
+                     *               "http_status": 201,
+                     *               "duration_ms": 96,
+                     *               "error": null
+                     *             }
+                     *           ],
+                     *           "error": null,
+                     *           "created_at": "2026-11-21 08:30:00",
+                     *           "started_at": "2026-11-21 08:30:01",
+                     *           "finished_at": "2026-11-21 08:30:02"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 10,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListIntegrationChecksResult"];
+                };
+            };
+            400: components["responses"]["ListIntegrationChecks.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.webhook.view"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createIntegrationCheck: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IntegrationCheckRequest"];
+            };
+        };
+        responses: {
+            /** @description The new check, or the one that is already open. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateIntegrationCheckResult"];
+                };
+            };
+            400: components["responses"]["CreateIntegrationCheck.400.Replayable"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.webhook.manage"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["QuotaExceeded.integration_checks.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

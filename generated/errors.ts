@@ -755,6 +755,7 @@ export const errorCatalogue = {
       "customer_changes": "Nothing was changed. The limit for a courier is {limit} changed customers per day. Wait as many seconds as Retry-After says.",
       "target_changes": "Nothing was changed. The limit for a courier is {limit} new hosts or ports in its URLs per hour. Wait as many seconds as Retry-After says.",
       "webhook_sends": "Nothing was sent. The limit for a courier is {limit} tests and redeliveries per hour. Wait as many seconds as Retry-After says.",
+      "integration_checks": "Nothing was checked. The limit for a courier is {limit} checks per hour. Wait as many seconds as Retry-After says.",
       "recovered_webhooks": "Nothing was sent. The limit for a courier is {limit} recovered webhooks per day. Wait as many seconds as Retry-After says, or read the missed events from the event feed.",
       "dispatched_packages": "Nothing was queued. The limit is {limit} dispatched packages per day. Select fewer packages, or wait as many seconds as Retry-After says.",
       "logo_drawing": "The logo was not stored. Drawing the logos of a courier may take {limit} seconds per hour. Send a simpler picture, and wait as many seconds as Retry-After says.",
@@ -1668,7 +1669,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'logo_drawing' | 'workbook_reading' | 'claim_attempts' | 'claim_changes' | 'new_couriers' | 'staff_new_couriers' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'integration_checks' | 'recovered_webhooks' | 'dispatched_packages' | 'logo_drawing' | 'workbook_reading' | 'claim_attempts' | 'claim_changes' | 'new_couriers' | 'staff_new_couriers' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_responding' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 

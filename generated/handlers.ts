@@ -214,6 +214,10 @@ export type Handlers = {
   listUnknownParcels: Handler<'listUnknownParcels'>;
   /** Decide about claims of a parcel */
   reviewParcelClaim: Handler<'reviewParcelClaim'>;
+  /** List checks of couriers' URLs */
+  listIntegrationChecks: Handler<'listIntegrationChecks'>;
+  /** Check a courier's URL */
+  createIntegrationCheck: Handler<'createIntegrationCheck'>;
   /** Show a courier's logo */
   getCourierLogo: Handler<'getCourierLogo'>;
   /** Liveness check */

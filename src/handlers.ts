@@ -43,6 +43,7 @@ import { warehouseHandlers } from './modules/warehouses/handlers.js';
 import { webhookHandlers } from './modules/webhooks/log/handlers.js';
 import { webhookHealthHandlers } from './modules/webhooks/health/handlers.js';
 import { attentionHandlers } from './modules/attention/handlers.js';
+import { integrationCheckHandlers } from './modules/integration-checks/handlers.js';
 
 /** Returns the handler of every operation of the contract. A missing handler fails the type check and the start. */
 export function makeHandlers(deps: Deps) {
@@ -89,5 +90,6 @@ export function makeHandlers(deps: Deps) {
     ...webhookHealthHandlers(deps),
     ...auditLogHandlers(deps),
     ...attentionHandlers(deps),
+    ...integrationCheckHandlers(),
   } satisfies Handlers;
 }

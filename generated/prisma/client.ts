@@ -339,6 +339,11 @@ export type ManifestMail = Prisma.ManifestMailModel
  */
 export type CustomerSyncRun = Prisma.CustomerSyncRunModel
 /**
+ * Model IntegrationCheck
+ * A check of one URL of a courier (decision 0139). Deleted after 90 days.
+ */
+export type IntegrationCheck = Prisma.IntegrationCheckModel
+/**
  * Model IdempotencyKey
  * The stored response to a request with an Idempotency-Key, written in the request's transaction (decision 0020). Deleted
  * after 24 hours.

@@ -137,6 +137,18 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
     },
   ],
   [
+    'a check of an address',
+    'integration/check-dialog.tsx',
+    'iex',
+    async (page) => {
+      await service().owner.query(
+        "update couriers set api_url_add_package = 'https://x.example' where code = 'IEX'",
+      );
+      await goTo(page, 'developers');
+      await page.getByRole('button', { name: 'Check …' }).click();
+    },
+  ],
+  [
     'a receipt that is voided',
     'find/void/void-dialog.tsx',
     'warehouse',

@@ -24,6 +24,7 @@ import { runEn } from '../../console/src/texts/on-use/run-en.js';
 import { runEs } from '../../console/src/texts/on-use/run-es.js';
 import { teamEn } from '../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../console/src/texts/on-use/team-es.js';
+import { integrationEn, integrationEs } from '../../console/src/integration/texts.js';
 import { voidEn, voidEs } from '../../console/src/find/void/texts.js';
 import { accountEn, accountEs } from '../../console/src/session/account-texts.js';
 import { pinEn, pinEs } from '../../console/src/session/pin/texts.js';
@@ -52,6 +53,7 @@ const en: Record<string, string> = {
   ...pinEn,
   ...accountEn,
   ...voidEn,
+  ...integrationEn,
 };
 const es: Record<string, string> = {
   ...stationEs,
@@ -67,6 +69,7 @@ const es: Record<string, string> = {
   ...pinEs,
   ...accountEs,
   ...voidEs,
+  ...integrationEs,
 };
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,

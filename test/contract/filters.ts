@@ -49,6 +49,18 @@ async function nameOf(owner: pg.Pool, table: 'couriers' | 'carriers', id: string
   return rows[0]?.name ?? '';
 }
 
+/** Inserts finished checks of two URLs of both couriers, and returns the id of one. The demo has none. */
+async function insertChecks(owner: pg.Pool): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into integration_checks (tenant_id, id, courier_id, endpoint, status, finished_at)
+     select $1, new_id(), courier, endpoint, 'finished', now()
+     from unnest($2::uuid[]) courier, unnest(array['add_package', 'get_customers']) endpoint
+     returning id`,
+    [DEMO.tenants.demo, [DEMO.couriers.IEX, DEMO.couriers.HRB]],
+  );
+  return rows[0]?.id ?? '';
+}
+
 /** Inserts finished synchronisations of both couriers. The demo has none. */
 async function insertSyncs(owner: pg.Pool): Promise<void> {
   await owner.query(
@@ -207,6 +219,15 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { value: day, matches: (record) => String(record['created_at']).slice(0, 10) <= day };
   },
 
+  'listIntegrationChecks courier_id': async (_all, owner) => {
+    await insertChecks(owner);
+    return equals('courier_id', DEMO.couriers.HRB);
+  },
+  'listIntegrationChecks endpoint': async (_all, owner) => {
+    await insertChecks(owner);
+    return equals('endpoint', 'get_customers');
+  },
+  'listIntegrationChecks check_id': async (_all, owner) => equals('check_id', await insertChecks(owner)),
   'listWebhookHealth courier_id': () => equals('courier_id', DEMO.couriers.HRB),
   'listWebhookHealth endpoint': () => equals('endpoint', 'get_customers'),
   'listWebhookHealth state': async (_all, owner) => {

@@ -816,6 +816,23 @@ describe('mass assignment', () => {
         return rows[0]?.id ?? '';
       },
     },
+    createIntegrationCheck: {
+      id: 'createIntegrationCheck',
+      table: 'integration_checks',
+      async body() {
+        await service.owner.query(
+          "update couriers set api_url_add_package = 'https://x.example' where id = $1",
+          [DEMO.couriers.IEX],
+        );
+        await service.owner.query('delete from integration_checks');
+        return { endpoint: 'add_package', courier_id: DEMO.couriers.IEX };
+      },
+      rowOf: dataOf('check_id'),
+      undo: () =>
+        service.owner.query('update couriers set api_url_add_package = null where id = $1', [
+          DEMO.couriers.IEX,
+        ]),
+    },
     syncCustomers: {
       id: 'syncCustomers',
       table: 'customer_sync_runs',

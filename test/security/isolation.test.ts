@@ -390,16 +390,20 @@ describe.each(LAYERS)('with %s', (name, options) => {
     replies.push(await log({ type: 'package.updated', from: '2020-01-01', to: '2100-01-01' }));
     const health = (query: Record<string, string> = {}) => get('listWebhookHealth', { limit: 500, ...query });
     replies.push(await health(), await health({ sort_by: 'waiting' }));
+    const checks = (query: Record<string, string> = {}) =>
+      get('listIntegrationChecks', { limit: 50, ...query });
+    replies.push(await checks(), await checks({ endpoint: 'add_package' }));
     for (const { eventId, packageId, courierId } of named()) {
       replies.push(await log({ event_id: eventId }), await log({ package_id: packageId }));
       replies.push(await log({ courier_id: courierId }));
-      replies.push(await health({ courier_id: courierId }));
+      replies.push(await health({ courier_id: courierId }), await checks({ courier_id: courierId }));
     }
     const { code, courierId } = couriers[ownCourierOf(principal)];
     const feed = await get('listEvents', { courier_id: courierId, limit: 1000 });
     expect(canariesIn(feed.body)).toEqual([code]);
     expect(canariesIn((await log({})).body)).toContain(code);
     expect(canariesIn((await health()).body)).toContain(code);
+    expect(canariesIn((await checks()).body)).toContain(code);
     return [...replies, feed];
   }
 

@@ -256,6 +256,12 @@ const INVENTORY: Record<string, Table> = {
     json: 'problems',
     text: 'error',
   },
+  'public.integration_checks': {
+    keep: 'tenant_id id courier_id requested_by created_at started_at finished_at',
+    code: 'endpoint status format',
+    json: 'findings requests',
+    text: 'url error',
+  },
   'public.idempotency_keys': {
     keep: 'tenant_id id courier_id principal_id created_at',
     code: 'principal_kind operation_id',

@@ -13,6 +13,7 @@ import type { UnsavedKey } from './on-use/unsaved.js';
 import type { AccountKey } from '../session/account-texts.js';
 import type { PinKey } from '../session/pin/texts.js';
 import type { VoidKey } from '../find/void/texts.js';
+import type { IntegrationKey } from '../integration/texts.js';
 import { es } from './es.js';
 
 export type AnyKey =
@@ -28,7 +29,8 @@ export type AnyKey =
   | UnsavedKey
   | PinKey
   | AccountKey
-  | VoidKey;
+  | VoidKey
+  | IntegrationKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 

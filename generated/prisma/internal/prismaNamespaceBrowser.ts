@@ -109,6 +109,7 @@ export const ModelName = {
   Dispatch: 'Dispatch',
   ManifestMail: 'ManifestMail',
   CustomerSyncRun: 'CustomerSyncRun',
+  IntegrationCheck: 'IntegrationCheck',
   IdempotencyKey: 'IdempotencyKey'
 } as const
 
@@ -1029,6 +1030,26 @@ export const CustomerSyncRunScalarFieldEnum = {
 } as const
 
 export type CustomerSyncRunScalarFieldEnum = (typeof CustomerSyncRunScalarFieldEnum)[keyof typeof CustomerSyncRunScalarFieldEnum]
+
+
+export const IntegrationCheckScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  endpoint: 'endpoint',
+  requestedBy: 'requestedBy',
+  status: 'status',
+  url: 'url',
+  format: 'format',
+  findings: 'findings',
+  requests: 'requests',
+  error: 'error',
+  createdAt: 'createdAt',
+  startedAt: 'startedAt',
+  finishedAt: 'finishedAt'
+} as const
+
+export type IntegrationCheckScalarFieldEnum = (typeof IntegrationCheckScalarFieldEnum)[keyof typeof IntegrationCheckScalarFieldEnum]
 
 
 export const IdempotencyKeyScalarFieldEnum = {

@@ -27,7 +27,9 @@ export function skipContinue(socket: Socket): ResponseStart {
   socket.read = (size?: number): unknown => {
     const chunk: unknown = read(size);
     if (!Buffer.isBuffer(chunk) || scanner.scan(chunk)) return chunk;
-    socket.destroy(new TargetError('unreachable', 'the receiver sends interim responses without end'));
+    socket.destroy(
+      new TargetError('unreachable', 'not_http', 'the receiver sends interim responses without end'),
+    );
     return null;
   };
   return scanner;

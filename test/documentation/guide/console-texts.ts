@@ -1,3 +1,4 @@
+import { integrationEn, integrationEs } from '../../../console/src/integration/texts.js';
 import { voidEn, voidEs } from '../../../console/src/find/void/texts.js';
 import { en as courierEn } from '../../../console/src/courier/texts/en.js';
 import { es as courierEs } from '../../../console/src/courier/texts/es.js';
@@ -40,6 +41,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...teamEn,
     ...unsavedEn,
     ...voidEn,
+    ...integrationEn,
   },
   es: {
     ...stationEs,
@@ -55,6 +57,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...teamEs,
     ...unsavedEs,
     ...voidEs,
+    ...integrationEs,
   },
 };
 

@@ -426,6 +426,10 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   listEvents: ({ courierId }) => ({ query: { courier_id: courierId, limit: 1000 } }),
   getWebhookDelivery: ({ deliveryId }) => ({ query: { delivery_id: deliveryId } }),
+  createIntegrationCheck: ({ courierId }) => ({
+    body: { endpoint: 'add_package', courier_id: courierId },
+  }),
+  'listIntegrationChecks of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 50 } }),
   'listWebhookHealth of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
   listDispatches: ({ dispatchId }) => ({ query: { dispatch_id: dispatchId } }),
   'getPackageStatistics of a courier': ({ courierId }) => ({

@@ -368,6 +368,12 @@ export const MATRIX = {
   listWebhookHealth: {
     'listWebhookHealth of a courier':    [ALL,                   S403,                  ALL],
   },
+  createIntegrationCheck: {
+    'createIntegrationCheck':            ['200 200 404 404 400', S403,                  ALL],
+  },
+  listIntegrationChecks: {
+    'listIntegrationChecks of a courier': [ALL,                  S403,                  ALL],
+  },
   listDispatches: {
     'listDispatches':                    [ALL,                   ALL,                   ALL],
   },
