@@ -1690,14 +1690,23 @@ export interface paths {
          *     | `update_meta` | Changes the fields that you send, moves the manifest to `status`, or both. | `manifest_id`, `status`, `awb_check` |
          *     | `add_packages` | Assigns packages. | `manifest_id`, `added` |
          *     | `remove_packages` | Removes packages from the manifest. They are not deleted, and can be assigned again. | `manifest_id`, `removed` |
+         *     | `reopen_manifest` | Moves a manifest from `ready` back to `draft`. | `manifest_id`, `status` |
          *     | `delete_manifest` | Permanently deletes a manifest without packages. | `manifest_id` |
          *
          *     **Status.** A manifest moves from `draft` to `ready`, `shipped` and `completed`, one step at a time. Skipping
-         *     a step or going back is rejected with 400 `manifest_invalid_transition`. Sending the current status changes
+         *     a step or going back with `update_meta` is rejected with 400 `manifest_invalid_transition`. Sending the current status changes
          *     nothing. If two callers move it at the same time, it moves only once. Every step sends an e-mail to the
          *     couriers of the manifest's packages. A failed e-mail does not affect the response. `shipped` ships the
          *     packages, and `completed` delivers them. A package that staff have put on hold, or recorded as lost or
          *     returned (`RecordPackageEvent.php`), keeps its status.
+         *
+         *     **Back to draft.** Only `reopen_manifest` takes a step back, from `ready` to `draft`. The packages stay on the
+         *     manifest, the load scans stay in its history, and no e-mail is sent. When it becomes `ready` again, the couriers
+         *     get another e-mail. While a parcel is loaded for it, the action is rejected with 400
+         *     `manifest_invalid_transition`, and `errors` names at most 100 such parcels with the code `still_loaded`. So is a
+         *     manifest that is `shipped` or `completed`. For a draft, the action changes nothing. Parcels cannot be loaded
+         *     for a draft: such scans are kept as `conflict` with the reason `manifest_not_ready`, and must be repeated once it is
+         *     ready.
          *
          *     **Loading gate.** If the gate is on for the manifest, `shipped` is rejected with 400
          *     `manifest_invalid_transition` while packages are missing or parcels are extra in `ManifestLoading.php`. `errors`
@@ -5104,7 +5113,7 @@ export interface components {
             created_at: components["schemas"]["UtcDateTime"];
         };
         /**
-         * @description A manifest moves one step at a time, from `draft` to `ready`, `shipped` and `completed`.
+         * @description A manifest moves one step at a time, from `draft` to `ready`, `shipped` and `completed`. The action `reopen_manifest` moves it from `ready` back to `draft`.
          * @enum {string}
          */
         ManifestStatus: "draft" | "ready" | "shipped" | "completed";
@@ -6214,6 +6223,20 @@ export interface components {
             manifest_id: string;
             package_ids: components["schemas"]["PackageIds"];
         };
+        ReopenManifestAction: {
+            /**
+             * @description Always `reopen_manifest`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "reopen_manifest";
+            /**
+             * Format: uuid
+             * @description The manifest, in `ready`. Nothing may be loaded for it.
+             */
+            manifest_id: string;
+            /** @description A note for the audit log. */
+            remarks?: string;
+        };
         DeleteManifestAction: {
             /**
              * @description Always `delete_manifest`. (enum property replaced by openapi-typescript)
@@ -6227,7 +6250,7 @@ export interface components {
             manifest_id: string;
         };
         /** @description An action on a manifest. */
-        ManifestAction: components["schemas"]["CreateManifestAction"] | components["schemas"]["UpdateManifestAction"] | components["schemas"]["AddManifestPackagesAction"] | components["schemas"]["RemoveManifestPackagesAction"] | components["schemas"]["DeleteManifestAction"];
+        ManifestAction: components["schemas"]["CreateManifestAction"] | components["schemas"]["UpdateManifestAction"] | components["schemas"]["AddManifestPackagesAction"] | components["schemas"]["RemoveManifestPackagesAction"] | components["schemas"]["ReopenManifestAction"] | components["schemas"]["DeleteManifestAction"];
         /** @description The fields depend on the action. */
         ManifestOperationResult: {
             /**
@@ -6237,7 +6260,7 @@ export interface components {
             manifest_id: string;
             /** @description The manifest number. Only with `create_manifest`. */
             manifest_number?: string;
-            /** @description The status. Only with `create_manifest` (always `draft`) and `update_meta`. */
+            /** @description The status. Only with `create_manifest` and `reopen_manifest` (always `draft`) and `update_meta`. */
             status?: components["schemas"]["ManifestStatus"];
             /** @description Result of the check digit test. Only with `create_manifest` and `update_meta`. */
             awb_check?: components["schemas"]["AwbCheck"];

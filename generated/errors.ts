@@ -65,7 +65,9 @@ export const errorCatalogue = {
     "messages": {
       "default": "The manifest is {status}. Its next status can only be: {next}.",
       "final": "The manifest is {status}. That status is final.",
-      "not_loaded": "The manifest is not loaded completely: {missing} missing, {extra} extra. Load the missing packages and take the extra parcels off, or ask a manager to override."
+      "not_loaded": "The manifest is not loaded completely: {missing} missing, {extra} extra. Load the missing packages and take the extra parcels off, or ask a manager to override.",
+      "still_loaded": "The manifest cannot go back to draft while parcels are loaded for it: {loaded}. Take them off, then reopen the manifest.",
+      "left": "The manifest is {status}. Only a ready manifest can go back to draft. Put further packages on another manifest."
     }
   },
   "manifest_closed": {
@@ -1250,6 +1252,10 @@ export const fieldCatalogue = {
     "code": "not_loaded",
     "message": "Package {house} ({number}) is not loaded."
   },
+  "still_loaded": {
+    "code": "still_loaded",
+    "message": "Parcel {number} is loaded. Take it off."
+  },
   "extra": {
     "code": "extra",
     "message": "Parcel {number} is loaded, and must be taken off: {reason}."
@@ -1625,8 +1631,9 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'invalid_encoding', options: { variant: 'field'; errors: Entry[] } & Detail]
   | [code: 'invalid_encoding', options: { variant: 'query' | 'form'; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant?: 'default'; args: { status: string; next: string }; errors?: Entry[] } & Detail]
-  | [code: 'manifest_invalid_transition', options: { variant: 'final'; args: { status: string }; errors?: Entry[] } & Detail]
+  | [code: 'manifest_invalid_transition', options: { variant: 'final' | 'left'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant: 'not_loaded'; args: { missing: number; extra: number }; errors: Entry[] } & Detail]
+  | [code: 'manifest_invalid_transition', options: { variant: 'still_loaded'; args: { loaded: number }; errors: Entry[] } & Detail]
   | [code: 'manifest_closed' | 'prealert_not_flagged' | 'parcel_claim_decided', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_full', options: { variant?: 'default'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'package_not_assignable', options: { variant: 'owned' | 'other_number'; errors?: Entry[] } & Detail]
@@ -1811,6 +1818,7 @@ export type FieldProblem =
   | [problem: 'not_on_manifest', args: { id: string }]
   | [problem: 'not_available', args: { id: string; status: string }]
   | [problem: 'not_loaded', args: { house: string; number: string }]
+  | [problem: 'still_loaded', args: { number: string }]
   | [problem: 'extra', args: { number: string; reason: string }]
   | [problem: 'invalid_transition', args: { id: string; status: string; next: string }]
   | [problem: 'final_status', args: { id: string; status: string }]

@@ -941,6 +941,17 @@ describe('mass assignment', () => {
       body: async () => ({ action: 'update_meta', manifest_id: await newManifest(), notes: 'N' }),
       rowOf: ofBody('manifest_id'),
     },
+    reopen_manifest: {
+      id: 'manageManifest',
+      action: 'reopen_manifest',
+      table: 'manifests',
+      async body() {
+        const manifest_id = await newManifest();
+        await send('manageManifest', { action: 'update_meta', manifest_id, status: 'ready' });
+        return { action: 'reopen_manifest', manifest_id };
+      },
+      rowOf: ofBody('manifest_id'),
+    },
     add_packages: {
       id: 'manageManifest',
       action: 'add_packages',

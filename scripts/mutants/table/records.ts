@@ -6,6 +6,7 @@ const BLIND = 'test/modules/claims/blind-claims.test.ts';
 const REVIEW = 'test/modules/claims/review-claim.test.ts';
 const RACES = 'test/modules/claims/claim-races.test.ts';
 const ANNOUNCED = 'test/modules/claims/announced-numbers.test.ts';
+const REOPEN = 'test/modules/manifests/reopen-manifest.test.ts';
 const UNKNOWN = 'test/modules/claims/unknown-parcels.test.ts';
 
 /** Guards of claims, manifests, rates, bills and logos. */
@@ -45,6 +46,20 @@ export const RECORDS: readonly SourceMutant[] = [
         titles: ['follow the transition table from'],
       },
     ],
+  },
+  {
+    name: 'manifests: only a ready manifest goes back to draft',
+    file: 'src/modules/manifests/lifecycle/reopen.ts',
+    find: "if (status !== 'ready')",
+    replace: "if (status === 'completed')",
+    tests: [{ file: REOPEN, titles: ['a manifest that is shipped does not go back'] }],
+  },
+  {
+    name: 'manifests: a manifest with loaded parcels stays ready',
+    file: 'src/modules/manifests/lifecycle/reopen.ts',
+    find: 'if (total === 0) return;',
+    replace: 'if (total >= 0) return;',
+    tests: [{ file: REOPEN, titles: ['stays ready while parcels are loaded for it'] }],
   },
   {
     name: 'manifests: one of two concurrent callers changes the status',

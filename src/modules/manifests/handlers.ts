@@ -13,6 +13,7 @@ import {
   updateManifest,
   type CreatedManifest,
 } from './lifecycle/manifest.js';
+import { reopenManifest } from './lifecycle/reopen.js';
 import type { SummaryRow } from './detail/list-queries.js';
 import { countOf } from '../../platform/values/count-of.js';
 
@@ -57,6 +58,15 @@ function manage(ctx: UserContext, body: BodyOf<'manageManifest'>): Promise<Reply
     remove_packages: async ({ manifest_id, package_ids }) => {
       const removed = await removePackages(ctx, manifest_id, package_ids);
       return reply(`${countOf(removed, 'package')} removed.`, { manifest_id, removed });
+    },
+    reopen_manifest: async ({ manifest_id, remarks }) => {
+      const isChanged = await reopenManifest(ctx, { action: 'reopen_manifest', manifest_id, remarks });
+      const message = outcomeOf(
+        isChanged,
+        'The manifest is a draft again.',
+        'The manifest is a draft already.',
+      );
+      return reply(message, { manifest_id, status: 'draft' as const });
     },
     delete_manifest: async ({ manifest_id }) => {
       await deleteManifest(ctx, manifest_id);

@@ -291,6 +291,9 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
       body: { action: 'remove_packages', manifest_id: target.manifestId, package_ids: [packageId] },
     };
   },
+  reopen_manifest: async (target, _own, { owner }) => ({
+    body: { action: 'reopen_manifest', manifest_id: await newManifest(owner, target, { status: 'ready' }) },
+  }),
   delete_manifest: async (target, _own, { owner }) => ({
     body: { action: 'delete_manifest', manifest_id: await newManifest(owner, target) },
   }),
@@ -646,9 +649,13 @@ async function newServiceToken(
   return id;
 }
 
-async function newManifest(owner: Owner, { code, manifestId }: Belongings): Promise<string> {
+async function newManifest(
+  owner: Owner,
+  { code, manifestId }: Belongings,
+  columns: { status?: string } = {},
+): Promise<string> {
   if (code === 'NOBODY') return manifestId;
-  return clone(owner, 'manifests', manifestId, { manifest_number: freshManifestNumber() });
+  return clone(owner, 'manifests', manifestId, { manifest_number: freshManifestNumber(), ...columns });
 }
 
 const freshCode = () => `C${(serial += 1)}`.padEnd(2, '0');
