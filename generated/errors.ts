@@ -82,6 +82,12 @@ export const errorCatalogue = {
       "default": "No package was added. The manifest would have {count} packages, and can have at most {limit}. Put the others on another manifest."
     }
   },
+  "manifest_too_long": {
+    "status": 400,
+    "messages": {
+      "default": "The manifest has more than {limit} packages, which is the most for a document. Export its packages in pages."
+    }
+  },
   "manifest_not_empty": {
     "status": 400,
     "messages": {
@@ -1636,6 +1642,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'manifest_invalid_transition', options: { variant: 'still_loaded'; args: { loaded: number }; errors: Entry[] } & Detail]
   | [code: 'manifest_closed' | 'prealert_not_flagged' | 'parcel_claim_decided', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_full', options: { variant?: 'default'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'manifest_too_long' | 'too_many_payments' | 'bill_too_long' | 'too_many_users' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'package_not_assignable', options: { variant: 'owned' | 'other_number'; errors?: Entry[] } & Detail]
   | [code: 'nothing_to_bill', options: { variant: 'already_billed'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'packages' | 'preview'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
@@ -1644,7 +1651,6 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_published', options: { variant: 'mail'; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
-  | [code: 'too_many_payments' | 'bill_too_long' | 'too_many_users' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'key_missing', options: { variant: 'token_sent' | 'key_as_token'; errors?: Entry[] } & Detail]
   | [code: 'pin_wrong', options: { variant?: 'default'; args: { left: number }; errors?: Entry[] } & Detail]
   | [code: 'token_missing', options: { variant: 'key_sent' | 'no_scheme' | 'cookie_of_other_page'; errors?: Entry[] } & Detail]

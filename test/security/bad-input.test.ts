@@ -455,6 +455,7 @@ describe('property names with a special meaning in JavaScript', () => {
   /** Formats that take less time to render than the default. */
   const QUICK_FORMATS: Partial<Record<OperationId, Call['query']>> = {
     downloadCourierBill: { format: 'csv' },
+    getManifestDocument: { format: 'csv' },
     getPackageLabel: { format: 'zpl' },
     exportPackagesXlsx: { trackingNumber: 'none' },
   };

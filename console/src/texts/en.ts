@@ -405,6 +405,7 @@ export const en = {
     'Packages: {count}, {weight}. They become shipped, and the couriers get a mail. This cannot be taken back.',
   'manifests.ask.completed':
     'Packages: {count}, {weight}. They become delivered, and the couriers get a mail. This cannot be taken back.',
+  'manifests.document': 'Cargo manifest',
   'manifests.reopen': 'Back to draft',
   'manifests.askReopen':
     'Packages: {count}, {weight}. They stay on the manifest, and it cannot be loaded or shipped until it is ready again. The couriers get no mail now, and another one when it is ready again.',

@@ -412,6 +412,7 @@ export const es: Texts = {
     'Paquetes: {count}, {weight}. Pasan a enviados y los couriers reciben un correo. No se puede deshacer.',
   'manifests.ask.completed':
     'Paquetes: {count}, {weight}. Pasan a entregados y los couriers reciben un correo. No se puede deshacer.',
+  'manifests.document': 'Manifiesto de carga',
   'manifests.reopen': 'Volver a borrador',
   'manifests.askReopen':
     'Paquetes: {count}, {weight}. Siguen en el manifiesto, que no se puede cargar ni enviar hasta que vuelva a estar listo. Los couriers no reciben un correo ahora, y reciben otro cuando vuelva a estar listo.',

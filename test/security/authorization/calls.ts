@@ -299,6 +299,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   listManifests: () => ({}),
   getManifest: ({ manifestId }) => ({ query: { id: manifestId } }),
+  'getManifestDocument as a PDF': ({ manifestId }) => ({ query: { manifest_id: manifestId } }),
+  'getManifestDocument as lines': ({ manifestId }) => ({ query: { manifest_id: manifestId, format: 'csv' } }),
   previewCourierInvoice: ({ courierId }) => ({
     body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
   }),

@@ -274,6 +274,10 @@ export const MATRIX = {
   getManifest: {
     'getManifest':                       ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
   },
+  getManifestDocument: {
+    'getManifestDocument as a PDF':      ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'getManifestDocument as lines':      ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
   getManifestLoading: {
     'getManifestLoading':                ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
