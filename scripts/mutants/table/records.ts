@@ -78,7 +78,7 @@ export const RECORDS: readonly SourceMutant[] = [
   },
   {
     name: 'manifest documents: a draft is marked on its pages',
-    file: 'src/modules/manifests/document/pdf/to-document.ts',
+    file: 'src/modules/manifests/document/to-document.ts',
     find: "isDraft: head.status === 'draft'",
     replace: 'isDraft: false',
     tests: [{ file: DOCUMENT, titles: ['has DRAFT across its pages'] }],

@@ -19,7 +19,8 @@ import {
   type CreatedManifest,
 } from './lifecycle/manifest.js';
 import { reopenManifest } from './lifecycle/reopen.js';
-import { hasText, type SummaryRow } from './detail/list-queries.js';
+import type { SummaryRow } from './detail/list-queries.js';
+import { hasText } from './detail/search-text.js';
 import { countOf } from '../../platform/values/count-of.js';
 
 export function manifestHandlers({ bulk }: Deps) {

@@ -17,7 +17,7 @@ const { received, load, unload, loadingOf } = makeLoading(api);
 const reopen = (manifest_id: string, remarks?: string) =>
   api.as('warehouse').manageManifest({ action: 'reopen_manifest', manifest_id, remarks });
 
-const statusOf = async (id: string) => (await db.manifest(id))?.status;
+const statusOf = async (id: string) => (await db.manifest(id)).status;
 
 const steps = async (id: string) =>
   (await db.auditOf(id)).filter(({ action }) => action === 'manifest.status_changed');
@@ -49,7 +49,7 @@ describe('a ready manifest', () => {
     await update(id, { awb_number: '106-12345675', notes: 'Evening flight' }).ok();
     const before = await db.manifest(id);
     await reopen(id).ok();
-    const { updated_at: _, ...after } = (await db.manifest(id)) ?? {};
+    const { updated_at: _, ...after } = await db.manifest(id);
     expect({ ...before, ...after, status: 'ready' }).toEqual(before);
     expect(after.status).toBe('draft');
     await add(id, second.id).ok();

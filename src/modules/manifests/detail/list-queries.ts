@@ -3,6 +3,7 @@ import { allOf, containsPattern, ownRows } from '../../../platform/db/filters.js
 import { limitPast } from '../../../platform/db/pages.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
+import { hasText, lettersOf } from './search-text.js';
 import { INFO, visibleManifests, type InfoRow } from './queries.js';
 
 export type ManifestQuery = QueryOf<'listManifests'>;
@@ -45,14 +46,8 @@ function filtersOf({ status, q, flight_from: from, flight_to: to }: ManifestQuer
   ];
 }
 
-// People write an air waybill with a hyphen or without, and a flight number with a space or without.
-const SEPARATORS = /[-\s]/g;
-
-/** Whether the text searches: one of hyphens alone would match every manifest. */
-export const hasText = (q: string | undefined): q is string => Boolean(q?.replace(SEPARATORS, ''));
-
 function contains(q: string): Sql {
-  const pattern = containsPattern(q.replace(SEPARATORS, ''));
+  const pattern = containsPattern(lettersOf(q));
   const matches = (column: string) => sql`translate(${raw(`m.${column}`)}, '- ', '') ilike ${pattern}`;
   return sql`(${matches('manifest_number')} or ${matches('awb_number')} or ${matches('flight_number')})`;
 }

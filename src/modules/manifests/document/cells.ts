@@ -1,5 +1,6 @@
 import { harmless, type Cell } from '../../../platform/files/csv-cells.js';
-import type { HeadRow, LineRow } from './queries.js';
+import type { Line } from './pdf/manifest.js';
+import type { HeadRow } from './queries.js';
 
 export const HEADINGS = [
   'Manifest Number',
@@ -29,7 +30,7 @@ export const HEADINGS = [
  * Returns the cells of one line, in the order of HEADINGS. An unknown value is an empty string. The manifest is repeated in each line, so
  * that files of several manifests can be combined.
  */
-export function toCells(head: HeadRow, line: LineRow, position: number): Cell[] {
+export function toCells(head: HeadRow, line: Line, position: number): Cell[] {
   return [
     harmless(head.manifest_number),
     head.status.toUpperCase(),

@@ -3,11 +3,12 @@ import type { FileReply, QueryOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { writeCsv } from '../../../platform/files/csv.js';
 import type { WorkbookWriter } from '../../packages/public.js';
-import { selectFigures, type FiguresRow } from '../detail/queries.js';
+import { selectFigures } from '../detail/queries.js';
 import { HEADINGS, toCells } from './cells.js';
-import type { ManifestWriter } from './pdf/manifest.js';
-import { toDocument } from './pdf/to-document.js';
-import { selectHead, selectLines, type HeadRow, type LineRow } from './queries.js';
+import type { Line, ManifestWriter } from './pdf/manifest.js';
+
+import { selectHead, selectLines } from './queries.js';
+import { toDocument, type Cargo } from './to-document.js';
 
 /** The most that a manifest takes. Those that were filled before that limit can have more. */
 const MAX_LINES = 10_000;
@@ -22,9 +23,6 @@ type Format = QueryOf<'getManifestDocument'>['format'];
 
 /** The dependencies of a document. */
 export type Writers = { writeManifest: ManifestWriter; writeWorkbook: WorkbookWriter };
-
-/** What a document shows of a manifest, from one snapshot. */
-export type Cargo = { head: HeadRow; lines: LineRow[]; figures: FiguresRow[] };
 
 /**
  * Returns the cargo manifest as a file. Holds at most 10,000 lines in memory.
@@ -61,7 +59,7 @@ async function write(
   if (format === 'pdf') return writeManifest(await toDocument(cargo, now));
   // Counted while the lines are converted one after the other.
   let position = 0;
-  const toLine = (line: LineRow) => toCells(cargo.head, line, (position += 1));
+  const toLine = (line: Line) => toCells(cargo.head, line, (position += 1));
   return format === 'csv'
     ? writeCsv(HEADINGS, cargo.lines, toLine)
     : writeWorkbook(HEADINGS, cargo.lines, toLine);

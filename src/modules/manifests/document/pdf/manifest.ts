@@ -1,5 +1,5 @@
 import type { PdfWriter } from '../../../../platform/pdf/writer.js';
-import type { LineRow } from '../queries.js';
+import type { PackageStatus } from '../../../packages/public.js';
 
 /** What the worker thread prints. Weights are decimals as text. */
 export type ManifestDocument = {
@@ -24,6 +24,21 @@ export type ManifestDocument = {
 
 export type Figures = { pieces: number; weightLb: string; weightKg: string };
 
-export type Line = LineRow;
+/** A package of the manifest, with its columns and the names of its courier and carrier. */
+export type Line = {
+  house_number: string;
+  tracking_number: string;
+  courier_code: string | null;
+  courier_name: string | null;
+  user_code: string | null;
+  first_name: string | null;
+  last_name: string | null;
+  weight_lb: string;
+  weight_kg: string;
+  status: PackageStatus;
+  carrier_name: string | null;
+  shipper: string | null;
+  description: string | null;
+};
 
 export type ManifestWriter = PdfWriter<ManifestDocument>;

@@ -1,9 +1,11 @@
-import { pauseWhenDue } from '../../../../platform/concurrency/pause-when-due.js';
-import { formatDateTime } from '../../../../platform/values/time.js';
-import type { FiguresRow } from '../../detail/queries.js';
-import type { Cargo } from '../document.js';
-import type { LineRow } from '../queries.js';
-import type { Figures, ManifestDocument } from './manifest.js';
+import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
+import { formatDateTime } from '../../../platform/values/time.js';
+import type { FiguresRow } from '../detail/queries.js';
+import type { Figures, Line, ManifestDocument } from './pdf/manifest.js';
+import type { HeadRow } from './queries.js';
+
+/** What a document shows of a manifest, from one snapshot. */
+export type Cargo = { head: HeadRow; lines: Line[]; figures: FiguresRow[] };
 
 /** Returns what a PDF of the manifest prints. */
 export async function toDocument({ head, lines, figures }: Cargo, now: Date): Promise<ManifestDocument> {
@@ -45,7 +47,7 @@ function nameOf({ courier_code: code }: FiguresRow, names: Map<string | null, st
 // About two milliseconds of work, so that the event loop serves other requests in between.
 const LINES_PER_TEXT = 1_000;
 
-async function serialize(lines: LineRow[]): Promise<string[]> {
+async function serialize(lines: Line[]): Promise<string[]> {
   const texts: string[] = [];
   for (let start = 0; start < lines.length; start += LINES_PER_TEXT) {
     await pauseWhenDue();
