@@ -19,6 +19,7 @@ const PAGES = [
   'manifests',
   'manifests?sort=flight_date&status=draft&from=2026-01-01',
   'manifests/nothing',
+  `manifests/MAN-${day(-1).replaceAll('-', '')}-K7Q2`,
   'unknown',
   'unknown/claims',
   'customers',
