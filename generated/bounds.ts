@@ -570,6 +570,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "getManifestLoading": {
     "query": "read"
   },
+  "getManifestDocument": {
+    "query": "read"
+  },
   "previewCourierInvoice": {
     "application/json": "read"
   },

@@ -1690,14 +1690,23 @@ export interface paths {
          *     | `update_meta` | Changes the fields that you send, moves the manifest to `status`, or both. | `manifest_id`, `status`, `awb_check` |
          *     | `add_packages` | Assigns packages. | `manifest_id`, `added` |
          *     | `remove_packages` | Removes packages from the manifest. They are not deleted, and can be assigned again. | `manifest_id`, `removed` |
+         *     | `reopen_manifest` | Moves a manifest from `ready` back to `draft`. | `manifest_id`, `status` |
          *     | `delete_manifest` | Permanently deletes a manifest without packages. | `manifest_id` |
          *
          *     **Status.** A manifest moves from `draft` to `ready`, `shipped` and `completed`, one step at a time. Skipping
-         *     a step or going back is rejected with 400 `manifest_invalid_transition`. Sending the current status changes
+         *     a step or going back with `update_meta` is rejected with 400 `manifest_invalid_transition`. Sending the current status changes
          *     nothing. If two callers move it at the same time, it moves only once. Every step sends an e-mail to the
          *     couriers of the manifest's packages. A failed e-mail does not affect the response. `shipped` ships the
          *     packages, and `completed` delivers them. A package that staff have put on hold, or recorded as lost or
          *     returned (`RecordPackageEvent.php`), keeps its status.
+         *
+         *     **Back to draft.** Only `reopen_manifest` takes a step back, from `ready` to `draft`. The packages stay on the
+         *     manifest, the load scans stay in its history, and no e-mail is sent. When it becomes `ready` again, the couriers
+         *     get another e-mail. While a parcel is loaded for it, the action is rejected with 400
+         *     `manifest_invalid_transition`, and `errors` names at most 100 such parcels with the code `still_loaded`. So is a
+         *     manifest that is `shipped` or `completed`. For a draft, the action changes nothing. Parcels cannot be loaded
+         *     for a draft: such scans are kept as `conflict` with the reason `manifest_not_ready`, and must be repeated once it is
+         *     ready.
          *
          *     **Loading gate.** If the gate is on for the manifest, `shipped` is rejected with 400
          *     `manifest_invalid_transition` while packages are missing or parcels are extra in `ManifestLoading.php`. `errors`
@@ -1737,8 +1746,11 @@ export interface paths {
         /**
          * List manifests
          * @description For all roles. Staff see all manifests, a courier those that have a package of its own on them. The newest come
-         *     first. `packages` and `weight_lb` count only packages that you can see. For the next page, send
-         *     `meta.next_before` as `before`. `GetManifest.php` returns one manifest with its packages.
+         *     first, unless you send `sort_by`. `packages` and `weight_lb` count only packages that you can see. For the next page, send
+         *     `meta.next_before` as `before`, with the same filters and order. `GetManifest.php` returns one manifest with its packages.
+         *
+         *     Filters are combined. Searches with `q` take turns, as those of packages. In the order of flight dates, manifests
+         *     without a flight date come as if they were the oldest.
          *
          *     ```php
          *     $ready = $get('/api/Manifests.php?status=ready')['data'];
@@ -1769,6 +1781,50 @@ export interface paths {
          *     `curl -H "Authorization: Bearer $TOKEN" "https://demo.crossdock.example/api/GetManifest.php?id=$MANIFEST_ID"`
          */
         get: operations["getManifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/GetManifestDocument.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a cargo manifest as PDF, CSV or XLSX
+         * @description For staff. The cargo manifest of a flight, with one line per package. The response is a file. The lines are in the
+         *     order of courier codes, then of house numbers, and packages without a courier are last. Each package is one piece.
+         *     Weights in kg are computed from the stored pounds, with three decimals, each for itself: so the sum of the lines in kg
+         *     may differ by some grams from the total, which is computed from the total in pounds.
+         *
+         *     **PDF.** US Letter pages for printing. The first page shows the air waybill, airline, flight, day of the flight,
+         *     origin (the warehouse of departure), a line on which the destination is written, pieces and weight, then the totals per courier. The lines follow, with
+         *     the same headings on each page. A manifest that is still a draft has DRAFT across its pages. The status of a package that
+         *     is not `received`, `shipped`, `in_transit` or `delivered` is printed with its contents. Times are in UTC, and say so.
+         *     Codes, names and contents that take too many lines are cut; CSV and XLSX have them in full.
+         *
+         *     **CSV and XLSX.** All lines, with the columns Manifest Number, Manifest Status, Air Waybill, Flight Number, Flight Date,
+         *     Origin, Line, House Number, Tracking Number, Courier Code, Courier, User Code, First Name, Last Name, Pieces, Weight
+         *     LB, Weight KG, Package Status, Carrier, Shipper, Description. Manifest Status is `DRAFT`, `READY`, `SHIPPED` or `COMPLETED`. Unknown values are empty
+         *     cells. There is no line of totals. CSV follows RFC 4180, in UTF-8 without a byte order mark. A text that a
+         *     spreadsheet program would execute as a formula has an apostrophe in front of it, as in the export of packages. In
+         *     XLSX every text stays text.
+         *
+         *     A manifest with more than 10,000 packages, from before that limit, is rejected with 400 `manifest_too_long`. When many files are
+         *     requested at once, requests wait in a queue. If the wait gets too long, the response is 503 `overloaded`.
+         *
+         *     ```php
+         *     $pdf = $download('/api/GetManifestDocument.php?' . http_build_query(['manifest_id' => $id]));
+         *     file_put_contents('manifest.pdf', $pdf);
+         *     ```
+         */
+        get: operations["getManifestDocument"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3866,6 +3922,7 @@ export interface components {
          *     | 400 | `manifest_invalid_transition` | The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed. |
          *     | 400 | `manifest_closed` | The manifest is shipped or completed. Its packages can no longer be changed. |
          *     | 400 | `manifest_full` | The manifest would have too many packages. |
+         *     | 400 | `manifest_too_long` | The manifest has more packages than a document can have. |
          *     | 400 | `manifest_not_empty` | The manifest still has packages. |
          *     | 400 | `packages_not_assignable` | At least one package cannot be added to the manifest, or removed from it. `errors` names each. |
          *     | 400 | `package_invalid_transition` | At least one package cannot change to this status. `errors` names each. |
@@ -3977,7 +4034,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -5157,7 +5214,7 @@ export interface components {
             created_at: components["schemas"]["UtcDateTime"];
         };
         /**
-         * @description A manifest moves one step at a time, from `draft` to `ready`, `shipped` and `completed`.
+         * @description A manifest moves one step at a time, from `draft` to `ready`, `shipped` and `completed`. The action `reopen_manifest` moves it from `ready` back to `draft`.
          * @enum {string}
          */
         ManifestStatus: "draft" | "ready" | "shipped" | "completed";
@@ -6267,6 +6324,20 @@ export interface components {
             manifest_id: string;
             package_ids: components["schemas"]["PackageIds"];
         };
+        ReopenManifestAction: {
+            /**
+             * @description Always `reopen_manifest`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "reopen_manifest";
+            /**
+             * Format: uuid
+             * @description The manifest, in `ready`. Nothing may be loaded for it.
+             */
+            manifest_id: string;
+            /** @description A note for the audit log. */
+            remarks?: string;
+        };
         DeleteManifestAction: {
             /**
              * @description Always `delete_manifest`. (enum property replaced by openapi-typescript)
@@ -6280,7 +6351,7 @@ export interface components {
             manifest_id: string;
         };
         /** @description An action on a manifest. */
-        ManifestAction: components["schemas"]["CreateManifestAction"] | components["schemas"]["UpdateManifestAction"] | components["schemas"]["AddManifestPackagesAction"] | components["schemas"]["RemoveManifestPackagesAction"] | components["schemas"]["DeleteManifestAction"];
+        ManifestAction: components["schemas"]["CreateManifestAction"] | components["schemas"]["UpdateManifestAction"] | components["schemas"]["AddManifestPackagesAction"] | components["schemas"]["RemoveManifestPackagesAction"] | components["schemas"]["ReopenManifestAction"] | components["schemas"]["DeleteManifestAction"];
         /** @description The fields depend on the action. */
         ManifestOperationResult: {
             /**
@@ -6290,7 +6361,7 @@ export interface components {
             manifest_id: string;
             /** @description The manifest number. Only with `create_manifest`. */
             manifest_number?: string;
-            /** @description The status. Only with `create_manifest` (always `draft`) and `update_meta`. */
+            /** @description The status. Only with `create_manifest` and `reopen_manifest` (always `draft`) and `update_meta`. */
             status?: components["schemas"]["ManifestStatus"];
             /** @description Result of the check digit test. Only with `create_manifest` and `update_meta`. */
             awb_check?: components["schemas"]["AwbCheck"];
@@ -10032,7 +10103,7 @@ export interface components {
             data: components["schemas"]["CreatedManifest"];
         };
         ListManifestsResult: components["schemas"]["Success"] & {
-            /** @description Newest first. */
+            /** @description In the requested order, the newest first by default. */
             data: components["schemas"]["ManifestSummary"][];
             meta: components["schemas"]["KeyPageMeta"];
         };
@@ -11199,6 +11270,23 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "GetManifest.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `manifest_too_long`: The manifest has more packages than a document can have.
+         */
+        "GetManifestDocument.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13364,6 +13452,24 @@ export interface components {
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.intake.write.or.manifests.write.PermissionDenied.package.receive": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.intake.write.or.manifests.write.PermissionDenied.warehouse.view": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -18033,7 +18139,32 @@ export interface operations {
                  */
                 status?: components["schemas"]["ManifestStatus"];
                 /**
-                 * @description Only manifests that are older than this one. Send `meta.next_before` of the previous page.
+                 * @description Only manifests with this text in their number, their air waybill or their flight number. Upper and lower case, hyphens and spaces make no difference.
+                 * @example 106-1234
+                 */
+                q?: string;
+                /**
+                 * @description Only flights of this day or later. Manifests without a flight date are left out.
+                 * @example 2026-11-01
+                 */
+                flight_from?: string;
+                /**
+                 * @description Only flights of this day or earlier. Manifests without a flight date are left out.
+                 * @example 2026-11-30
+                 */
+                flight_to?: string;
+                /**
+                 * @description Field to sort by.
+                 * @example flight_date
+                 */
+                sort_by?: "created_at" | "flight_date" | "manifest_number";
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example DESC
+                 */
+                sort_dir?: components["parameters"]["SortDirection"];
+                /**
+                 * @description Only manifests that come after this one in the list. Send `meta.next_before` of the previous page.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a02
                  */
                 before?: components["schemas"]["Uuid"];
@@ -18049,7 +18180,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The manifests, newest first. */
+            /** @description The manifests, in the requested order. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -18201,6 +18332,63 @@ export interface operations {
             400: components["responses"]["GetManifest.400"];
             401: components["responses"]["ScopedTokenRejected"];
             403: components["responses"]["ScopeMissing.packages.read.or.manifests.write"];
+            404: components["responses"]["ManifestNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getManifestDocument: {
+        parameters: {
+            query: {
+                /**
+                 * @description The manifest's identifier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+                 */
+                manifest_id: components["schemas"]["Uuid"];
+                /**
+                 * @description File format: `pdf` for printing, `xlsx` for people, `csv` for programs.
+                 * @example pdf
+                 */
+                format?: "pdf" | "csv" | "xlsx";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description Suggested file name. It is the manifest number, with `DRAFT-` in front while the manifest is a draft.
+                     * @example attachment; filename="MAN-20261121-K7Q2.pdf"
+                     */
+                    "Content-Disposition": string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example The bytes of the PDF. */
+                    "application/pdf": string;
+                    /**
+                     * @example Manifest Number,Manifest Status,Air Waybill,Flight Number,Flight Date,Origin,Line,House Number,Tracking Number,Courier Code,Courier,User Code,First Name,Last Name,Pieces,Weight LB,Weight KG,Package Status,Carrier,Shipper,Description
+                     *     MAN-20261121-K7Q2,READY,106-12345675,BW 485,2026-11-23,Miami Gateway,1,7K3M9QW,1Z999AA10123456784,IEX,Island Express,IEX-1001,Marcia,Campbell,1,4.25,1.928,received,UPS,Amazon,Shoes
+                     */
+                    "text/csv": string;
+                    /** @example The bytes of the workbook. */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                };
+            };
+            400: components["responses"]["GetManifestDocument.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.or.manifests.write.PermissionDenied.warehouse.view"];
             404: components["responses"]["ManifestNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];

@@ -65,7 +65,9 @@ export const errorCatalogue = {
     "messages": {
       "default": "The manifest is {status}. Its next status can only be: {next}.",
       "final": "The manifest is {status}. That status is final.",
-      "not_loaded": "The manifest is not loaded completely: {missing} missing, {extra} extra. Load the missing packages and take the extra parcels off, or ask a manager to override."
+      "not_loaded": "The manifest is not loaded completely: {missing} missing, {extra} extra. Load the missing packages and take the extra parcels off, or ask a manager to override.",
+      "still_loaded": "The manifest cannot go back to draft while parcels are loaded for it: {loaded}. Take them off, then reopen the manifest.",
+      "left": "The manifest is {status}. Only a ready manifest can go back to draft. Put further packages on another manifest."
     }
   },
   "manifest_closed": {
@@ -78,6 +80,12 @@ export const errorCatalogue = {
     "status": 400,
     "messages": {
       "default": "No package was added. The manifest would have {count} packages, and can have at most {limit}. Put the others on another manifest."
+    }
+  },
+  "manifest_too_long": {
+    "status": 400,
+    "messages": {
+      "default": "The manifest has more than {limit} packages, which is the most for a document. Export its packages in pages."
     }
   },
   "manifest_not_empty": {
@@ -1253,6 +1261,10 @@ export const fieldCatalogue = {
     "code": "not_loaded",
     "message": "Package {house} ({number}) is not loaded."
   },
+  "still_loaded": {
+    "code": "still_loaded",
+    "message": "Parcel {number} is loaded. Take it off."
+  },
   "extra": {
     "code": "extra",
     "message": "Parcel {number} is loaded, and must be taken off: {reason}."
@@ -1628,10 +1640,12 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'invalid_encoding', options: { variant: 'field'; errors: Entry[] } & Detail]
   | [code: 'invalid_encoding', options: { variant: 'query' | 'form'; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant?: 'default'; args: { status: string; next: string }; errors?: Entry[] } & Detail]
-  | [code: 'manifest_invalid_transition', options: { variant: 'final'; args: { status: string }; errors?: Entry[] } & Detail]
+  | [code: 'manifest_invalid_transition', options: { variant: 'final' | 'left'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant: 'not_loaded'; args: { missing: number; extra: number }; errors: Entry[] } & Detail]
+  | [code: 'manifest_invalid_transition', options: { variant: 'still_loaded'; args: { loaded: number }; errors: Entry[] } & Detail]
   | [code: 'manifest_closed' | 'prealert_not_flagged' | 'parcel_claim_decided', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_full', options: { variant?: 'default'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'manifest_too_long' | 'too_many_payments' | 'bill_too_long' | 'too_many_users' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'package_not_assignable', options: { variant: 'owned' | 'other_number'; errors?: Entry[] } & Detail]
   | [code: 'nothing_to_bill', options: { variant: 'already_billed'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'packages' | 'preview'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
@@ -1640,7 +1654,6 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_published', options: { variant: 'mail'; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
-  | [code: 'too_many_payments' | 'bill_too_long' | 'too_many_users' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'key_missing', options: { variant: 'token_sent' | 'key_as_token'; errors?: Entry[] } & Detail]
   | [code: 'pin_wrong', options: { variant?: 'default'; args: { left: number }; errors?: Entry[] } & Detail]
   | [code: 'token_missing', options: { variant: 'key_sent' | 'no_scheme' | 'cookie_of_other_page'; errors?: Entry[] } & Detail]
@@ -1814,6 +1827,7 @@ export type FieldProblem =
   | [problem: 'not_on_manifest', args: { id: string }]
   | [problem: 'not_available', args: { id: string; status: string }]
   | [problem: 'not_loaded', args: { house: string; number: string }]
+  | [problem: 'still_loaded', args: { number: string }]
   | [problem: 'extra', args: { number: string; reason: string }]
   | [problem: 'invalid_transition', args: { id: string; status: string; next: string }]
   | [problem: 'final_status', args: { id: string; status: string }]

@@ -110,6 +110,8 @@ export type Handlers = {
   listManifests: Handler<'listManifests'>;
   /** Read a manifest */
   getManifest: Handler<'getManifest'>;
+  /** Download a cargo manifest as PDF, CSV or XLSX */
+  getManifestDocument: Handler<'getManifestDocument'>;
   /** Read the load of a manifest */
   getManifestLoading: Handler<'getManifestLoading'>;
   /** Preview an invoice */

@@ -72,7 +72,7 @@ export function makeHandlers(deps: Deps) {
     ...scanHandlers(),
     ...scanBatchHandlers(deps),
     ...manifestLoadingHandlers(),
-    ...manifestHandlers(),
+    ...manifestHandlers(deps),
     ...rateHandlers(),
     ...invoiceHandlers(deps),
     ...billHandlers(deps),

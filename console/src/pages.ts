@@ -42,7 +42,7 @@ export const PAGES: PageInfo[] = [
   { id: 'receive', title: 'receive.title', roles: STAFF, operations: ['resolveScan', 'listPrealerts', 'sendScans', 'updatePackage', 'listWarehouses', 'getPackageLabel', 'createLabelJobs', 'listLabelJobs', 'reprintLabelJob', 'searchCustomers'] },
   { id: 'load', title: 'load.title', roles: STAFF, operations: ['listManifests', 'getManifestLoading', 'manageManifest', 'sendScans'] },
   { id: 'find', title: 'find.title', roles: STAFF, operations: ['resolveScan', 'listPackages', 'listPackageEvents', 'getPackageLabel', 'updatePackage', 'voidReceipt', 'searchCustomers'] },
-  { id: 'manifests', title: 'manifests.title', roles: STAFF, operations: ['listManifests', 'getManifest', 'createManifest', 'manageManifest', 'listPackages', 'resolveScan', 'listPrealerts'] },
+  { id: 'manifests', title: 'manifests.title', roles: STAFF, operations: ['listManifests', 'getManifest', 'getManifestDocument', 'createManifest', 'manageManifest', 'getManifestLoading', 'listPackages', 'resolveScan', 'listPrealerts'] },
   { id: 'flagged', title: 'flagged.title', roles: STAFF, operations: ['listPrealerts', 'reviewPrealert', 'resolveScan', 'listPackages', 'updatePackage', 'searchCustomers'] },
   { id: 'today', title: 'today.title', roles: STAFF, operations: ['listPackages', 'listPrealerts'] },
   { id: 'home', title: 'courierPage.home', roles: COURIER, operations: ['getCourierSetUp', 'getAttention', 'getPackageStatistics', 'previewCourierInvoice'] },

@@ -182,6 +182,19 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
     },
   ],
   [
+    'a manifest that goes back to draft',
+    'flights/reopen.tsx',
+    'manager',
+    async (page) => {
+      const { body } = await service().call('createManifest', { as: 'warehouse', body: {} });
+      const { manifest_id } = body['data'];
+      const ready = { action: 'update_meta', manifest_id, status: 'ready' };
+      await service().call('manageManifest', { as: 'warehouse', body: ready });
+      await manifest(manifest_id, 'Back to draft')(page);
+      await armed(page);
+    },
+  ],
+  [
     'the address of webhooks',
     'office/ui/dialogs.tsx',
     'iex',

@@ -170,6 +170,7 @@ describe('each concern has one location', () => {
       'src/modules/bills/mails/send-bill-mail.ts',
       'src/modules/mail/account-mails/send-account-mail.ts',
       'src/modules/mail/manifest-mails/send-manifest-mail.ts',
+      'src/modules/manifests/handlers.ts',
       'src/modules/packages/handlers.ts',
     ]);
   });

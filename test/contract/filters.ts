@@ -34,6 +34,12 @@ const equals = (field: string, value: string): Filter => ({
   value,
   matches: (record) => record[field] === value,
 });
+const TODAY = new Date().toISOString().slice(0, 10);
+/** Manifests that fly on a day or later, or else on it or earlier. One without a day is none of them. */
+const flownSince = (day: string, isSince: boolean): Filter => ({
+  value: day,
+  matches: ({ flight_date: flown }) => typeof flown === 'string' && (isSince ? flown >= day : flown <= day),
+});
 /** Only in the body, several values are possible. */
 const oneOrSeveral = (id: OperationId, value: string): string | string[] =>
   id === 'listPackages' ? [value] : value;
@@ -247,6 +253,12 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listEvents courier_id': { isNoFilter: 'selects the courier whose events are listed' },
 
   'listManifests status': () => equals('status', 'shipped'),
+  'listManifests q': () => ({
+    value: '106-1234',
+    matches: (record) => String(record['awb_number']).startsWith('106-1234'),
+  }),
+  'listManifests flight_from': () => flownSince(TODAY, true),
+  'listManifests flight_to': () => flownSince(TODAY, false),
   'listDispatches dispatch_id': async (_all, owner) => {
     await insertDispatch(owner);
     return equals('dispatch_id', await insertDispatch(owner));

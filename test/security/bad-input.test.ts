@@ -455,6 +455,7 @@ describe('property names with a special meaning in JavaScript', () => {
   /** Formats that take less time to render than the default. */
   const QUICK_FORMATS: Partial<Record<OperationId, Call['query']>> = {
     downloadCourierBill: { format: 'csv' },
+    getManifestDocument: { format: 'csv' },
     getPackageLabel: { format: 'zpl' },
     exportPackagesXlsx: { trackingNumber: 'none' },
   };
@@ -956,6 +957,17 @@ describe('mass assignment', () => {
       action: 'update_meta',
       table: 'manifests',
       body: async () => ({ action: 'update_meta', manifest_id: await newManifest(), notes: 'N' }),
+      rowOf: ofBody('manifest_id'),
+    },
+    reopen_manifest: {
+      id: 'manageManifest',
+      action: 'reopen_manifest',
+      table: 'manifests',
+      async body() {
+        const manifest_id = await newManifest();
+        await send('manageManifest', { action: 'update_meta', manifest_id, status: 'ready' });
+        return { action: 'reopen_manifest', manifest_id };
+      },
       rowOf: ofBody('manifest_id'),
     },
     add_packages: {

@@ -4,6 +4,7 @@ import type { OfficeKey } from './texts/en.js';
 export type OfficePageId =
   | 'home'
   | 'parcels'
+  | 'manifests'
   | 'unknown'
   | 'customers'
   | 'couriers'
@@ -39,6 +40,7 @@ const STAFF = ['admin', 'manager', 'warehouse'] as const;
 export const OFFICE_PAGES: OfficePage[] = [
   { id: 'home', title: 'home.title', roles: OFFICE, operations: ['getPackageStatistics', 'getAttention', 'listManifests'] },
   { id: 'parcels', title: 'officeParcels.title', roles: OFFICE, operations: ['listPackages', 'getPackage', 'listPackageEvents', 'listPackageChanges', 'recordPackageEvent', 'updatePackage', 'voidReceipt', 'exportPackagesCsv', 'exportPackagesXlsx', 'queueDispatch', 'listManifests', 'manageManifest', 'createLabelJobs', 'listLabelJobs', 'getPackageLabel', 'listWebhookDeliveries', 'manageWebhookDeliveries', 'resolveScan', 'listCouriers', 'listCarriers'] },
+  { id: 'manifests', title: 'manifests.title', roles: OFFICE, operations: ['listManifests', 'getManifest', 'getManifestDocument'] },
   { id: 'unknown', title: 'unknown.title', roles: STAFF, operations: ['listUnknownParcels', 'listParcelClaims', 'reviewParcelClaim', 'searchCustomers', 'updatePackage'] },
   { id: 'customers', title: 'customers.title', roles: OFFICE, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers', 'syncCustomers', 'listCustomerSyncs', 'listCouriers'] },
   { id: 'couriers', title: 'couriers.title', roles: OFFICE, operations: ['listCouriers', 'manageCouriers', 'getCourierSettings', 'updateCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret', 'getCourierRates', 'manageCourierRates', 'previewRates', 'manageWebhookDeliveries', 'createIntegrationCheck', 'listIntegrationChecks', 'listCourierBills', 'downloadCourierBill', 'getCourierStatement', 'getPaymentTerms', 'updatePaymentTerms'] },

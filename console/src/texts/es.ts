@@ -412,6 +412,12 @@ export const es: Texts = {
     'Paquetes: {count}, {weight}. Pasan a enviados y los couriers reciben un correo. No se puede deshacer.',
   'manifests.ask.completed':
     'Paquetes: {count}, {weight}. Pasan a entregados y los couriers reciben un correo. No se puede deshacer.',
+  'manifests.document': 'Manifiesto de carga',
+  'manifests.reopen': 'Volver a borrador',
+  'manifests.askReopen':
+    'Paquetes: {count}, {weight}. Siguen en el manifiesto, que no se puede cargar ni enviar hasta que vuelva a estar listo. Los couriers no reciben un correo ahora, y reciben otro cuando vuelva a estar listo.',
+  'manifests.stillLoaded':
+    'Paquetes cargados: {count}. Bájelos primero; después el manifiesto puede volver a borrador.',
   'manifests.missing': 'Sin cargar: {count}. Se enviarían de todos modos:',
   'manifests.extra': 'A bordo pero no en este manifiesto: {count}. Bájelos o añádalos.',
   'manifests.emptyStep': 'Escanee paquetes recibidos. Un manifiesto vacío no se puede marcar como listo.',

@@ -302,7 +302,7 @@ export const INPUTS: readonly SourceMutant[] = [
   },
   {
     name: 'bills: long codes are cut',
-    file: 'src/modules/bills/documents/pdf/printable.ts',
+    file: 'src/platform/pdf/printable.ts',
     find: 'if (lines.length <= maxLines) return lines;',
     replace: 'return lines;',
     tests: [

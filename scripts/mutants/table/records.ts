@@ -6,6 +6,8 @@ const BLIND = 'test/modules/claims/blind-claims.test.ts';
 const REVIEW = 'test/modules/claims/review-claim.test.ts';
 const RACES = 'test/modules/claims/claim-races.test.ts';
 const ANNOUNCED = 'test/modules/claims/announced-numbers.test.ts';
+const DOCUMENT = 'test/modules/manifests/documents/manifest-document.test.ts';
+const REOPEN = 'test/modules/manifests/reopen-manifest.test.ts';
 const UNKNOWN = 'test/modules/claims/unknown-parcels.test.ts';
 
 /** Guards of claims, manifests, rates, bills and logos. */
@@ -43,6 +45,53 @@ export const RECORDS: readonly SourceMutant[] = [
       {
         file: 'test/modules/manifests/manifest-transitions.test.ts',
         titles: ['follow the transition table from'],
+      },
+    ],
+  },
+  {
+    name: 'manifests: only a ready manifest goes back to draft',
+    file: 'src/modules/manifests/lifecycle/reopen.ts',
+    find: "if (status !== 'ready')",
+    replace: "if (status === 'completed')",
+    tests: [{ file: REOPEN, titles: ['a manifest that is'] }],
+  },
+  {
+    name: 'manifests: a manifest with loaded parcels stays ready',
+    file: 'src/modules/manifests/lifecycle/reopen.ts',
+    find: 'if (total === 0) return;',
+    replace: 'if (total >= 0) return;',
+    tests: [{ file: REOPEN, titles: ['stays ready while parcels are loaded for it'] }],
+  },
+  {
+    name: 'manifest documents: one has a limit of lines',
+    file: 'src/modules/manifests/document/document.ts',
+    find: 'if (lines.length > MAX_LINES)',
+    replace: 'if (lines.length > 2 * MAX_LINES)',
+    tests: [{ file: DOCUMENT, titles: ['is written in each format, and a longer one is refused'] }],
+  },
+  {
+    name: 'manifest documents: a cell is no formula',
+    file: 'src/modules/manifests/document/cells.ts',
+    find: "harmless(line.shipper ?? '')",
+    replace: "line.shipper ?? ''",
+    tests: [{ file: DOCUMENT, titles: ['contains no formula'] }],
+  },
+  {
+    name: 'manifest documents: a draft is marked on its pages',
+    file: 'src/modules/manifests/document/to-document.ts',
+    find: "isDraft: head.status === 'draft'",
+    replace: 'isDraft: false',
+    tests: [{ file: DOCUMENT, titles: ['has DRAFT across its pages'] }],
+  },
+  {
+    name: 'manifests: a page of a list follows the last row in its order',
+    file: 'src/modules/manifests/detail/list-queries.ts',
+    find: "direction === 'ASC' ? '>' : '<'",
+    replace: "direction === 'ASC' ? '<' : '<'",
+    tests: [
+      {
+        file: 'test/modules/manifests/manifest-filters.test.ts',
+        titles: ['is the same on pages of one manifest, in both directions'],
       },
     ],
   },

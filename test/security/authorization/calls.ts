@@ -291,11 +291,16 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
       body: { action: 'remove_packages', manifest_id: target.manifestId, package_ids: [packageId] },
     };
   },
+  reopen_manifest: async (target, _own, { owner }) => ({
+    body: { action: 'reopen_manifest', manifest_id: await newManifest(owner, target, { status: 'ready' }) },
+  }),
   delete_manifest: async (target, _own, { owner }) => ({
     body: { action: 'delete_manifest', manifest_id: await newManifest(owner, target) },
   }),
   listManifests: () => ({}),
   getManifest: ({ manifestId }) => ({ query: { id: manifestId } }),
+  'getManifestDocument as a PDF': ({ manifestId }) => ({ query: { manifest_id: manifestId } }),
+  'getManifestDocument as lines': ({ manifestId }) => ({ query: { manifest_id: manifestId, format: 'csv' } }),
   previewCourierInvoice: ({ courierId }) => ({
     body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
   }),
@@ -650,9 +655,13 @@ async function newServiceToken(
   return id;
 }
 
-async function newManifest(owner: Owner, { code, manifestId }: Belongings): Promise<string> {
+async function newManifest(
+  owner: Owner,
+  { code, manifestId }: Belongings,
+  columns: { status?: string } = {},
+): Promise<string> {
   if (code === 'NOBODY') return manifestId;
-  return clone(owner, 'manifests', manifestId, { manifest_number: freshManifestNumber() });
+  return clone(owner, 'manifests', manifestId, { manifest_number: freshManifestNumber(), ...columns });
 }
 
 const freshCode = () => `C${(serial += 1)}`.padEnd(2, '0');

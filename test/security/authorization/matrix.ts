@@ -265,6 +265,7 @@ export const MATRIX = {
     'add_packages to a manifest':        ['200 200 404 404 400', '200 200 404 404 400', S403],
     'add_packages of a courier':         ['200 200 404 404 400', '200 200 404 404 400', S403],
     'remove_packages from a manifest':   ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'reopen_manifest':                   ['200 200 404 404 400', '200 200 404 404 400', S403],
     'delete_manifest':                   ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
   listManifests: {
@@ -272,6 +273,10 @@ export const MATRIX = {
   },
   getManifest: {
     'getManifest':                       ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
+  },
+  getManifestDocument: {
+    'getManifestDocument as a PDF':      ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'getManifestDocument as lines':      ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
   getManifestLoading: {
     'getManifestLoading':                ['200 200 404 404 400', '200 200 404 404 400', S403],

@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js';
 import type { Line } from './invoice.js';
-import { spaceLeft, STYLES, startPage, type Sheet } from './sheet.js';
-import { putTable, type Cell, type Column, type Row } from './table.js';
+import { spaceLeft, STYLES, startPage, type Sheet } from '../../../../platform/pdf/sheet.js';
+import { putTable, type Cell, type Column, type Row } from '../../../../platform/pdf/table.js';
 import { day, money, sum } from './format.js';
 import { countOf } from '../../../../platform/values/count-of.js';
 

@@ -13,8 +13,8 @@ import {
   startPage,
   type Sheet,
   type Style,
-} from './sheet.js';
-import { putTable, type Column, type Row } from './table.js';
+} from '../../../../platform/pdf/sheet.js';
+import { putTable, type Column, type Row } from '../../../../platform/pdf/table.js';
 import { day, difference, METHODS, money, quantity, sum, sumExactly } from './format.js';
 
 const CHARGES: Column[] = [

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../../../../config/project-root.js';
+import { projectRoot } from '../../config/project-root.js';
 
 /**
  * Covers Latin, Greek, Cyrillic and most symbols. Its digits have equal widths, so that columns align. Free
