@@ -458,6 +458,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "manageServiceTokens": {
     "application/json": "record"
   },
+  "getTenantSettings": {
+    "query": "read"
+  },
+  "updateTenantSettings": {
+    "application/json": "record"
+  },
   "getSecuritySettings": {
     "query": "read"
   },

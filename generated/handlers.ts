@@ -56,6 +56,10 @@ export type Handlers = {
   manageStationWorker: Handler<'manageStationWorker'>;
   /** Take over a station with a PIN */
   switchWorker: Handler<'switchWorker'>;
+  /** Read the time zone and the currency */
+  getTenantSettings: Handler<'getTenantSettings'>;
+  /** Change the time zone or the currency */
+  updateTenantSettings: Handler<'updateTenantSettings'>;
   /** Read the security settings */
   getSecuritySettings: Handler<'getSecuritySettings'>;
   /** Change the security settings */

@@ -293,6 +293,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     const sessions = await service.call('listSessions', { as: principal });
     expect(canariesIn(sessions.body)).toEqual([principal.startsWith('two') ? 'two' : 'demo']);
     replies.push(sessions);
+    replies.push(await service.call('getTenantSettings', { as: principal }));
     if (/admin/.test(principal)) replies.push(await service.call('getSecuritySettings', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });

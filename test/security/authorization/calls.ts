@@ -168,6 +168,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'revoke a service token': async (target, _own, { owner }) => ({
     body: { action: 'revoke', token_id: await newServiceToken(owner, target) },
   }),
+  getTenantSettings: () => ({}),
+  updateTenantSettings: () => ({ body: {} }),
   getSecuritySettings: () => ({}),
   updateSecuritySettings: () => ({ body: {} }),
   'enable without a setup': () => ({ body: { action: 'enable', code: '000000' } }),

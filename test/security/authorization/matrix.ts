@@ -193,6 +193,12 @@ export const MATRIX = {
   getSecuritySettings: {
     'getSecuritySettings':               adminsOnly('200'),
   },
+  getTenantSettings: {
+    'getTenantSettings':                 ['200',                 '200',                 '200'],
+  },
+  updateTenantSettings: {
+    'updateTenantSettings':              adminsOnly('200'),
+  },
   updateSecuritySettings: {
     'updateSecuritySettings':            adminsOnly('200'),
   },

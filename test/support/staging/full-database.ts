@@ -63,6 +63,7 @@ const ROWS = [
      '{"x-of": "Marcia Campbell"}', 'Marcia Campbell is unknown', now() + interval '1 day'
    from webhook_deliveries where $1::uuid is not null order by id limit 1`,
   `insert into payment_terms (tenant_id, id, courier_id, days) values ($1, new_id(), '${IEX}', 14)`,
+  `insert into tenant_settings (tenant_id, time_zone, currency) values ($1, 'America/New_York', 'USD')`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];
 

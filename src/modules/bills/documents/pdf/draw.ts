@@ -33,7 +33,7 @@ export async function drawInvoice(invoice: Invoice): Promise<Buffer> {
   const lines = invoice.lines.flatMap((part) => JSON.parse(part) as Line[]);
   putHead(sheet, invoice, logo);
   putSummary(sheet, invoice, lines);
-  putLineTable(sheet, lines);
+  putLineTable(sheet, invoice, lines);
   for (const [index, marks] of sheet.pages.entries()) {
     doc.addPage();
     if (invoice.bill.status === 'draft') drawWatermark(doc, fonts);

@@ -13,7 +13,7 @@ import {
   type Sheet,
   type Style,
 } from './sheet.js';
-import { day } from './format.js';
+import { currencyName, day } from './format.js';
 
 /** An image that pdfkit has opened. pdfkit draws it, but its types accept only bytes in its place. */
 export type Picture = Buffer & { width: number; height: number };
@@ -84,7 +84,7 @@ function putFacts(sheet: Sheet, { bill }: Invoice, y: number): number {
     ['Period', `${bill.startDate} to ${bill.endDate}`],
     ['Service', bill.serviceType],
     ['Packages', String(bill.totalPackages)],
-    ['Currency', 'US dollars (USD)'],
+    ['Currency', currencyName(bill.currency)],
   ];
   let end = y;
   for (const [name, value] of facts) {
