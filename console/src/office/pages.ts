@@ -48,7 +48,7 @@ export const OFFICE_PAGES: OfficePage[] = [
   { id: 'webhooks', title: 'webhooks.title', roles: OFFICE, operations: ['listWebhookHealth', 'listWebhookDeliveries', 'getWebhookDelivery', 'manageWebhookDeliveries', 'listCouriers'] },
   { id: 'reports', title: 'reports.title', roles: OFFICE, operations: ['getPackageStatistics', 'getWorkStatistics', 'listCouriers'] },
   { id: 'team', title: 'team.title', roles: OFFICE, operations: ['listTeam', 'manageTeam', 'listCouriers'], adminOperations: ['listUsers', 'manageUsers', 'listSessions', 'manageSessions'] },
-  { id: 'settings', title: 'settings.title', roles: OFFICE, operations: ['listWarehouses', 'manageWarehouses', 'listCarriers', 'manageCarriers', 'getPaymentTerms', 'updatePaymentTerms'], adminOperations: ['getSecuritySettings', 'updateSecuritySettings'] },
+  { id: 'settings', title: 'settings.title', roles: OFFICE, operations: ['listWarehouses', 'manageWarehouses', 'listCarriers', 'manageCarriers', 'getPaymentTerms', 'updatePaymentTerms'], adminOperations: ['getTenantSettings', 'updateTenantSettings', 'getSecuritySettings', 'updateSecuritySettings'] },
   { id: 'audit', title: 'audit.title', roles: ADMIN, operations: ['listAuditEntries', 'verifyAuditLog'] },
   { id: 'me', title: 'me.title', roles: OFFICE, operations: ['changePassword', 'manageTwoFactor', 'listSessions', 'manageSessions'] },
 ];

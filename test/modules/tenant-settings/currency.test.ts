@@ -17,7 +17,7 @@ beforeAll(async () => {
   const { data } = await as()
     .manageCourierBills({ action: 'create_draft', courier_id: TWO, ...period })
     .ok();
-  draft = String(data.bill_id);
+  draft = data.bill_id;
 });
 afterEach(() => service().owner.query('delete from tenant_settings'));
 
