@@ -482,6 +482,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "listPackages": {
     "application/json": "dispatch"
   },
+  "exportCustomersCsv": {
+    "query": "read"
+  },
+  "exportCustomersXlsx": {
+    "query": "read"
+  },
   "exportPackagesCsv": {
     "query": "read"
   },

@@ -260,6 +260,65 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ExportCustomersCsv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export customers as CSV
+         * @description For staff, who see the customers of all couriers, and for couriers, who see their own. The filters, the order and the pages are those
+         *     of the list in `ManageCustomers.php`. Set `limit` (default 25, at most 10,000), and request further pages for more.
+         *
+         *     The columns are User Code, First Name, Last Name, Branch, Active, Courier, Created At, Updated At. `UploadCustomers.php` reads such a
+         *     file again. Active is 1 or 0, times are in UTC. The file follows RFC 4180, in UTF-8 without a byte order mark. A text that a
+         *     spreadsheet program would execute as a formula has an apostrophe in front of it.
+         *
+         *     When many exports are requested at once, they wait in a queue. If the wait gets too long, the response is 503
+         *     `overloaded`.
+         *
+         *     ```php
+         *     $query = http_build_query(['branch' => 'Kingston', 'limit' => 10000]);
+         *     file_put_contents('customers.csv', $download('/api/ExportCustomersCsv?' . $query));
+         *     ```
+         */
+        get: operations["exportCustomersCsv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ExportCustomersXlsx": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export customers as a spreadsheet
+         * @description As *Export customers as CSV*, with the same filters, order, pages and columns, for people who use a spreadsheet program.
+         *     The workbook has one sheet. Every text stays text, also a code of digits. Active is a number.
+         *
+         *     ```php
+         *     $query = http_build_query(['branch' => 'Kingston', 'limit' => 10000]);
+         *     file_put_contents('customers.xlsx', $download('/api/ExportCustomersXlsx?' . $query));
+         *     ```
+         */
+        get: operations["exportCustomersXlsx"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/SearchCustomers.php": {
         parameters: {
             query?: never;
@@ -10935,6 +10994,38 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "ExportCustomersCsv.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ExportCustomersXlsx.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "ExportPackagesCsv.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -14351,6 +14442,26 @@ export interface components {
          */
         CourierFilter: components["schemas"]["Uuid"];
         /**
+         * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
+         * @example campbell
+         */
+        CustomerSearch: string;
+        /**
+         * @description Only customers of exactly this branch. If omitted or blank, all customers.
+         * @example Kingston
+         */
+        CustomerBranch: string;
+        /**
+         * @description Field to sort by.
+         * @example first_name
+         */
+        CustomerSortBy: "user_code" | "first_name" | "last_name" | "branch" | "courier_name" | "created_at" | "updated_at";
+        /**
+         * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+         * @example ASC
+         */
+        CustomerSortDir: "ASC" | "DESC";
+        /**
          * @description Rows per file.
          * @example 10000
          */
@@ -14667,6 +14778,11 @@ export interface components {
          */
         RetryAfter: number;
         /**
+         * @description Only for files. The suggested file name, with the UTC time of the export.
+         * @example attachment; filename="packages-20261121-083000.csv"
+         */
+        ContentDisposition: string;
+        /**
          * @description Only for a log-out with the session cookie of the console. The browser deletes the cookie.
          * @example __Host-crossdock-session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Strict
          */
@@ -14681,11 +14797,6 @@ export interface components {
          * @example __Host-crossdock-station=q8Zt3yV1nB6kR0sLw5Xc7dHf2JmGpAeU; Max-Age=43200; Path=/; HttpOnly; Secure; SameSite=Strict
          */
         SetStationCookie: string;
-        /**
-         * @description Only for files. The suggested file name, with the UTC time of the export.
-         * @example attachment; filename="packages-20261121-083000.csv"
-         */
-        ContentDisposition: string;
         /**
          * @description Entity tag of the content. Send it as `If-None-Match`. The response is 304 without a body while the content has not changed.
          * @example "6363a83de46b610859ab547b20a5c54e94ab18f662d3ef235d146ed6982214fc"
@@ -15331,12 +15442,12 @@ export interface operations {
                  * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
                  * @example campbell
                  */
-                search?: string;
+                search?: components["parameters"]["CustomerSearch"];
                 /**
                  * @description Only customers of exactly this branch. If omitted or blank, all customers.
                  * @example Kingston
                  */
-                branch?: string;
+                branch?: components["parameters"]["CustomerBranch"];
                 /**
                  * @description Filter by courier. For staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
@@ -15346,12 +15457,12 @@ export interface operations {
                  * @description Field to sort by.
                  * @example first_name
                  */
-                sort_by?: "user_code" | "first_name" | "last_name" | "branch" | "courier_name" | "created_at" | "updated_at";
+                sort_by?: components["parameters"]["CustomerSortBy"];
                 /**
                  * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
                  * @example ASC
                  */
-                sort_dir?: "ASC" | "DESC";
+                sort_dir?: components["parameters"]["CustomerSortDir"];
             };
             header?: never;
             path?: never;
@@ -15529,6 +15640,149 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["QuotaExceeded.customer_changes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportCustomersCsv: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Rows per file.
+                 * @example 10000
+                 */
+                limit?: components["parameters"]["PackageExportLimit"];
+                /**
+                 * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
+                 * @example campbell
+                 */
+                search?: components["parameters"]["CustomerSearch"];
+                /**
+                 * @description Only customers of exactly this branch. If omitted or blank, all customers.
+                 * @example Kingston
+                 */
+                branch?: components["parameters"]["CustomerBranch"];
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Field to sort by.
+                 * @example first_name
+                 */
+                sort_by?: components["parameters"]["CustomerSortBy"];
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example ASC
+                 */
+                sort_dir?: components["parameters"]["CustomerSortDir"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example User Code,First Name,Last Name,Branch,Active,Courier,Created At,Updated At
+                     *     IEX-1001,Marcia,Campbell,Kingston,1,Island Express,2026-01-12 10:00:00,2026-11-20 17:05:42
+                     */
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["ExportCustomersCsv.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportCustomersXlsx: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Rows per file.
+                 * @example 10000
+                 */
+                limit?: components["parameters"]["PackageExportLimit"];
+                /**
+                 * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
+                 * @example campbell
+                 */
+                search?: components["parameters"]["CustomerSearch"];
+                /**
+                 * @description Only customers of exactly this branch. If omitted or blank, all customers.
+                 * @example Kingston
+                 */
+                branch?: components["parameters"]["CustomerBranch"];
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Field to sort by.
+                 * @example first_name
+                 */
+                sort_by?: components["parameters"]["CustomerSortBy"];
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example ASC
+                 */
+                sort_dir?: components["parameters"]["CustomerSortDir"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example The bytes of the workbook. */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                };
+            };
+            400: components["responses"]["ExportCustomersXlsx.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

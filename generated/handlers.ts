@@ -22,6 +22,10 @@ export type Handlers = {
   createCustomer: Handler<'createCustomer'>;
   /** Delete a customer */
   deleteCustomer: Handler<'deleteCustomer'>;
+  /** Export customers as CSV */
+  exportCustomersCsv: Handler<'exportCustomersCsv'>;
+  /** Export customers as a spreadsheet */
+  exportCustomersXlsx: Handler<'exportCustomersXlsx'>;
   /** Search customers */
   searchCustomers: Handler<'searchCustomers'>;
   /** Log in */

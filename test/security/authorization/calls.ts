@@ -210,6 +210,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'listPackages as a file': ({ courierId }) => ({
     body: { export: true, courierID: courierId, limit: 10_000 },
   }),
+  'exportCustomersCsv of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 10_000 } }),
+  'exportCustomersXlsx of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 1 } }),
   'exportPackagesCsv of a courier': ({ courierId }) => ({ query: { courierID: courierId, limit: 10_000 } }),
   'exportPackagesCsv of a carrier': ({ carrierId }) => ({ query: { carrierID: carrierId, limit: 10_000 } }),
   'exportPackagesXlsx of a courier': ({ courierId }) => ({ query: { courierID: courierId, limit: 1 } }),

@@ -385,6 +385,12 @@ export const MATRIX = {
   verifyAuditLog: {
     'verifyAuditLog':                    adminsOnly('200'),
   },
+  exportCustomersCsv: {
+    'exportCustomersCsv of a courier':   [ALL,                   ALL,                   ALL],
+  },
+  exportCustomersXlsx: {
+    'exportCustomersXlsx of a courier':  [ALL,                   ALL,                   ALL],
+  },
   exportPackagesCsv: {
     'exportPackagesCsv of a courier':    [ALL,                   ALL,                   ALL],
     'exportPackagesCsv of a carrier':    [ALL,                   ALL,                   ALL],

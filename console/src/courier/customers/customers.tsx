@@ -4,7 +4,7 @@ import { useHashList } from '../../office/list/listed.js';
 import { setActive } from '../../office/pages/customers/change.js';
 import { CustomerDialog } from '../../office/pages/customers/edit.js';
 import { ImportDialog } from '../../office/pages/customers/import.js';
-import { customerColumns, loadCustomers } from '../../office/pages/customers/list-parts.js';
+import { customerColumns, CustomersExport, loadCustomers } from '../../office/pages/customers/list-parts.js';
 import { api, session } from '../../session/session.js';
 import { t } from '../../texts/texts.js';
 import { useLoad } from '../../ui/load.js';
@@ -24,7 +24,7 @@ export function CustomersPage() {
   const code = route.value.argument;
   const courierId = session.value?.user.courier_id ?? '';
   const branches = useLoad(async (signal) => (await api().customers.branches({}, { signal })).data, []);
-  const { opened, open, close } = useWanted(['customer', 'import'], address.linkTo());
+  const { opened, open, close } = useWanted(['customer', 'import', 'export'], address.linkTo());
   const done = () => {
     close();
     loaded.reload();
@@ -33,6 +33,9 @@ export function CustomersPage() {
   return (
     <>
       <Heading title={t('courierPage.customers')}>
+        <button type="button" disabled={!loaded.data?.rows.length} onClick={() => open('export')}>
+          {t('officeParcels.export')}
+        </button>
         <button type="button" onClick={() => open('import')}>
           {t('customers.import')}
         </button>
@@ -70,6 +73,9 @@ export function CustomersPage() {
         }
       />
       {opened === 'customer' && <CustomerDialog courierId={courierId} onClose={close} onDone={done} />}
+      {opened === 'export' && (
+        <CustomersExport state={address.state} total={loaded.data?.total ?? 0} onClose={close} />
+      )}
       {opened === 'import' && <ImportDialog courierId={courierId} onClose={close} onDone={done} />}
     </>
   );

@@ -166,6 +166,8 @@ export const en = {
   'officeParcels.sent': 'Waiting to be sent: {queued}.',
   'officeParcels.notSent':
     'Not sent: {count}. They wait already, have not changed since they were sent, or their courier has no address that can receive them.',
+  'customers.exportHint':
+    'The file has all customers that the search and the filters match: {count}, in the order of the list.',
   'officeParcels.export': 'Export all that match',
   'officeParcels.exportHint':
     'The file has all parcels that the search and the filters match: {count}, in the order of the list.',

@@ -168,6 +168,8 @@ export const es: Record<OfficeKey, string> = {
   'officeParcels.sent': 'En espera de envío: {queued}.',
   'officeParcels.notSent':
     'No enviados: {count}. Ya esperan, no cambiaron desde su envío, o su courier no tiene una dirección que pueda recibirlos.',
+  'customers.exportHint':
+    'El archivo tiene todos los clientes que coinciden con la búsqueda y los filtros: {count}, en el orden de la lista.',
   'officeParcels.export': 'Exportar todos los que coinciden',
   'officeParcels.exportHint':
     'El archivo tiene todos los paquetes que coinciden con la búsqueda y los filtros: {count}, en el orden de la lista.',
