@@ -7,6 +7,9 @@ const REVIEW = 'test/modules/claims/review-claim.test.ts';
 const RACES = 'test/modules/claims/claim-races.test.ts';
 const ANNOUNCED = 'test/modules/claims/announced-numbers.test.ts';
 const UNKNOWN = 'test/modules/claims/unknown-parcels.test.ts';
+const CURRENCY = 'test/modules/tenant-settings/currency.test.ts';
+const SETTINGS = 'test/modules/tenant-settings/tenant-settings.test.ts';
+const DAYS = 'test/modules/tenant-settings/days-of-zones.test.ts';
 
 /** Guards of claims, manifests, rates, bills and logos. */
 export const RECORDS: readonly SourceMutant[] = [
@@ -661,5 +664,45 @@ export const RECORDS: readonly SourceMutant[] = [
         titles: ['callers void receipts while others use the packages'],
       },
     ],
+  },
+  {
+    name: 'settings: the currency does not change after a publication',
+    file: 'src/modules/tenant-settings/settings.ts',
+    find: 'if (!counter || counter.lastNumber > 0)',
+    replace: 'if (!counter)',
+    tests: [
+      {
+        file: CURRENCY,
+        titles: ['cannot change after the first publication', 'while a publication is on its way'],
+      },
+    ],
+  },
+  {
+    name: 'settings: a change loses no other field',
+    file: 'src/modules/tenant-settings/settings.ts',
+    find: 'await tx.count(lockTenantSettings(ctx.tenantId));',
+    replace: '',
+    tests: [{ file: SETTINGS, titles: ['simultaneous changes lose no field'] }],
+  },
+  {
+    name: 'filters alone: a tenant reads only its own settings',
+    file: 'src/modules/tenant-settings/queries.ts',
+    find: "select ${SETTINGS} from tenant_settings s where ${tenantRows(ctx, 's')}`;",
+    replace: 'select ${SETTINGS} from tenant_settings s order by s.time_zone desc limit 1`;',
+    tests: [{ file: SETTINGS, titles: ['filters alone > a tenant reads and changes only its own settings'] }],
+  },
+  {
+    name: 'days: a day begins at the first of two midnights',
+    file: 'src/platform/db/filters.ts',
+    find: 'sql`least(${midnight}',
+    replace: 'sql`greatest(${midnight}',
+    tests: [{ file: DAYS, titles: ['begin in America/Havana at the first moment'] }],
+  },
+  {
+    name: 'days: the filters of packages follow the time zone of the tenant',
+    file: 'src/modules/packages/list/filters.ts',
+    find: 'startOfDay(filters.entryDateFloor, zone)',
+    replace: 'startOfDay(filters.entryDateFloor, UTC)',
+    tests: [{ file: DAYS, titles: ['filter packages in lists and exports'] }],
   },
 ];

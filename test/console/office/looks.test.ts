@@ -60,6 +60,7 @@ const MORE = [
   'settings/warehouses?new=warehouse',
   'settings/carriers',
   'settings/billing',
+  'settings/region',
   'settings/security',
 ];
 

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { Customer } from '../../../../sdk/typescript/src/index.js';
 import { DataList } from '../../office/list/data-list.js';
 import { useHashList } from '../../office/list/listed.js';
@@ -24,7 +25,8 @@ export function CustomersPage() {
   const code = route.value.argument;
   const courierId = session.value?.user.courier_id ?? '';
   const branches = useLoad(async (signal) => (await api().customers.branches({}, { signal })).data, []);
-  const { opened, open, close } = useWanted(['customer', 'import', 'export'], address.linkTo());
+  const { opened, open, close } = useWanted(['customer', 'import'], address.linkTo());
+  const [isExporting, setIsExporting] = useState(false);
   const done = () => {
     close();
     loaded.reload();
@@ -33,7 +35,7 @@ export function CustomersPage() {
   return (
     <>
       <Heading title={t('courierPage.customers')}>
-        <button type="button" disabled={!loaded.data?.rows.length} onClick={() => open('export')}>
+        <button type="button" disabled={!loaded.data?.rows.length} onClick={() => setIsExporting(true)}>
           {t('officeParcels.export')}
         </button>
         <button type="button" onClick={() => open('import')}>
@@ -73,8 +75,12 @@ export function CustomersPage() {
         }
       />
       {opened === 'customer' && <CustomerDialog courierId={courierId} onClose={close} onDone={done} />}
-      {opened === 'export' && (
-        <CustomersExport state={address.state} total={loaded.data?.total ?? 0} onClose={close} />
+      {isExporting && (
+        <CustomersExport
+          state={address.state}
+          total={loaded.data?.total ?? 0}
+          onClose={() => setIsExporting(false)}
+        />
       )}
       {opened === 'import' && <ImportDialog courierId={courierId} onClose={close} onDone={done} />}
     </>

@@ -30,7 +30,9 @@ async function rowsOf(as: string, format: Format, query: object = {}): Promise<s
   const { bytes } = await request(as, format, query).ok();
   return format === 'csv'
     ? Papa.parse<string[]>(bytes.toString().trimEnd()).data
-    : readWorkbook(bytes).map((row) => Array.from(row, (cell) => cell?.value ?? ''));
+    : readWorkbook(bytes).map((row) =>
+        Array.from(row, (cell) => cell?.value ?? '').slice(0, HEADINGS.length),
+      );
 }
 
 const FIELDS = [
