@@ -2151,7 +2151,7 @@ export interface paths {
          *       with more than 16 million pixels.
          *     - A bill with more than 10,000 lines is rejected as PDF with 400 `bill_too_long`. Request `csv` instead.
          *
-         *     **CSV.** The headings name the currency of the instance, here USD. All lines of the bill in order, with the columns Invoice Number, Position, Kind, Date Received, House
+         *     **CSV.** The headings say USD also if `GET /api/TenantSettings` returns another currency, so that programs find the columns. All lines of the bill in order, with the columns Invoice Number, Position, Kind, Date Received, House
          *     Number, Tracking Number, User Code, Weight LB, Tier, Rate USD, Amount USD, Description. There is no line of
          *     totals: the sum of the amounts is the bill's `subtotal`.
          *

@@ -696,7 +696,7 @@ export const RECORDS: readonly SourceMutant[] = [
     file: 'src/platform/db/filters.ts',
     find: 'sql`least(${midnight}',
     replace: 'sql`greatest(${midnight}',
-    tests: [{ file: DAYS, titles: ['begin in America/Havana at the first moment'] }],
+    tests: [{ file: DAYS, titles: ['at the first moment with their date'] }],
   },
   {
     name: 'days: the filters of packages follow the time zone of the tenant',

@@ -57,7 +57,7 @@ async function writeLines(
   billId: string,
 ): Promise<{ bill: BillHeadRow; content: Buffer }> {
   const bill = await readBill(tx, reader, billId);
-  const parts = [await writeCsv(headingsOf(bill), [], () => [])];
+  const parts = [await writeCsv(HEADINGS, [], () => [])];
   for await (const lines of readLines(tx, reader, billId))
     parts.push(await writeCsvLines(lines, toCells(bill)));
   return { bill, content: Buffer.concat(parts) };
@@ -106,7 +106,8 @@ export function fileName(
   return `${status === 'draft' ? `DRAFT-${id.slice(-8)}` : number}.${extension}`;
 }
 
-const headingsOf = ({ currency }: BillHeadRow) => [
+/** The released contract has these headings. In another currency than USD, they name it wrongly, and programs still find their columns. */
+const HEADINGS = [
   'Invoice Number',
   'Position',
   'Kind',
@@ -116,13 +117,13 @@ const headingsOf = ({ currency }: BillHeadRow) => [
   'User Code',
   'Weight LB',
   'Tier',
-  `Rate ${currency}`,
-  `Amount ${currency}`,
+  'Rate USD',
+  'Amount USD',
   'Description',
-];
+] as const;
 
 /**
- * Returns the cells of one row, in the order of the headings. A value that does not apply is empty. Numbers are
+ * Returns the cells of one row, in the order of HEADINGS. A value that does not apply is empty. Numbers are
  * not escaped, even with a minus sign.
  */
 const toCells =
