@@ -6895,6 +6895,8 @@ export interface components {
         };
         /** @description A bill as in the list, with its parties, lines and payments. */
         BillDetail: components["schemas"]["Bill"] & {
+            /** @description The currency of all amounts of the bill, a code of ISO 4217. */
+            currency: string;
             /** @description Note to the courier. */
             remarks: string | null;
             bill_from: components["schemas"]["BillFrom"];
@@ -18800,6 +18802,7 @@ export interface operations {
                      *         "is_overdue": false,
                      *         "mail_status": "sent",
                      *         "remarks": "Payable within 14 days.",
+                     *         "currency": "USD",
                      *         "bill_from": {
                      *           "name": "Miami Gateway",
                      *           "address": [

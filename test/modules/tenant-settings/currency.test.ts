@@ -37,6 +37,7 @@ describe('the currency', () => {
     expect(jmd.pdf).toContain('Jamaican dollars (JMD)');
     expect(jmd.pdf).toContain('Balance due (JMD)');
     expect(jmd.pdf.replaceAll('JMD', 'USD').replace('Jamaican', 'US')).toBe(usd.pdf);
+    expect((await as().getCourierBill({ bill_id: draft }).ok()).data.currency).toBe('JMD');
     // The headings are those of the released contract.
     expect(jmd.csv).toBe(usd.csv);
   });
