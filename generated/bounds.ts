@@ -486,6 +486,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "manageServiceTokens": {
     "application/json": "record"
   },
+  "getTenantSettings": {
+    "query": "read"
+  },
+  "updateTenantSettings": {
+    "application/json": "record"
+  },
   "getSecuritySettings": {
     "query": "read"
   },
@@ -503,6 +509,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   },
   "listPackages": {
     "application/json": "dispatch"
+  },
+  "exportCustomersCsv": {
+    "query": "read"
+  },
+  "exportCustomersXlsx": {
+    "query": "read"
   },
   "exportPackagesCsv": {
     "query": "read"

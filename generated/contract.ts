@@ -260,6 +260,65 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ExportCustomersCsv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export customers as CSV
+         * @description For staff, who see the customers of all couriers, and for couriers, who see their own. The filters, the order and the pages are those
+         *     of the list in `ManageCustomers.php`. Set `limit` (default 25, at most 10,000), and request further pages for more.
+         *
+         *     The columns are User Code, First Name, Last Name, Branch, Active, Courier, Created At, Updated At. `UploadCustomers.php` reads such a
+         *     file again. Active is 1 or 0, times are in UTC. The file follows RFC 4180, in UTF-8 without a byte order mark. A text that a
+         *     spreadsheet program would execute as a formula has an apostrophe in front of it.
+         *
+         *     When many exports are requested at once, they wait in a queue. If the wait gets too long, the response is 503
+         *     `overloaded`.
+         *
+         *     ```php
+         *     $query = http_build_query(['branch' => 'Kingston', 'limit' => 10000]);
+         *     file_put_contents('customers.csv', $download('/api/ExportCustomersCsv?' . $query));
+         *     ```
+         */
+        get: operations["exportCustomersCsv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ExportCustomersXlsx": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export customers as a spreadsheet
+         * @description As *Export customers as CSV*, with the same filters, order, pages and columns, for people who use a spreadsheet program.
+         *     The workbook has one sheet. Every text stays text, also a code of digits. Active is a number.
+         *
+         *     ```php
+         *     $query = http_build_query(['branch' => 'Kingston', 'limit' => 10000]);
+         *     file_put_contents('customers.xlsx', $download('/api/ExportCustomersXlsx?' . $query));
+         *     ```
+         */
+        get: operations["exportCustomersXlsx"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/SearchCustomers.php": {
         parameters: {
             query?: never;
@@ -688,6 +747,36 @@ export interface paths {
          *     else, and only users with the role `warehouse` have one.
          */
         post: operations["switchWorker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/TenantSettings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the time zone and the currency
+         * @description Returns the time zone of the warehouse and the currency of its bills. Times of the contract are in UTC, whatever the time zone is.
+         *     Filters by days, statistics and the audit log count days in this time zone if the request has `day_zone=tenant`.
+         */
+        get: operations["getTenantSettings"];
+        put?: never;
+        /**
+         * Change the time zone or the currency
+         * @description For administrators. Omitted fields do not change.
+         *
+         *     The time zone applies to what people read: the console, labels and mails about manifests. Stored times do not change. Days of bills,
+         *     statements and quotas stay in UTC.
+         *
+         *     The currency names the amounts of rates, bills and payments, and converts nothing. It can change until the first bill is published.
+         */
+        post: operations["updateTenantSettings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2108,7 +2197,7 @@ export interface paths {
          *
          *     **PDF.** The invoice on US Letter pages. The first page shows both parties with the courier's logo, the
          *     charges per tier, tax, total, payments and the balance due. The lines follow, with the same headings on each
-         *     page. Days are in UTC, amounts in US dollars. Voided payments are struck through. A draft shows *Draft
+         *     page. Days are in UTC, amounts in the currency of the instance. Voided payments are struck through. A draft shows *Draft
          *     invoice*, *Not issued* instead of a number, and DRAFT across its pages.
          *
          *     - The PDF of a published bill is byte-identical each time, as long as its payments and the courier's logo do
@@ -2118,7 +2207,7 @@ export interface paths {
          *       with more than 16 million pixels.
          *     - A bill with more than 10,000 lines is rejected as PDF with 400 `bill_too_long`. Request `csv` instead.
          *
-         *     **CSV.** All lines of the bill in order, with the columns Invoice Number, Position, Kind, Date Received, House
+         *     **CSV.** The headings say USD also if `GET /api/TenantSettings` returns another currency, so that programs find the columns. All lines of the bill in order, with the columns Invoice Number, Position, Kind, Date Received, House
          *     Number, Tracking Number, User Code, Weight LB, Tier, Rate USD, Amount USD, Description. There is no line of
          *     totals: the sum of the amounts is the bill's `subtotal`.
          *
@@ -3190,7 +3279,7 @@ export interface paths {
          *     whenever they were received, per age: those with the status `received`, and those on hold whose manifest has not been shipped.
          *     `RetrievePackages.php` lists them with `min_age_days`.
          *
-         *     Days and hours are in UTC. An instance has no time zone of its own. The operation is a report: when many reports are requested at once, they wait in a
+         *     Days and hours are in UTC, or in the time zone of the instance with `day_zone=tenant`. The operation is a report: when many reports are requested at once, they wait in a
          *     queue. If the wait gets too long, the response is 503 `overloaded`.
          *
          *     ```php
@@ -3230,7 +3319,7 @@ export interface paths {
          *     | `loaded` of a user | parcels that were scanned onto a manifest; scans are kept for 180 days | the scan was stored |
          *     | `shipped` of a user | packages on the manifests that the user shipped | the manifest was shipped |
          *
-         *     Packages belong to their present courier. Days are in UTC. An instance has no time zone of its own. The operation is a report: when many
+         *     Packages belong to their present courier. Days are in UTC, or in the time zone of the instance with `day_zone=tenant`. The operation is a report: when many
          *     reports are requested at once, they wait in a queue. If the wait gets too long, the response is 503 `overloaded`.
          */
         get: operations["getWorkStatistics"];
@@ -3955,6 +4044,29 @@ export interface components {
          *     | 400 | `payment_exceeds_balance` | The payment is larger than the balance of the bill. |
          *     | 400 | `too_many_payments` | The bill has as many payments as a bill can have, voided ones included. |
          *     | 400 | `bill_too_long` | The bill has more lines than a PDF can have. |
+         *     | 409 | `currency_in_use` | Bills were published in the present currency. |
+         *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
+         *     | 409 | `receipt_not_voidable` | The package is in use, so its receipt cannot be voided. |
+         *     | 409 | `parcel_disputed` | Another courier claims the parcel, or has announced it. The warehouse decides. |
+         *     | 409 | `bill_already_sent` | The bill was sent to its courier already, or waits to be sent. |
+         *     | 409 | `courier_address_missing` | The courier has no usable e-mail address, so its bills cannot be sent. |
+         *     | 409 | `duplicate_user_code` | Another customer of the courier has this user code. |
+         *     | 409 | `rename_unfinished` | Pre-alerts of another customer still get their new user code. |
+         *     | 409 | `webhook_secret_changed` | The named webhook secret is not the previous one. |
+         *     | 409 | `duplicate_username` | Another user has this user name. |
+         *     | 409 | `too_many_users` | The courier has the most users that are allowed. |
+         *     | 409 | `duplicate_token_name` | Another active service token of the owner has this name. |
+         *     | 409 | `too_many_tokens` | The owner has the most active service tokens that are allowed. |
+         *     | 409 | `service_token_ended` | The service token was revoked, so it cannot be changed. |
+         *     | 409 | `duplicate_courier_code` | Another courier has this code. |
+         *     | 409 | `duplicate_warehouse_name` | Another warehouse has this name. |
+         *     | 409 | `duplicate_carrier_name` | Another carrier has this name. |
+         *     | 409 | `print_id_reused` | The `print_id` was already used for other labels. |
+         *     | 409 | `label_queue_full` | Too many labels wait for the printer of the station. |
+         *     | 409 | `label_job_not_claimed` | The label job does not belong to this claim, or its status does not allow the report. |
+         *     | 409 | `label_job_open` | The label job has not ended yet. |
+         *     | 409 | `idempotency_key_reused` | The `Idempotency-Key` was already used for another request. |
+         *     | 409 | `idempotency_in_progress` | The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait. |
          *     | 401 | `key_missing` | The request has no API key. |
          *     | 401 | `credentials_invalid` | The user name or the password is wrong. |
          *     | 401 | `pin_wrong` | The PIN is wrong. |
@@ -4000,28 +4112,6 @@ export interface components {
          *     | 404 | `payment_not_found` | The payment does not exist. |
          *     | 405 | `method_not_allowed` | The path does not support the method. The header `Allow` lists those that it supports. |
          *     | 408 | `request_timeout` | The request did not arrive completely in time. |
-         *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
-         *     | 409 | `receipt_not_voidable` | The package is in use, so its receipt cannot be voided. |
-         *     | 409 | `parcel_disputed` | Another courier claims the parcel, or has announced it. The warehouse decides. |
-         *     | 409 | `bill_already_sent` | The bill was sent to its courier already, or waits to be sent. |
-         *     | 409 | `courier_address_missing` | The courier has no usable e-mail address, so its bills cannot be sent. |
-         *     | 409 | `duplicate_user_code` | Another customer of the courier has this user code. |
-         *     | 409 | `rename_unfinished` | Pre-alerts of another customer still get their new user code. |
-         *     | 409 | `webhook_secret_changed` | The named webhook secret is not the previous one. |
-         *     | 409 | `duplicate_username` | Another user has this user name. |
-         *     | 409 | `too_many_users` | The courier has the most users that are allowed. |
-         *     | 409 | `duplicate_token_name` | Another active service token of the owner has this name. |
-         *     | 409 | `too_many_tokens` | The owner has the most active service tokens that are allowed. |
-         *     | 409 | `service_token_ended` | The service token was revoked, so it cannot be changed. |
-         *     | 409 | `duplicate_courier_code` | Another courier has this code. |
-         *     | 409 | `duplicate_warehouse_name` | Another warehouse has this name. |
-         *     | 409 | `duplicate_carrier_name` | Another carrier has this name. |
-         *     | 409 | `print_id_reused` | The `print_id` was already used for other labels. |
-         *     | 409 | `label_queue_full` | Too many labels wait for the printer of the station. |
-         *     | 409 | `label_job_not_claimed` | The label job does not belong to this claim, or its status does not allow the report. |
-         *     | 409 | `label_job_open` | The label job has not ended yet. |
-         *     | 409 | `idempotency_key_reused` | The `Idempotency-Key` was already used for another request. |
-         *     | 409 | `idempotency_in_progress` | The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait. |
          *     | 413 | `body_too_large` | The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. |
          *     | 415 | `unsupported_media_type` | The body is compressed, not in UTF-8, or of another media type than the operation takes. |
          *     | 422 | `credentials_required` | The user name or the password is missing or blank. |
@@ -4034,7 +4124,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "currency_in_use" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -4984,6 +5074,24 @@ export interface components {
              */
             pin: string;
         };
+        /** @description The time zone and the currency of the instance. */
+        TenantSettings: {
+            /** @description A name of the IANA time zone database. `UTC` until an administrator changes it. */
+            time_zone: string;
+            /** @description An ISO 4217 code of a currency with two decimals. `USD` until an administrator changes it. */
+            currency: string;
+            /** @description When the settings were last changed; null if never. */
+            updated_at: components["schemas"]["NullableUtcDateTime"];
+        };
+        TenantSettingsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["TenantSettings"];
+        };
+        TenantSettingsUpdate: {
+            /** @description A name of the IANA time zone database, in its spelling. */
+            time_zone?: string;
+            /** @description An ISO 4217 code of a currency with two decimals. */
+            currency?: string;
+        };
         /** @description Security requirements of the instance for all users. */
         SecuritySettings: {
             /** @description Roles whose users must have a second factor. */
@@ -5585,14 +5693,19 @@ export interface components {
             carrierID?: string;
             /**
              * Format: date
-             * @description Received on or after this date, in UTC.
+             * @description Received on or after this date, in UTC unless `day_zone` says otherwise.
              */
             entryDateFloor?: string;
             /**
              * Format: date
-             * @description Received on or before this date, in UTC.
+             * @description Received on or before this date, in UTC unless `day_zone` says otherwise.
              */
             entryDateCeiling?: string;
+            /**
+             * @description In which time zone the days of `entryDateFloor` and `entryDateCeiling` begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+             * @enum {string}
+             */
+            day_zone?: "utc" | "tenant";
             /** @description Only packages with one of these statuses. An empty list does not filter. */
             status?: components["schemas"]["PackageStatus"][];
             owner?: components["schemas"]["PackageOwnerFilter"];
@@ -6906,6 +7019,8 @@ export interface components {
         };
         /** @description A bill as in the list, with its parties, lines and payments. */
         BillDetail: components["schemas"]["Bill"] & {
+            /** @description The currency of all amounts of the bill, a code of ISO 4217. */
+            currency: string;
             /** @description Note to the courier. */
             remarks: string | null;
             bill_from: components["schemas"]["BillFrom"];
@@ -9091,14 +9206,19 @@ export interface components {
             carrierID?: string;
             /**
              * Format: date
-             * @description Received on or after this date, in UTC.
+             * @description Received on or after this date, in UTC unless `day_zone` says otherwise.
              */
             entryDateFloor?: string;
             /**
              * Format: date
-             * @description Received on or before this date, in UTC.
+             * @description Received on or before this date, in UTC unless `day_zone` says otherwise.
              */
             entryDateCeiling?: string;
+            /**
+             * @description In which time zone the days of `entryDateFloor` and `entryDateCeiling` begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+             * @enum {string}
+             */
+            day_zone?: "utc" | "tenant";
             /** @description Only packages with one of these statuses. An empty list does not filter. */
             status?: components["schemas"]["PackageStatus"][];
             owner?: components["schemas"]["PackageOwnerFilter"];
@@ -9317,7 +9437,7 @@ export interface components {
             weight: number;
         };
         PackagesOfDay: {
-            /** @description The day, in UTC. */
+            /** @description The day, in the request's time zone. */
             date: components["schemas"]["CalendarDate"];
             /** @description Number of packages. */
             count: number;
@@ -9335,7 +9455,7 @@ export interface components {
             weight_before: number;
         };
         PackagesOfHour: {
-            /** @description The hour in UTC, 0 to 23. */
+            /** @description The hour in the request's time zone, 0 to 23. */
             hour: number;
             /** @description Number of packages. */
             count: number;
@@ -9408,9 +9528,9 @@ export interface components {
             ages: components["schemas"]["PackagesOfAge"][];
         };
         PackageStatistics: {
-            /** @description First day, in UTC. */
+            /** @description First day of the request's time zone. */
             from: components["schemas"]["CalendarDate"];
-            /** @description Last day, in UTC. */
+            /** @description Last day of the request's time zone. */
             to: components["schemas"]["CalendarDate"];
             /** @description First day of the days to compare with. */
             from_before: components["schemas"]["CalendarDate"];
@@ -9448,7 +9568,7 @@ export interface components {
             unknown_weight: number;
         };
         WorkOfDay: {
-            /** @description The day, in UTC. */
+            /** @description The day, in the request's time zone. */
             date: components["schemas"]["CalendarDate"];
         } & components["schemas"]["WorkAmount"];
         WorkOfCourier: {
@@ -9479,9 +9599,9 @@ export interface components {
             shipped: number;
         };
         WorkStatistics: {
-            /** @description First day, in UTC. */
+            /** @description First day of the request's time zone. */
             from: components["schemas"]["CalendarDate"];
-            /** @description Last day, in UTC. */
+            /** @description Last day of the request's time zone. */
             to: components["schemas"]["CalendarDate"];
             total: components["schemas"]["WorkAmount"];
             /** @description All days of the period, in order. */
@@ -10815,6 +10935,24 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /**
+         * @description - `currency_in_use`: Bills were published in the present currency.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "CurrencyInUse.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The customer does not exist, or belongs to another courier. */
         CustomerNotFound: {
             headers: {
@@ -11096,6 +11234,38 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ExportCustomersCsv.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ExportCustomersXlsx.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -13537,6 +13707,24 @@ export interface components {
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
          *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.packages.read.PermissionDenied.package.view": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
          *     - `record_forbidden`: The record belongs to another courier.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -14305,6 +14493,25 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "UpdateTenantSettings.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
          *     - `malformed_form`: The body is not a complete, well-formed form.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
@@ -14573,6 +14780,26 @@ export interface components {
          */
         CourierFilter: components["schemas"]["Uuid"];
         /**
+         * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
+         * @example campbell
+         */
+        CustomerSearch: string;
+        /**
+         * @description Only customers of exactly this branch. If omitted or blank, all customers.
+         * @example Kingston
+         */
+        CustomerBranch: string;
+        /**
+         * @description Field to sort by.
+         * @example first_name
+         */
+        CustomerSortBy: "user_code" | "first_name" | "last_name" | "branch" | "courier_name" | "created_at" | "updated_at";
+        /**
+         * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+         * @example ASC
+         */
+        CustomerSortDir: "ASC" | "DESC";
+        /**
          * @description Rows per file.
          * @example 10000
          */
@@ -14618,15 +14845,20 @@ export interface components {
          */
         PackageCarrierFilter: components["schemas"]["Uuid"];
         /**
-         * @description Received on or after this date, in UTC.
+         * @description Received on or after this date, in UTC unless `day_zone` says otherwise.
          * @example 2026-11-01
          */
         PackageEntryDateFloorFilter: string;
         /**
-         * @description Received on or before this date, in UTC.
+         * @description Received on or before this date, in UTC unless `day_zone` says otherwise.
          * @example 2026-11-30
          */
         PackageEntryDateCeilingFilter: string;
+        /**
+         * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+         * @example tenant
+         */
+        DayZone: "utc" | "tenant";
         /**
          * @description Only packages with one of these statuses: a status, or several separated by commas. `RetrievePackages.php` takes the same statuses as a list.
          * @example received,on_hold
@@ -14798,12 +15030,12 @@ export interface components {
          */
         DeliveryPackageFilter: components["schemas"]["Uuid"];
         /**
-         * @description Only deliveries created on or after this day (UTC).
+         * @description Only deliveries created on or after this day (UTC, unless `day_zone` says otherwise).
          * @example 2026-11-20
          */
         DeliveriesFrom: string;
         /**
-         * @description Only deliveries created on or before this day (UTC). Must not be before `from`.
+         * @description Only deliveries created on or before this day. Must not be before `from`.
          * @example 2026-11-21
          */
         DeliveriesTo: string;
@@ -14884,6 +15116,11 @@ export interface components {
          */
         RetryAfter: number;
         /**
+         * @description Only for files. The suggested file name, with the UTC time of the export.
+         * @example attachment; filename="packages-20261121-083000.csv"
+         */
+        ContentDisposition: string;
+        /**
          * @description Only for a log-out with the session cookie of the console. The browser deletes the cookie.
          * @example __Host-crossdock-session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Strict
          */
@@ -14898,11 +15135,6 @@ export interface components {
          * @example __Host-crossdock-station=q8Zt3yV1nB6kR0sLw5Xc7dHf2JmGpAeU; Max-Age=43200; Path=/; HttpOnly; Secure; SameSite=Strict
          */
         SetStationCookie: string;
-        /**
-         * @description Only for files. The suggested file name, with the UTC time of the export.
-         * @example attachment; filename="packages-20261121-083000.csv"
-         */
-        ContentDisposition: string;
         /**
          * @description Entity tag of the content. Send it as `If-None-Match`. The response is 304 without a body while the content has not changed.
          * @example "6363a83de46b610859ab547b20a5c54e94ab18f662d3ef235d146ed6982214fc"
@@ -15548,12 +15780,12 @@ export interface operations {
                  * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
                  * @example campbell
                  */
-                search?: string;
+                search?: components["parameters"]["CustomerSearch"];
                 /**
                  * @description Only customers of exactly this branch. If omitted or blank, all customers.
                  * @example Kingston
                  */
-                branch?: string;
+                branch?: components["parameters"]["CustomerBranch"];
                 /**
                  * @description Filter by courier. For staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
@@ -15563,12 +15795,12 @@ export interface operations {
                  * @description Field to sort by.
                  * @example first_name
                  */
-                sort_by?: "user_code" | "first_name" | "last_name" | "branch" | "courier_name" | "created_at" | "updated_at";
+                sort_by?: components["parameters"]["CustomerSortBy"];
                 /**
                  * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
                  * @example ASC
                  */
-                sort_dir?: "ASC" | "DESC";
+                sort_dir?: components["parameters"]["CustomerSortDir"];
             };
             header?: never;
             path?: never;
@@ -15746,6 +15978,149 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["QuotaExceeded.customer_changes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportCustomersCsv: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Rows per file.
+                 * @example 10000
+                 */
+                limit?: components["parameters"]["PackageExportLimit"];
+                /**
+                 * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
+                 * @example campbell
+                 */
+                search?: components["parameters"]["CustomerSearch"];
+                /**
+                 * @description Only customers of exactly this branch. If omitted or blank, all customers.
+                 * @example Kingston
+                 */
+                branch?: components["parameters"]["CustomerBranch"];
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Field to sort by.
+                 * @example first_name
+                 */
+                sort_by?: components["parameters"]["CustomerSortBy"];
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example ASC
+                 */
+                sort_dir?: components["parameters"]["CustomerSortDir"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example User Code,First Name,Last Name,Branch,Active,Courier,Created At,Updated At
+                     *     IEX-1001,Marcia,Campbell,Kingston,1,Island Express,2026-01-12 10:00:00,2026-11-20 17:05:42
+                     */
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["ExportCustomersCsv.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportCustomersXlsx: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Rows per file.
+                 * @example 10000
+                 */
+                limit?: components["parameters"]["PackageExportLimit"];
+                /**
+                 * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
+                 * @example campbell
+                 */
+                search?: components["parameters"]["CustomerSearch"];
+                /**
+                 * @description Only customers of exactly this branch. If omitted or blank, all customers.
+                 * @example Kingston
+                 */
+                branch?: components["parameters"]["CustomerBranch"];
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Field to sort by.
+                 * @example first_name
+                 */
+                sort_by?: components["parameters"]["CustomerSortBy"];
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example ASC
+                 */
+                sort_dir?: components["parameters"]["CustomerSortDir"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example The bytes of the workbook. */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                };
+            };
+            400: components["responses"]["ExportCustomersXlsx.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16501,6 +16876,84 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getTenantSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The present settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantSettingsResult"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read.PermissionDenied.package.view"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTenantSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TenantSettingsUpdate"];
+            };
+        };
+        responses: {
+            /** @description The present settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantSettingsResult"];
+                };
+            };
+            400: components["responses"]["UpdateTenantSettings.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.tenant.manage"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["CurrencyInUse.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getSecuritySettings: {
         parameters: {
             query?: never;
@@ -16849,15 +17302,20 @@ export interface operations {
                  */
                 carrierID?: components["parameters"]["PackageCarrierFilter"];
                 /**
-                 * @description Received on or after this date, in UTC.
+                 * @description Received on or after this date, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-01
                  */
                 entryDateFloor?: components["parameters"]["PackageEntryDateFloorFilter"];
                 /**
-                 * @description Received on or before this date, in UTC.
+                 * @description Received on or before this date, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-30
                  */
                 entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
                 /**
                  * @description Only packages with one of these statuses: a status, or several separated by commas. `RetrievePackages.php` takes the same statuses as a list.
                  * @example received,on_hold
@@ -17002,15 +17460,20 @@ export interface operations {
                  */
                 carrierID?: components["parameters"]["PackageCarrierFilter"];
                 /**
-                 * @description Received on or after this date, in UTC.
+                 * @description Received on or after this date, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-01
                  */
                 entryDateFloor?: components["parameters"]["PackageEntryDateFloorFilter"];
                 /**
-                 * @description Received on or before this date, in UTC.
+                 * @description Received on or before this date, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-30
                  */
                 entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
                 /**
                  * @description Only packages with one of these statuses: a status, or several separated by commas. `RetrievePackages.php` takes the same statuses as a list.
                  * @example received,on_hold
@@ -18757,6 +19220,7 @@ export interface operations {
                      *         "is_overdue": false,
                      *         "mail_status": "sent",
                      *         "remarks": "Payable within 14 days.",
+                     *         "currency": "USD",
                      *         "bill_from": {
                      *           "name": "Miami Gateway",
                      *           "address": [
@@ -21053,15 +21517,20 @@ export interface operations {
                  */
                 package_id?: components["parameters"]["DeliveryPackageFilter"];
                 /**
-                 * @description Only deliveries created on or after this day (UTC).
+                 * @description Only deliveries created on or after this day (UTC, unless `day_zone` says otherwise).
                  * @example 2026-11-20
                  */
                 from?: components["parameters"]["DeliveriesFrom"];
                 /**
-                 * @description Only deliveries created on or before this day (UTC). Must not be before `from`.
+                 * @description Only deliveries created on or before this day. Must not be before `from`.
                  * @example 2026-11-21
                  */
                 to?: components["parameters"]["DeliveriesTo"];
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
                 /**
                  * @description Only deliveries older than this one. Send `meta.next_before` of the previous page.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001
@@ -21817,15 +22286,20 @@ export interface operations {
                  */
                 courier_id?: components["parameters"]["CourierFilter"];
                 /**
-                 * @description The first day, in UTC.
+                 * @description The first day, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-20
                  */
                 from: string;
                 /**
-                 * @description The last day, in UTC, at most 30 days after `from`.
+                 * @description The last day, at most 30 days after `from`.
                  * @example 2026-11-21
                  */
                 to: string;
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
             };
             header?: never;
             path?: never;
@@ -21970,15 +22444,20 @@ export interface operations {
                  */
                 courier_id?: components["parameters"]["CourierFilter"];
                 /**
-                 * @description The first day, in UTC.
+                 * @description The first day, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-20
                  */
                 from: string;
                 /**
-                 * @description The last day, in UTC, at most 30 days after `from`.
+                 * @description The last day, at most 30 days after `from`.
                  * @example 2026-11-21
                  */
                 to: string;
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
             };
             header?: never;
             path?: never;
@@ -22188,15 +22667,20 @@ export interface operations {
                  */
                 request_id?: string;
                 /**
-                 * @description Only entries of this day or later (UTC).
+                 * @description Only entries of this day or later (UTC, unless `day_zone` says otherwise).
                  * @example 2026-11-20
                  */
                 from?: string;
                 /**
-                 * @description Only entries of this day or earlier (UTC). Must not be before `from`.
+                 * @description Only entries of this day or earlier. Must not be before `from`.
                  * @example 2026-11-21
                  */
                 to?: string;
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
                 /**
                  * @description Only entries older than this one. Send `meta.next_before` of the previous page.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1101

@@ -246,8 +246,8 @@ export const errorCatalogue = {
     "messages": {
       "packages": "The period has {count} packages to bill. A bill has at most {limit}. Choose a shorter period.",
       "preview": "The period has {count} packages. A preview has at most {limit}. Choose a shorter period.",
-      "amount": "The bill would have a total of {amount} USD. The largest total is {limit} USD. Choose a shorter period.",
-      "adjustment": "The largest total of a bill is {limit} USD, tax included. Put the rest on another bill."
+      "amount": "The bill would have a total of {amount}. The largest total is {limit}. Choose a shorter period.",
+      "adjustment": "The largest total of a bill is {limit}, tax included. Put the rest on another bill."
     }
   },
   "bill_total_negative": {
@@ -269,10 +269,16 @@ export const errorCatalogue = {
       "mail": "The bill is a draft. Publish it before you send it."
     }
   },
+  "currency_in_use": {
+    "status": 409,
+    "messages": {
+      "default": "Nothing was changed. Bills were published in {currency}, so the currency cannot change. Leave currency out."
+    }
+  },
   "payment_exceeds_balance": {
     "status": 400,
     "messages": {
-      "default": "The balance of the bill is {balance} USD. Record a payment of at most that amount."
+      "default": "The balance of the bill is {balance}. Record a payment of at most that amount."
     }
   },
   "too_many_payments": {
@@ -1029,6 +1035,14 @@ export const fieldCatalogue = {
     "code": "maximum",
     "message": "{field} must be at most {days} days after {other}."
   },
+  "unknown_time_zone": {
+    "code": "invalid",
+    "message": "{field} must be a name of the IANA time zone database, for example America/New_York."
+  },
+  "unknown_currency": {
+    "code": "invalid",
+    "message": "{field} must be an ISO 4217 code of a currency with two decimals, for example USD."
+  },
   "period_required": {
     "code": "required",
     "message": "{field} is required with billed."
@@ -1653,6 +1667,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_too_large', options: { variant: 'adjustment'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_published', options: { variant: 'mail'; errors?: Entry[] } & Detail]
+  | [code: 'currency_in_use', options: { variant?: 'default'; args: { currency: string }; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
   | [code: 'key_missing', options: { variant: 'token_sent' | 'key_as_token'; errors?: Entry[] } & Detail]
   | [code: 'pin_wrong', options: { variant?: 'default'; args: { left: number }; errors?: Entry[] } & Detail]
@@ -1726,6 +1741,8 @@ export type FieldProblem =
     | 'unacceptable'
     | 'invalid_uuid'
     | 'invalid_date_time'
+    | 'unknown_time_zone'
+    | 'unknown_currency'
     | 'period_required'
     | 'in_the_future'
     | 'zero'

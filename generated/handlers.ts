@@ -22,6 +22,10 @@ export type Handlers = {
   createCustomer: Handler<'createCustomer'>;
   /** Delete a customer */
   deleteCustomer: Handler<'deleteCustomer'>;
+  /** Export customers as CSV */
+  exportCustomersCsv: Handler<'exportCustomersCsv'>;
+  /** Export customers as a spreadsheet */
+  exportCustomersXlsx: Handler<'exportCustomersXlsx'>;
   /** Search customers */
   searchCustomers: Handler<'searchCustomers'>;
   /** Log in */
@@ -56,6 +60,10 @@ export type Handlers = {
   manageStationWorker: Handler<'manageStationWorker'>;
   /** Take over a station with a PIN */
   switchWorker: Handler<'switchWorker'>;
+  /** Read the time zone and the currency */
+  getTenantSettings: Handler<'getTenantSettings'>;
+  /** Change the time zone or the currency */
+  updateTenantSettings: Handler<'updateTenantSettings'>;
   /** Read the security settings */
   getSecuritySettings: Handler<'getSecuritySettings'>;
   /** Change the security settings */

@@ -34,6 +34,7 @@ import { scanBatchHandlers } from './modules/scans/batch/handlers.js';
 import { scanHandlers } from './modules/scans/handlers.js';
 import { manifestLoadingHandlers } from './modules/scans/loading/handlers.js';
 import { securityHandlers } from './modules/security/handlers.js';
+import { tenantSettingsHandlers } from './modules/tenant-settings/handlers.js';
 import { serviceHandlers } from './modules/service/handlers.js';
 import { serviceTokenHandlers } from './modules/service-tokens/handlers.js';
 import { sessionHandlers } from './modules/sessions/handlers.js';
@@ -57,6 +58,7 @@ export function makeHandlers(deps: Deps) {
     ...sessionHandlers(),
     ...serviceTokenHandlers(deps),
     ...securityHandlers(deps),
+    ...tenantSettingsHandlers(),
     ...userHandlers(deps),
     ...teamHandlers(deps),
     ...prealertHandlers(deps),

@@ -50,7 +50,7 @@ export const PAGES: PageInfo[] = [
   { id: 'unknown', title: 'courierPage.unknown', roles: COURIER, operations: ['listPackages', 'getPackage', 'updatePackage', 'searchCustomers'] },
   { id: 'claims', title: 'courierPage.claims', under: 'unknown', roles: COURIER, operations: ['claimParcel', 'listParcelClaims', 'searchCustomers'] },
   { id: 'announce', title: 'announce.title', roles: COURIER, operations: ['createPrealert', 'listPrealerts', 'replacePrealert', 'deletePrealert', 'uploadPrealerts', 'searchCustomers'] },
-  { id: 'customers', title: 'courierPage.customers', roles: COURIER, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers'] },
+  { id: 'customers', title: 'courierPage.customers', roles: COURIER, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers', 'exportCustomersCsv', 'exportCustomersXlsx'] },
   { id: 'syncs', title: 'courierPage.syncs', under: 'customers', roles: COURIER, operations: ['syncCustomers', 'listCustomerSyncs'] },
   { id: 'bills', title: 'bills.title', roles: COURIER, operations: ['listCourierBills', 'getCourierBill', 'downloadCourierBill'] },
   { id: 'month', title: 'courierPage.month', under: 'bills', roles: COURIER, operations: ['previewCourierInvoice'] },

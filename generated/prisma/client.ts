@@ -92,6 +92,11 @@ export type KnownNetwork = Prisma.KnownNetworkModel
  */
 export type SecuritySettings = Prisma.SecuritySettingsModel
 /**
+ * Model TenantSettings
+ * The time zone and the currency of a tenant. No row means UTC and USD.
+ */
+export type TenantSettings = Prisma.TenantSettingsModel
+/**
  * Model AccountMail
  * A mail about a user's account.
  */

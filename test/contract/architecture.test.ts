@@ -168,6 +168,7 @@ describe('each concern has one location', () => {
     const clocks = sources.filter(({ path, text }) => moduleOf(path) && text.includes('new Date()'));
     expect(clocks.map(({ path }) => path).sort()).toEqual([
       'src/modules/bills/mails/send-bill-mail.ts',
+      'src/modules/customers/handlers.ts',
       'src/modules/mail/account-mails/send-account-mail.ts',
       'src/modules/mail/manifest-mails/send-manifest-mail.ts',
       'src/modules/manifests/handlers.ts',

@@ -87,6 +87,10 @@ async function insertLabelJobs(owner: pg.Pool): Promise<void> {
     }
 }
 
+const DAY_ZONE: NoFilter = {
+  isNoFilter: 'says in which time zone the days of other filters begin: days-of-zones.test.ts',
+};
+
 /**
  * The filters of each list, as `<operation> <field>`, tried on the demo data. An operation with a limit is a
  * list; filters.test.ts fails if one of its fields is missing here.
@@ -121,6 +125,8 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listCustomers search': () => contains('an', 'user_code', 'first_name', 'last_name'),
   'listCustomers branch': () => equals('branch', 'Montego Bay'),
   'listCustomers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
+  ...customerFilters('exportCustomersCsv'),
+  ...customerFilters('exportCustomersXlsx'),
 
   'searchCustomers q': { isNoFilter: 'is the search text: search-customers.test.ts has an oracle for it' },
   'searchCustomers advanced': { isNoFilter: 'selects the search mode' },
@@ -314,6 +320,8 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { value: day, matches: (record) => String(record['at']).slice(0, 10) <= day };
   },
 
+  'listAuditEntries day_zone': DAY_ZONE,
+  'listWebhookDeliveries day_zone': DAY_ZONE,
   'listPackages export': { isNoFilter: 'requests a file' },
   'listPackages export_format': { isNoFilter: 'selects the file format' },
   'listPackages action': { isNoFilter: 'starts an action' },
@@ -323,9 +331,22 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   ...packageFilters('exportPackagesXlsx'),
 };
 
+/** The filters of the exports of customers. */
+function customerFilters(id: OperationId): Record<string, MakeFilter> {
+  return {
+    [`${id} search`]: () => contains('an', 'user_code', 'first_name', 'last_name'),
+    [`${id} branch`]: () => equals('branch', 'Montego Bay'),
+    [`${id} courier_id`]: async (_all, owner) => ({
+      ...equals('courier_name', await nameOf(owner, 'couriers', DEMO.couriers.HRB)),
+      value: DEMO.couriers.HRB,
+    }),
+  };
+}
+
 /** The filters that the list of packages and its exports share. */
 function packageFilters(id: OperationId): Record<string, MakeFilter | NoFilter> {
   return {
+    [`${id} day_zone`]: DAY_ZONE,
     [`${id} trackingNumber`]: (all) =>
       contains(middleValue(all, 'tracking_number').slice(2, 6), 'tracking_number'),
     [`${id} houseNumber`]: (all) => equals('house_number', middleValue(all, 'house_number')),

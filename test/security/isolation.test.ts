@@ -221,6 +221,11 @@ describe.each(LAYERS)('with %s', (name, options) => {
       service.call('listCustomers', { as: principal, query: { limit: 100, ...query } });
     const replies = [await list({}), await retrieve({}), await customers({ action: 'branches' })];
     replies.push(await retrieve({ export: true }));
+    const file = { as: principal, query: { limit: 10_000 } };
+    replies.push(
+      await service.call('exportCustomersCsv', file),
+      await service.call('exportCustomersXlsx', file),
+    );
     for (const page of some([1, 2, 3, 4])) replies.push(await customers({ page }));
     const sorts = ['user_code', 'courier_name', 'last_name', 'branch', 'created_at', 'updated_at'];
     for (const sort of some(sorts, 2))
@@ -293,6 +298,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     const sessions = await service.call('listSessions', { as: principal });
     expect(canariesIn(sessions.body)).toEqual([principal.startsWith('two') ? 'two' : 'demo']);
     replies.push(sessions);
+    replies.push(await service.call('getTenantSettings', { as: principal }));
     if (/admin/.test(principal)) replies.push(await service.call('getSecuritySettings', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });

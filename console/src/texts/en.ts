@@ -144,6 +144,8 @@ export const en = {
   'recent.emptyHint': 'Your scans appear here with their results.',
   'recent.result': 'Result',
   'recent.time': 'Time',
+  'times.zone': 'Times: {zone}.',
+  'times.bills': 'Days of bills: UTC.',
   'recent.rejected': 'not {weight}',
   'two.weights':
     'You weighed {own}. {who} weighed {other}. {stored} is stored. Weigh it again, and correct it if that is wrong.',

@@ -153,6 +153,8 @@ export const es: Texts = {
     'Usted pesó {own}. {who} pesó {other}. Está guardado {stored}. Vuelva a pesarlo y corríjalo si no es correcto.',
   'two.somebody': 'Otra persona',
   'recent.time': 'Hora',
+  'times.zone': 'Horas: {zone}.',
+  'times.bills': 'Días de las facturas: UTC.',
   'void.open': 'Anular la recepción …',
   'void.done': 'La recepción de {number} está anulada.',
   'void.left': 'La recepción de {scan} no se anuló, porque se escaneó otro paquete.',

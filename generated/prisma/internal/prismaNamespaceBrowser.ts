@@ -61,6 +61,7 @@ export const ModelName = {
   ServiceToken: 'ServiceToken',
   KnownNetwork: 'KnownNetwork',
   SecuritySettings: 'SecuritySettings',
+  TenantSettings: 'TenantSettings',
   AccountMail: 'AccountMail',
   PasswordReset: 'PasswordReset',
   LoginThrottle: 'LoginThrottle',
@@ -271,6 +272,16 @@ export const SecuritySettingsScalarFieldEnum = {
 } as const
 
 export type SecuritySettingsScalarFieldEnum = (typeof SecuritySettingsScalarFieldEnum)[keyof typeof SecuritySettingsScalarFieldEnum]
+
+
+export const TenantSettingsScalarFieldEnum = {
+  tenantId: 'tenantId',
+  timeZone: 'timeZone',
+  currency: 'currency',
+  updatedAt: 'updatedAt'
+} as const
+
+export type TenantSettingsScalarFieldEnum = (typeof TenantSettingsScalarFieldEnum)[keyof typeof TenantSettingsScalarFieldEnum]
 
 
 export const AccountMailScalarFieldEnum = {

@@ -9,6 +9,9 @@ const ANNOUNCED = 'test/modules/claims/announced-numbers.test.ts';
 const DOCUMENT = 'test/modules/manifests/documents/manifest-document.test.ts';
 const REOPEN = 'test/modules/manifests/reopen-manifest.test.ts';
 const UNKNOWN = 'test/modules/claims/unknown-parcels.test.ts';
+const CURRENCY = 'test/modules/tenant-settings/currency.test.ts';
+const SETTINGS = 'test/modules/tenant-settings/tenant-settings.test.ts';
+const DAYS = 'test/modules/tenant-settings/days-of-zones.test.ts';
 
 /** Guards of claims, manifests, rates, bills and logos. */
 export const RECORDS: readonly SourceMutant[] = [
@@ -710,5 +713,45 @@ export const RECORDS: readonly SourceMutant[] = [
         titles: ['callers void receipts while others use the packages'],
       },
     ],
+  },
+  {
+    name: 'settings: the currency does not change after a publication',
+    file: 'src/modules/tenant-settings/settings.ts',
+    find: 'if (!counter || counter.lastNumber > 0)',
+    replace: 'if (!counter)',
+    tests: [
+      {
+        file: CURRENCY,
+        titles: ['cannot change after the first publication', 'while a publication is on its way'],
+      },
+    ],
+  },
+  {
+    name: 'settings: a change loses no other field',
+    file: 'src/modules/tenant-settings/settings.ts',
+    find: 'await tx.count(lockTenantSettings(ctx.tenantId));',
+    replace: '',
+    tests: [{ file: SETTINGS, titles: ['simultaneous changes lose no field'] }],
+  },
+  {
+    name: 'filters alone: a tenant reads only its own settings',
+    file: 'src/modules/tenant-settings/queries.ts',
+    find: "select ${SETTINGS} from tenant_settings s where ${tenantRows(ctx, 's')}`;",
+    replace: 'select ${SETTINGS} from tenant_settings s order by s.time_zone desc limit 1`;',
+    tests: [{ file: SETTINGS, titles: ['filters alone > a tenant reads and changes only its own settings'] }],
+  },
+  {
+    name: 'days: a day begins at the first of two midnights',
+    file: 'src/platform/db/filters.ts',
+    find: 'sql`least(${midnight}',
+    replace: 'sql`greatest(${midnight}',
+    tests: [{ file: DAYS, titles: ['at the first moment with their date'] }],
+  },
+  {
+    name: 'days: the filters of packages follow the time zone of the tenant',
+    file: 'src/modules/packages/list/filters.ts',
+    find: 'startOfDay(filters.entryDateFloor, zone)',
+    replace: 'startOfDay(filters.entryDateFloor, UTC)',
+    tests: [{ file: DAYS, titles: ['filter packages in lists and exports'] }],
   },
 ];

@@ -6,7 +6,6 @@ import type { UserContext } from '../../platform/context/request-context.js';
 import { byAction, type BodyOf, type ReplyOf } from '../../platform/contract/types.js';
 import { makePdfWriter } from '../../platform/pdf/writer.js';
 import type { Deps } from '../dependencies.js';
-import { makeWorkbookWriter } from '../packages/public.js';
 import { addPackages, removePackages } from './cargo/cargo.js';
 import { readManifest, listManifests } from './detail/detail.js';
 import { toInfo } from './detail/view.js';
@@ -23,10 +22,10 @@ import type { SummaryRow } from './detail/list-queries.js';
 import { hasText } from './detail/search-text.js';
 import { countOf } from '../../platform/values/count-of.js';
 
-export function manifestHandlers({ bulk }: Deps) {
+export function manifestHandlers({ bulk, writeWorkbooks }: Deps) {
   const writers = {
     writeManifest: makePdfWriter<ManifestDocument>('modules/manifests/document/pdf/manifest-worker.js'),
-    writeWorkbook: makeWorkbookWriter(),
+    writeWorkbook: writeWorkbooks('Manifest'),
   };
   return {
     createManifest: async ({ ctx, body }) => {

@@ -3,7 +3,6 @@ export { notifyCourierOfClaim, claimPackage, type Claim } from './claim/claim.js
 export { recordMoves } from './events/record.js';
 export type { Move } from './events/record-queries.js';
 export { MANIFEST_STATUS_EFFECTS, statusAfter, SUSPENDED, type PackageStatus } from './events/transitions.js';
-export { makeWorkbookWriter, type WorkbookWriter } from './export/spreadsheet.js';
 export { isHouseNumber } from './intake/house-number.js';
 export {
   chooseParcel,

@@ -64,6 +64,7 @@ const MORE = [
   'settings/warehouses?new=warehouse',
   'settings/carriers',
   'settings/billing',
+  'settings/region',
   'settings/security',
 ];
 

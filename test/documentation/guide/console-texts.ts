@@ -61,8 +61,8 @@ const TEXTS: Record<Language, Record<string, string>> = {
   },
 };
 
-/** How the guide quotes a text: `Publish {amount} USD` is **Publish … USD**. */
-const asQuoted = (text: string) => text.replaceAll(/\{\w+\}/g, '…');
+/** How the guide quotes a text, with the currency of the demo data: `Publish {amount} USD` is **Publish … USD**. */
+const asQuoted = (text: string) => text.replaceAll('{currency}', 'USD').replaceAll(/\{\w+\}/g, '…');
 
 /** Returns the keys of the texts that a quotation can be. The same word is often several texts, such as Customers. */
 export const keysOf = (language: Language, quotation: string): string[] =>

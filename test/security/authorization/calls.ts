@@ -168,6 +168,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'revoke a service token': async (target, _own, { owner }) => ({
     body: { action: 'revoke', token_id: await newServiceToken(owner, target) },
   }),
+  getTenantSettings: () => ({}),
+  updateTenantSettings: () => ({ body: {} }),
   getSecuritySettings: () => ({}),
   updateSecuritySettings: () => ({ body: {} }),
   'enable without a setup': () => ({ body: { action: 'enable', code: '000000' } }),
@@ -208,6 +210,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'listPackages as a file': ({ courierId }) => ({
     body: { export: true, courierID: courierId, limit: 10_000 },
   }),
+  'exportCustomersCsv of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 10_000 } }),
+  'exportCustomersXlsx of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 1 } }),
   'exportPackagesCsv of a courier': ({ courierId }) => ({ query: { courierID: courierId, limit: 10_000 } }),
   'exportPackagesCsv of a carrier': ({ carrierId }) => ({ query: { carrierID: carrierId, limit: 10_000 } }),
   'exportPackagesXlsx of a courier': ({ courierId }) => ({ query: { courierID: courierId, limit: 1 } }),

@@ -193,6 +193,12 @@ export const MATRIX = {
   getSecuritySettings: {
     'getSecuritySettings':               adminsOnly('200'),
   },
+  getTenantSettings: {
+    'getTenantSettings':                 ['200',                 '200',                 '200'],
+  },
+  updateTenantSettings: {
+    'updateTenantSettings':              adminsOnly('200'),
+  },
   updateSecuritySettings: {
     'updateSecuritySettings':            adminsOnly('200'),
   },
@@ -389,6 +395,12 @@ export const MATRIX = {
   },
   verifyAuditLog: {
     'verifyAuditLog':                    adminsOnly('200'),
+  },
+  exportCustomersCsv: {
+    'exportCustomersCsv of a courier':   [ALL,                   ALL,                   ALL],
+  },
+  exportCustomersXlsx: {
+    'exportCustomersXlsx of a courier':  [ALL,                   ALL,                   ALL],
   },
   exportPackagesCsv: {
     'exportPackagesCsv of a courier':    [ALL,                   ALL,                   ALL],

@@ -2,7 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { FileReply, QueryOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { writeCsv } from '../../../platform/files/csv.js';
-import type { WorkbookWriter } from '../../packages/public.js';
+import type { WorkbookWriter } from '../../../platform/files/spreadsheet/write-workbook.js';
 import { selectFigures } from '../detail/queries.js';
 import { HEADINGS, toCells } from './cells.js';
 import type { Line, ManifestWriter } from './pdf/manifest.js';

@@ -22,7 +22,7 @@ export async function drawInvoice(invoice: Invoice): Promise<Buffer> {
   const lines = invoice.lines.flatMap((part) => JSON.parse(part) as Line[]);
   putHead(sheet, invoice, logo);
   putSummary(sheet, invoice, lines);
-  putLineTable(sheet, lines);
+  putLineTable(sheet, invoice, lines);
   const title = isDraft ? titleOf(invoice) : `Invoice ${numberOf(invoice)}`;
   return finishDocument(document, {
     foot: `${title} · ${bill.billTo.name} (${bill.billTo.code ?? ''})`,

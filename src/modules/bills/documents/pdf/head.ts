@@ -13,7 +13,7 @@ import {
   type Style,
 } from '../../../../platform/pdf/sheet.js';
 import { putFacts, type Fact } from '../../../../platform/pdf/facts.js';
-import { day } from './format.js';
+import { currencyName, day } from './format.js';
 
 /** An image that pdfkit has opened. pdfkit draws it, but its types accept only bytes in its place. */
 export type Picture = Buffer & { width: number; height: number };
@@ -82,5 +82,5 @@ const factsOf = ({ bill }: Invoice): Fact[] => [
   ['Period', `${bill.startDate} to ${bill.endDate}`],
   ['Service', bill.serviceType],
   ['Packages', String(bill.totalPackages)],
-  ['Currency', 'US dollars (USD)'],
+  ['Currency', currencyName(bill.currency)],
 ];

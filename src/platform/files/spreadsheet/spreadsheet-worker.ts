@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import type { Cell } from '../../../platform/files/csv-cells.js';
-import { makeWorkerTask } from '../../../platform/concurrency/worker-task.js';
+import type { Cell } from '../csv-cells.js';
+import { makeWorkerTask } from '../../concurrency/worker-task.js';
 import { makeSheetParts } from './sheet-parts.js';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { unzipSync, Zip, type ZipInputFile } from 'fflate';
@@ -37,21 +37,32 @@ function writeZip(archive: Archive): Buffer {
 const { utils, write } = createRequire(import.meta.url)('xlsx') as typeof import('xlsx');
 
 // The library writes everything around the sheet's cells. A text cell makes it declare the shared strings.
-const EMPTY_BOOK = readZip(
-  // With these options the library returns a Buffer; its types declare `any`.
-  write(
-    { SheetNames: ['Packages'], Sheets: { Packages: utils.aoa_to_sheet([['']]) } },
-    { type: 'buffer', bookType: 'xlsx', bookSST: true },
-  ) as Buffer,
-);
+const emptyBook = (sheetName: string): Archive =>
+  readZip(
+    // With these options the library returns a Buffer; its types declare `any`.
+    write(
+      { SheetNames: [sheetName], Sheets: { [sheetName]: utils.aoa_to_sheet([['']]) } },
+      { type: 'buffer', bookType: 'xlsx', bookSST: true },
+    ) as Buffer,
+  );
 
-// The worker thread of spreadsheet.ts, which sends lists of JSON texts.
-export default makeWorkerTask((texts: string[]): Uint8Array => {
+const emptyBooks = new Map<string, Archive>();
+
+function emptyBookOf(sheetName: string): Archive {
+  const book = emptyBooks.get(sheetName) ?? emptyBook(sheetName);
+  emptyBooks.set(sheetName, book);
+  return book;
+}
+
+export type Sheet = { name: string; texts: string[] };
+
+// The worker thread of write-workbook.ts, which sends lists of JSON texts.
+export default makeWorkerTask(({ name, texts }: Sheet): Uint8Array => {
   const parts = makeSheetParts();
   for (const text of texts) parts.append(JSON.parse(text) as Cell[][]);
   const { sheet, sharedStrings } = parts.finish();
   return writeZip({
-    ...EMPTY_BOOK,
+    ...emptyBookOf(name),
     'xl/worksheets/sheet1.xml': sheet,
     'xl/sharedStrings.xml': sharedStrings,
   });

@@ -1,4 +1,4 @@
-import type { Cell } from '../../../platform/files/csv-cells.js';
+import type { Cell } from '../csv-cells.js';
 
 // The two parts of a workbook that contain its cells (ECMA-376, part 1, 18.3 and 18.4). Our own, because the library
 // builds an object per cell and takes four times the CPU time.

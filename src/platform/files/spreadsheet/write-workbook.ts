@@ -1,6 +1,7 @@
-import { pause } from '../../../platform/concurrency/pause-when-due.js';
-import type { Cell } from '../../../platform/files/csv-cells.js';
-import { makeWorkerPool } from '../../../platform/concurrency/worker-pool.js';
+import { pause } from '../../concurrency/pause-when-due.js';
+import type { Cell } from '../csv-cells.js';
+import { makeWorkerPool } from '../../concurrency/worker-pool.js';
+import type { Sheet } from './spreadsheet-worker.js';
 
 const POOL = {
   // The handlers' limiter admits as many calls.
@@ -18,16 +19,19 @@ export type WorkbookWriter = <Row>(
   toCells: (row: Row) => Cell[],
 ) => Promise<Buffer>;
 
+/** Returns the writer of workbooks whose only sheet has this name. All writers share the worker threads. */
+export type WorkbookWriters = (sheetName: 'Packages' | 'Customers' | 'Manifest') => WorkbookWriter;
+
 /**
- * Returns a function that writes workbooks with one sheet, each in a worker thread, because 10,000 rows take 0.15 s
+ * Returns functions that write workbooks with one sheet, each in a worker thread, because 10,000 rows take 0.15 s
  * and cannot be interrupted.
  */
-export function makeWorkbookWriter(): WorkbookWriter {
-  const threads = makeWorkerPool<string[], Uint8Array>('modules/packages/export/spreadsheet-worker.js', POOL);
-  return async (headings, rows, toCells) => {
+export function makeWorkbookWriters(): WorkbookWriters {
+  const threads = makeWorkerPool<Sheet, Uint8Array>('platform/files/spreadsheet/spreadsheet-worker.js', POOL);
+  return (name) => async (headings, rows, toCells) => {
     // Sent as JSON texts: copying them to the thread takes a tenth of the time of copying 140,000 cells.
-    const lines = [JSON.stringify([headings]), ...(await serializeRows(rows, toCells))];
-    const { buffer, byteOffset, byteLength } = await threads.run(lines);
+    const texts = [JSON.stringify([headings]), ...(await serializeRows(rows, toCells))];
+    const { buffer, byteOffset, byteLength } = await threads.run({ name, texts });
     return Buffer.from(buffer, byteOffset, byteLength);
   };
 }
