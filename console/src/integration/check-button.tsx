@@ -3,7 +3,7 @@ import { t } from '../texts/texts.js';
 import { part } from '../ui/part.js';
 import type { CheckedEndpoint } from './check-dialog.js';
 
-const Dialog = part(async () => (await import('./check-dialog.js')).CheckDialog, { isOnUse: true });
+const Check = part(async () => (await import('./check-dialog.js')).CheckDialog, { isOnUse: true });
 
 type Props = {
   /** Undefined for the user's own courier. */
@@ -21,7 +21,7 @@ export function CheckButton({ courierId, endpoints }: Props) {
       <button type="button" onClick={() => setIsOpen(true)}>
         {t('integration.open')}
       </button>
-      {isOpen && <Dialog courierId={courierId} endpoints={endpoints} onClose={() => setIsOpen(false)} />}
+      {isOpen && <Check courierId={courierId} endpoints={endpoints} onClose={() => setIsOpen(false)} />}
     </>
   );
 }

@@ -1,5 +1,7 @@
 import type { SourceMutant } from '../mutant.js';
 
+const UNTRUSTED = 'test/operations/observability/untrusted-proxy.test.ts';
+
 /** Guards of incoming and outgoing requests. */
 export const TRANSPORT: readonly SourceMutant[] = [
   {
@@ -41,7 +43,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'http: plain HTTP is rejected where HTTPS is required',
     file: 'src/platform/http/server.ts',
-    find: "if (!request.isSecure && !isHealthCheck(request)) throw new ApiError('https_required');",
+    find: "if (lacksHttps(request)) throw new ApiError('https_required');",
     replace: '',
     tests: [
       {
@@ -49,6 +51,34 @@ export const TRANSPORT: readonly SourceMutant[] = [
         titles: ['a plain HTTP request is rejected before its credential'],
       },
     ],
+  },
+  {
+    name: 'http: a proxy outside of TRUST_PROXY is logged',
+    file: 'src/platform/http/connections/untrusted-proxies.ts',
+    find: "record({ reason: 'untrusted', address });",
+    replace: '',
+    tests: [{ file: UNTRUSTED, titles: ['is named in one line per minute'] }],
+  },
+  {
+    name: 'http: strangers cannot fill the log with headers of a proxy',
+    file: 'src/platform/http/connections/untrusted-proxies.ts',
+    find: "record({ reason: 'untrusted', address });",
+    replace: 'record({ reason: address, address });',
+    tests: [{ file: UNTRUSTED, titles: ['is named in one line per minute'] }],
+  },
+  {
+    name: 'http: a server without a proxy ignores headers of a proxy in silence',
+    file: 'src/platform/http/connections/untrusted-proxies.ts',
+    find: 'if (config.trustProxy.length === 0) return;',
+    replace: '',
+    tests: [{ file: UNTRUSTED, titles: ['a server that serves TLS itself and has no proxy'] }],
+  },
+  {
+    name: 'http: only refused requests count for the alert of an untrusted proxy',
+    file: 'src/platform/http/connections/untrusted-proxies.ts',
+    find: 'if (isRefused(request)) onRefused();',
+    replace: 'onRefused();',
+    tests: [{ file: UNTRUSTED, titles: ['counts no health check'] }],
   },
   {
     name: 'http: a request has one Host header',

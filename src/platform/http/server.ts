@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.js';
 import { newId } from '../values/ids.js';
 import type { RequestMetrics } from '../metrics/requests.js';
@@ -18,6 +18,7 @@ import { logStream } from '../logging/log-stream.js';
 import { attributeRequests, describeRequest, makeLogController } from '../logging/request-log.js';
 import { makeRequestMeter } from './request-metrics.js';
 import type { SocketResponse } from './connections/parser-errors.js';
+import { reportUntrustedProxies } from './connections/untrusted-proxies.js';
 import { assertOneHost } from './connections/request-target.js';
 import { parseJson } from './bodies/text.js';
 import { closeUnreadConnections, type UnreadReplies } from './connections/unread-replies.js';
@@ -96,7 +97,14 @@ export async function makeServer(
     void reply.header('x-request-id', request.id);
     assertOneHost(request.raw);
   });
-  if (config.appEnv !== 'development') requireHttps(app);
+  const needsHttps = config.appEnv !== 'development';
+  reportUntrustedProxies(app, {
+    config,
+    forwarding,
+    isRefused: (request) => needsHttps && lacksHttps(request),
+    onRefused: () => metrics?.untrustedProxyRefused(),
+  });
+  if (needsHttps) requireHttps(app);
   return { app, unread };
 
   function logClosedConnection(socket: Socket, reason: 'unread' | 'pipelining'): void {
@@ -129,9 +137,11 @@ const describeSocketResponse = ({ status, code, requestId, socket }: SocketRespo
 /** Rejects every request without TLS, including the reference pages and unknown paths. */
 function requireHttps(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
-    if (!request.isSecure && !isHealthCheck(request)) throw new ApiError('https_required');
+    if (lacksHttps(request)) throw new ApiError('https_required');
   });
 }
+
+const lacksHttps = (request: FastifyRequest): boolean => !request.isSecure && !isHealthCheck(request);
 
 /**
  * Returns helmet's headers, which are the same for every response. Not with @fastify/helmet, which builds helmet and its texts

@@ -29,6 +29,10 @@ export function countRequests(registry: Registry) {
     'writes_refused_total',
     'Requests that were refused because their caller has used up what it may write.',
   );
+  const ofProxies = counter(
+    'untrusted_proxy_refused_total',
+    'Requests that were refused because their proxy is not in TRUST_PROXY.',
+  );
   const overloaded = counter(
     'overloaded_total',
     'All requests that were refused because the service has too much to do: also those that waited too long.',
@@ -50,6 +54,8 @@ export function countRequests(registry: Registry) {
     overloaded: (): void => overloaded.inc(),
     /** Counts a request whose caller has used up its write allowance. */
     writesRefused: (): void => ofWriters.inc(),
+    /** Counts a request that was refused because its proxy is not in TRUST_PROXY. */
+    untrustedProxyRefused: (): void => ofProxies.inc(),
     /** Counts a request that was refused because the event loop is late. */
     loopRefused: (): void => ofLoop.inc(),
   };

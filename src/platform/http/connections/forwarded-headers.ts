@@ -42,6 +42,13 @@ export function makeForwarding(trustProxy: string[]) {
       if (request.socket instanceof TLSSocket) return true;
       return isTrusted(peerOf(request)) && isHttpsOnEveryHop(request.headers);
     },
+    /** Returns the address of the peer if it sends the headers of a proxy and is not trusted. */
+    untrustedProxyOf(request: IncomingMessage): string | undefined {
+      const { headers } = request;
+      if (headers['x-forwarded-for'] === undefined && headers['x-forwarded-proto'] === undefined) return;
+      const peer = peerOf(request);
+      return isTrusted(peer) ? undefined : peer;
+    },
   };
 }
 
