@@ -179,6 +179,8 @@ describe('the samples for the terminal work when they are pasted', () => {
     pagination: [200, 200],
     files: [200, 200, 200],
     webhooks: [200, 200, 200, 200, 200, 200, 200, 200],
+    // The URLs of the page before.
+    'integration-check': [200, 200],
     'going-live': [200, 200],
     'flat-packages': [200],
     'code-generators': [200],
