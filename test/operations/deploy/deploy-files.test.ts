@@ -176,7 +176,7 @@ describe('every way to run the service', () => {
 
   test('states the environment of each process, and no other file has a default', () => {
     for (const name of container)
-      expect(compose.services[name].env_file).toBe('../settings/${CROSSDOCK_ENVIRONMENT}.env');
+      expect(compose.services[name].env_file).toBe('../../../${CROSSDOCK_ENVIRONMENT}.env');
     for (const [name, text] of services)
       expect([name, text]).toEqual([
         name,

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { makeFolder, removeFolders } from '../../support/service/processes.js';
@@ -17,7 +17,14 @@ const EXEMPT: Record<string, string> = {
 
 /** What a block does after a failure, to undo what it has changed. */
 const UNDONE: Record<string, RegExp> = {
-  'crossdock-1.2.0.tar.gz': /^ln -sfn \S* \S*\/opt\/crossdock\/current$/,
+  'PREVIOUS=':
+    /^(ln -sfn \S* \S*\/opt\/crossdock\/current|cp \S*\/current\/deploy\/systemd\/\* \S*\/etc\/systemd\/system\/|systemctl daemon-reload)$/,
+};
+
+/** The files that a block needs of an installation. */
+const NEEDED: Record<string, string[]> = {
+  'CROSSDOCK_VERSION=1.2.0': ['opt/crossdock/secrets-staging/userlist.txt', 'opt/crossdock/staging.env'],
+  'VERSION=1.1.0\ntest -e': ['opt/crossdock/crossdock-1.1.0/bin/crossdock'],
 };
 
 type Block = { title: string; text: string };
@@ -78,17 +85,20 @@ async function paste({ text }: Block, failing = 0): Promise<Run> {
   );
   for (const [, program = ''] of moved.matchAll(/(\S*\/bin\/\w+)/g)) write(program, recorder(program));
   const home = `${root}/home`;
-  for (const [, folder = ''] of moved.matchAll(/\bcd (\S+)/g)) {
-    const path = folder.startsWith('/') ? folder : join(home, folder);
-    if (isAbsent(path)) continue;
-    mkdirSync(path, { recursive: true });
-    mkdirSync(join(path, 'secrets-staging'), { recursive: true });
-  }
   mkdirSync(home, { recursive: true });
+  // The folders that the release and make-secrets.sh create: both programs are replaced.
+  mkdirSync(join(root, 'opt', 'crossdock', 'secrets-staging'), { recursive: true });
+  const values = new Map([...moved.matchAll(/\b(\w+)=([\w./-]+)/g)].map(([, name, value]) => [name, value]));
+  for (const [, folder = ''] of moved.matchAll(/\bcd ("[^"]+"|[^\s)]+)/g)) {
+    const path = folder.replaceAll('"', '').replace(/\$(\w+)/g, (_all, name) => values.get(name) ?? '');
+    if (!isAbsent(path)) mkdirSync(join(home, relative(home, path)), { recursive: true });
+  }
+  for (const [part, files] of Object.entries(NEEDED))
+    if (text.includes(part)) for (const file of files) write(join(root, file), 'present');
   const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', `${moved}\n`], {
     encoding: 'utf8',
     cwd: home,
-    env: { PATH: bin },
+    env: { PATH: bin, CROSSDOCK_ENVIRONMENT: 'staging' },
   });
   const lines = `${stdout}${stderr}`.trim().split('\n');
   return { status, lines, calls: readFileSync(calls, 'utf8').trim().split('\n') };
@@ -159,63 +169,5 @@ describe.each([
     rmSync(join(home, 'secrets', 'userlist.txt'));
     expect(run().status).not.toBe(0);
     expect(key()).toBe(first);
-  });
-});
-
-describe('the upgrade with systemd', () => {
-  const UPGRADE = BLOCKS.find(({ text }) => text.includes('crossdock-migrate') && text.includes('PREVIOUS'));
-
-  /** Executes the block with releases whose crossdock is a script. Returns what it printed, and the calls of systemctl. */
-  async function upgrade(crossdock: string) {
-    const root = await makeFolder();
-    const release = (version: string) => `${root}/opt/crossdock/crossdock-${version}`;
-    const home = `${root}/home`;
-    for (const folder of [home, `${root}/bin`, release('1.1.0'), join(home, 'crossdock-1.2.0', 'bin')])
-      mkdirSync(folder, { recursive: true });
-    const write = (path: string, script: string) => {
-      writeFileSync(path, `#!/bin/sh\n${script}\n`);
-      chmodSync(path, 0o755);
-    };
-    write(join(home, 'crossdock-1.2.0', 'bin', 'crossdock'), crossdock);
-    const current = `${root}/opt/crossdock/current`;
-    const calls = `${root}/calls`;
-    // The unit executes the migrations of the release that is current.
-    write(
-      `${root}/bin/systemctl`,
-      `echo "$*" >>${calls}; case "$*" in 'start crossdock-migrate') exec ${current}/bin/crossdock migrate;; esac`,
-    );
-    write(`${root}/bin/sleep`, ':');
-    write(`${root}/bin/curl`, ':');
-    const setUp = `tar -czf crossdock-1.2.0.tar.gz crossdock-1.2.0 && ln -sfn crossdock-1.1.0 ${current}`;
-    const text = (UPGRADE?.text ?? '').replaceAll('/opt/crossdock', `${root}/opt/crossdock`);
-    const { stdout, stderr } = spawnSync('/bin/sh', ['-c', `${setUp}\n${text}`], {
-      encoding: 'utf8',
-      cwd: home,
-      env: { PATH: `${root}/bin:${process.env['PATH']}` },
-    });
-    return {
-      output: `${stdout}${stderr}`,
-      calls: existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [],
-      current: readlinkSync(current),
-    };
-  }
-
-  test('to a release whose migration fails restarts nothing, and the old release is current again', async () => {
-    const { output, calls, current } = await upgrade('echo "ERROR: column x does not exist" >&2; exit 1');
-    expect(output).toMatch(/ERROR: column x does not exist\nFAILED: [^\n]+\n$/);
-    expect([calls, current]).toEqual([['start crossdock-migrate'], 'crossdock-1.1.0']);
-  });
-
-  test('to a release whose migration works restarts one instance after the other', async () => {
-    const { output, calls, current } = await upgrade('test "$1" = migrate');
-    expect(output).toMatch(/^OK: upgraded\n$/);
-    expect([calls, current]).toEqual([
-      [
-        'start crossdock-migrate',
-        'restart crossdock-api@3001',
-        'restart crossdock-api@3002 crossdock-worker',
-      ],
-      'crossdock-1.2.0',
-    ]);
   });
 });

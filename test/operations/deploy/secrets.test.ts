@@ -51,7 +51,7 @@ const inCompose = (): Place[] =>
       const { services, secrets } = parse(read(file), { merge: true });
       return PROCESSES.flatMap((process) =>
         ((services[process]?.secrets ?? []) as string[]).map((secret) => {
-          expect(secrets[secret].file).toBe(`./secrets-\${CROSSDOCK_ENVIRONMENT}/${secret}`);
+          expect(secrets[secret].file).toBe(`../../../secrets-\${CROSSDOCK_ENVIRONMENT}/${secret}`);
           return { secret, process, file: basename(file) === file ? file : file.replace(/^compose\//, '') };
         }),
       );

@@ -381,8 +381,8 @@ describe('the command of each way of installing', () => {
     );
     const text = textOf('crossdock-compose');
     expect(text).toContain(`--network "${networks.data.name}"`);
-    expect(services.api.env_file).toBe('../settings/${CROSSDOCK_ENVIRONMENT}.env');
-    expect(text).toContain('--env-file "../settings/$CROSSDOCK_ENVIRONMENT.env"');
+    expect(services.api.env_file).toBe('../../../${CROSSDOCK_ENVIRONMENT}.env');
+    expect(text).toContain('--env-file "../../../$CROSSDOCK_ENVIRONMENT.env"');
     expect(text).toContain('-v "$(cd "$SECRETS" && pwd):/run/secrets:ro"');
     expect(text).toContain(services.api.image.replace(/\{CROSSDOCK_VERSION:.*\}/, 'CROSSDOCK_VERSION'));
   });
