@@ -156,9 +156,22 @@ async function describeOther(dataDir: string): Promise<string> {
     : ` The process ${pid} already serves the data folder ${dataDir}: end it with kill ${pid}.`;
 }
 
+/** Serves what was accepted, and cuts what has not ended in time. */
 async function drain(server: FastifyInstance): Promise<void> {
-  setTimeout(() => server.server.closeAllConnections(), DRAIN_MS).unref();
+  const timer = setTimeout(() => cutConnections(server), DRAIN_MS).unref();
   await server.close();
+  clearTimeout(timer);
+}
+
+/** Logs how many connections are cut. Idle ones are closed by now, so each has a request that is not completed. */
+function cutConnections({ server, log }: FastifyInstance): void {
+  server.getConnections((_error, connections) =>
+    log.warn(
+      { event: 'requests.cut', connections, afterMs: DRAIN_MS },
+      'requests that did not end in time are cut',
+    ),
+  );
+  server.closeAllConnections();
 }
 
 function baseOf(app: FastifyInstance, { tls, host }: Config): string {

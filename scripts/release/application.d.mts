@@ -2,5 +2,5 @@
 export function stageApplication(
   root: string,
   target: string,
-  revision: { version: string; commit: string },
+  revision: { version: string; commit: string; epoch: number },
 ): void;

@@ -1,5 +1,5 @@
 // What a release contains besides the dependencies.
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { PROGRAMS } from '../build.mjs';
 import { bundleFilesOf } from './bundle-files.mjs';
@@ -14,6 +14,8 @@ const BUILT = [
 ];
 /** What a build was made of, with the times of its files, which would make every release different. */
 const BUILD_RECORD = '.built';
+/** The files of the documentation with the heading of a version: pages, texts for programs, and the index of the search. */
+const HAS_CHANGES = /\.(html|md|txt|json)$/;
 /** Only what git tracks, because operators keep secrets in deploy/. */
 const TRACKED = [
   'bin',
@@ -41,6 +43,7 @@ export function stageApplication(root, target, revision) {
       filter: (source) => !isEmbeddedPostgres(relative(root, source)) && basename(source) !== BUILD_RECORD,
     });
   }
+  nameVersion(target, revision);
   chmodSync(join(target, 'bin', 'crossdock'), 0o755);
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   writeFileSync(
@@ -48,6 +51,26 @@ export function stageApplication(root, target, revision) {
     `${JSON.stringify(releasedManifest(manifest, revision), null, 2)}\n`,
   );
   writeFileSync(join(target, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(target));
+}
+
+/**
+ * Gives the changes of a release the heading of its version, as `contract:release` asks for, also if the commit has them under "Unreleased":
+ * operators read in CHANGELOG.md what an upgrade brings. A version that has a section keeps it, and later changes stay unreleased.
+ */
+function nameVersion(target, { version, epoch }) {
+  const changelog = join(target, 'CHANGELOG.md');
+  const text = readFileSync(changelog, 'utf8');
+  if (text.includes(`\n## ${version} (`)) return;
+  const date = new Date(epoch * 1000).toISOString().slice(0, 10);
+  writeFileSync(changelog, text.replace(/^## Unreleased$/m, `## ${version} (${date})`));
+  const id = version.replaceAll('.', '-');
+  const site = join(target, 'generated', 'site');
+  for (const path of readdirSync(site, { recursive: true }).filter((each) => HAS_CHANGES.test(each))) {
+    const page = readFileSync(join(site, path), 'utf8')
+      .replaceAll(`${version}, not released yet`, `${version} (${date})`)
+      .replaceAll(`${id}-not-released-yet`, `${id}-${date}`);
+    writeFileSync(join(site, path), page);
+  }
 }
 
 /** The bundles of the programs contain what they need of it. */

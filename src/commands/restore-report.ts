@@ -12,6 +12,7 @@ import { harmless } from '../platform/files/csv-cells.js';
 import { writeCsv } from '../platform/files/csv.js';
 import { readPause, RESTORED, type OutboundPause } from '../platform/queue/outbound-pause.js';
 import {
+  describeEarlier,
   describeLogs,
   findGaps,
   knownServers,
@@ -112,10 +113,8 @@ await runScript(async (print) => {
   for (const path of paths) logs.push(await readLog(path, span));
   const requests = requestsBefore(logs, until);
   const missing = await leaveOutRecorded(url, requests, span.from);
-  const gaps =
-    logs.length === 0
-      ? []
-      : findGaps(logs, await readKnown(url, last, values.lost, coverage), coverage, requests.length);
+  const known = logs.length === 0 ? undefined : await readKnown(url, last, values.lost, coverage);
+  const gaps = known ? findGaps(logs, known, coverage, requests.length) : [];
   const lines = await collect(url, values.lost, missing, since);
   // The report has customers' and couriers' data.
   await mkdir(values.out, { recursive: true, mode: 0o700 });
@@ -131,8 +130,9 @@ await runScript(async (print) => {
       `The logs count until ${until.toISOString()}, ${given ? 'as --until says' : 'when the restored server started'}. Later requests that are not reported: ${later}.`,
     );
   if (early) print(early);
-  if (logs.length > 0) {
-    for (const line of describeLogs(logs, coverage)) print(line);
+  if (known) {
+    for (const line of [...describeLogs(logs, coverage), ...describeEarlier(logs, known, coverage)])
+      print(line);
     for (const gap of gaps) print(`NOT PROVED: ${gap}`);
     print(
       `Of ${requests.length} acknowledged requests in the logs since ${span.from.toISOString()}, the restored database has an audit entry of ${requests.length - missing.length}. ${describeMissing(missing.length, given ? later : 0, gaps, endOf(logs, until))}`,

@@ -201,7 +201,7 @@ test(
 );
 
 test(
-  'a hanging request is aborted, and the process exits within 10 s',
+  'hanging requests are aborted, the log says how many, and the process exits within 10 s',
   () => expectSuccess(aborted),
   LIMIT_MS,
 );
@@ -258,27 +258,37 @@ async function abortHangingRequest(own: TestDatabase): Promise<void> {
   const locker = new pg.Client({ connectionString: own.ownerUrl });
   await locker.connect();
   try {
-    const replica = await startReplica({ DATABASE_URL: own.ownerUrl });
+    const replica = await startReplica({ DATABASE_URL: own.ownerUrl, LOG_LEVEL: 'warn' });
     await locker.query('begin; lock table prealerts');
-    const hanging = ask(replica.url, prealertOf('HANGING')).catch(codeOf);
-    await untilBlocked(locker);
+    const token = await logIn(replica.url);
+    const hanging = [prealertOf('HANGING'), listOf(token)].map((each) =>
+      ask(replica.url, each).catch(codeOf),
+    );
+    await untilBlocked(locker, 2);
     const signalMs = performance.now();
     expect(await replica.stop()).toEqual({ code: 0, signal: null });
     expect(performance.now() - signalMs).toBeLessThan(10_000);
-    expect(await hanging).toBe('ECONNRESET');
+    expect(await Promise.all(hanging)).toEqual(['ECONNRESET', 'ECONNRESET']);
+    const cut = replica
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"requests.cut"'));
+    expect(cut.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ level: 40, connections: 2, afterMs: 7_500 }),
+    ]);
   } finally {
     await locker.end();
     await own.drop();
   }
 }
 
-/** Waits until a statement of a replica waits for a lock of `locker`. */
-function untilBlocked(locker: pg.Client): Promise<void> {
+/** Waits until statements of a replica wait for a lock of `locker`. */
+function untilBlocked(locker: pg.Client, statements = 1): Promise<void> {
   return until(async () => {
     const { rows } = await locker.query(
       'select from pg_locks where not granted and relation = $1::regclass and database = (select oid from pg_database where datname = current_database())',
       ['prealerts'],
     );
-    return rows.length > 0;
+    return rows.length >= statements;
   });
 }

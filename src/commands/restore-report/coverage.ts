@@ -158,19 +158,43 @@ function gapsOfServers(logs: Log[], known: Known, given: Given): string[] {
   return gaps;
 }
 
-function gapsOfRequests(logs: Log[], { requests }: Known, { span }: Given): string[] {
+function gapsOfRequests(logs: Log[], known: Known, given: Given): string[] {
+  const [example, ...others] = absentRequests(logs, known, given).filter(
+    ({ id }) => !tellsServers(known) || timeOfId(id) >= given.span.from.getTime(),
+  );
+  return example
+    ? [
+        `${countOf(others.length + 1, 'request')} with an audit entry of that time, for example ${example.id} at ${example.at.toISOString()}, ${others.length === 0 ? 'is' : 'are'} in no log. The log of a server or a part of one is not given, or a process was killed before it had written its last lines.`,
+      ]
+    : [];
+}
+
+/** Says how many earlier requests are in no log although that proves nothing about the compared time. */
+export function describeEarlier(logs: Log[], known: Known, given: Given): string[] {
+  if (!tellsServers(known)) return [];
+  const { from } = given.span;
+  const earlier = absentRequests(logs, known, given).filter(({ id }) => timeOfId(id) < from.getTime());
+  return earlier.length === 0
+    ? []
+    : [
+        `${countOf(earlier.length, 'request')} with an audit entry of before ${from.toISOString()} ${earlier.length === 1 ? 'is' : 'are'} in no log, for example of a server that had ended. The database has recorded which servers ran after that.`,
+      ];
+}
+
+/**
+ * Whether a database has recorded servers of the compared time: each server does, every 15 seconds. If not, a request of before that time
+ * which is in no log is what shows that a server is missing.
+ */
+const tellsServers = ({ servers }: Known): boolean => servers.length > 0;
+
+/** Returns the requests with an audit entry, also of a little before the compared time, that are in no log. */
+function absentRequests(logs: Log[], { requests }: Known, { span }: Given): AuditedRequest[] {
   const begins = logs.map(({ from }) => from.getTime()).filter((ms) => ms <= span.from.getTime());
   const fromMs = Math.max(span.idsFrom.getTime(), ...begins);
   const logged = new Set(logs.flatMap(({ requestIds }) => [...requestIds]));
-  const absent = requests.filter(
+  return requests.filter(
     ({ id }) => timeOfId(id) >= fromMs + CLOCKS_MS && timeOfId(id) < span.until.getTime() && !logged.has(id),
   );
-  const [example] = absent;
-  return example
-    ? [
-        `${countOf(absent.length, 'request')} with an audit entry of that time, for example ${example.id} at ${example.at.toISOString()}, ${absent.length === 1 ? 'is' : 'are'} in no log. The log of a server or a part of one is not given, or a process was killed before it had written its last lines.`,
-      ]
-    : [];
 }
 
 function pidsByHost(servers: KnownServer[]): Map<string, Set<number>> {

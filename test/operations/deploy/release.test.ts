@@ -71,6 +71,25 @@ describe('the application of a release', () => {
     );
   });
 
+  test('names its changes after its version, in CHANGELOG.md and in the documentation', () => {
+    const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+    const text = (root: string, path: string) => readFileSync(join(root, path), 'utf8');
+    const [, unreleased = ''] = /^## Unreleased\n([^]*?)^## /m.exec(text(projectRoot, 'CHANGELOG.md')) ?? [];
+    expect(unreleased.length).toBeGreaterThan(0);
+    const staged = join(installed, 'staged');
+    stageApplication(projectRoot, staged, { ...REVISION, version });
+    const changelog = text(staged, 'CHANGELOG.md');
+    expect(changelog).toContain(`\n## ${version} (2023-11-14)\n${unreleased}`);
+    expect(changelog).not.toContain('## Unreleased');
+    const site = join('generated', 'site');
+    const later = readdirSync(join(staged, site), { recursive: true })
+      .map(String)
+      .filter((path) => /\.(html|md|txt|json|atom)$/.test(path))
+      .filter((path) => /not.released.yet/.test(text(staged, join(site, path))));
+    expect(later).toEqual([]);
+    expect(text(staged, join(site, 'changelog-operators.html'))).toContain(`${version} (2023-11-14)`);
+  });
+
   test('contains no demo data and no program that loads them', () => {
     const dist = join(installed, 'dist');
     const paths = readdirSync(dist, { recursive: true }).map(String).sort();

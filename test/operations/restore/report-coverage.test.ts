@@ -74,15 +74,16 @@ afterAll(async () => {
   await removeFolders();
 }, LIMIT_MS);
 
-/** Returns the log of a server, as if it ran on a host of its own and started again on the restored database. */
+/** Returns the log of a server, as if it ran on a host of its own, had run before, and started again on the restored database. */
 function linesOf(output: string, hostname: string, pause: Date): Line[] {
   const lines = output
     .split('\n')
     .filter((line) => line.startsWith('{'))
     // Each line that the service writes has these fields.
     .map((line) => ({ ...(JSON.parse(line) as Line), hostname }));
-  const restart = { level: 30, time: pause.getTime() + 1_000, pid: 7, hostname, msg: 'Server listening' };
-  return [...lines, restart];
+  const startAt = (time: number) => ({ level: 30, time, pid: 7, hostname, msg: 'Server listening' });
+  // The log begins a minute earlier, with another process: a report allows for clocks that differ by a second.
+  return [startAt((lines[0]?.time ?? 0) - 60_000), ...lines, startAt(pause.getTime() + 1_000)];
 }
 
 /** Writes logs, and makes the report of them. */
@@ -171,6 +172,31 @@ test(
     await withClient(restored.ownerUrl, (client) => client.query('delete from installation.processes'));
     expectUnproved({ code, output }, /The database knows a server on host-three in that time, and no log/);
     expect(output).not.toContain('host-four');
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a request of before the time that is in no log proves nothing missing, if the database has recorded the servers of that time',
+  async () => {
+    const early = logs.two.find(isCompleted)?.['reqId'];
+    const texts = [logs.one, logs.two.filter(({ reqId }) => reqId !== early)];
+    const args = ['--servers', '2', '--since', afterWork.toISOString()];
+    expectUnproved(await report(texts, ...args), /NOT PROVED: 1 request with an audit entry of that time/);
+    await withClient(restored.ownerUrl, (client) =>
+      client.query(
+        `insert into installation.processes (id, name, encryption_keys, started_at, seen_at)
+         select gen_random_uuid(), 'main ' || host || ' pid 5', '{}', $1, $2 from unnest(array['host-one', 'host-two']) host`,
+        [since, afterWork],
+      ),
+    );
+    const later = await report(texts, ...args);
+    const within = await report(texts, '--servers', '2');
+    await withClient(restored.ownerUrl, (client) => client.query('delete from installation.processes'));
+    expect(`${later.code}: ${later.output}`).toMatch(/^0: /);
+    expect(later.output).toMatch(/^1 request with an audit entry of before \S+ is in no log, for example/m);
+    // The same request is of the compared time here.
+    expectUnproved(within, /NOT PROVED: 1 request with an audit entry of that time/);
   },
   LIMIT_MS,
 );
