@@ -337,6 +337,15 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'shutdown: what is cut at the end is logged',
+    file: 'src/serve.ts',
+    find: 'setTimeout(() => cutConnections(server), DRAIN_MS)',
+    replace: 'setTimeout(() => server.server.closeAllConnections(), DRAIN_MS)',
+    tests: [
+      { file: 'test/resilience/shutdown.test.ts', titles: ['hanging requests are aborted, the log says'] },
+    ],
+  },
+  {
     name: 'shutdown: a busy process stops accepting in time',
     file: 'src/platform/http/connections/graceful-shutdown.ts',
     find: ' && performance.now() < untilMs; turn',

@@ -4,7 +4,9 @@ const TIMELINES = 'test/operations/restore/timelines.test.ts';
 const BEFORE = 'test/long/restore/time-before-backup.test.ts';
 const UNREAD = 'test/long/restore/unread-wal.test.ts';
 
-/** Guards of a restore, in the scripts of deploy/postgres. */
+const COVERAGE = 'test/operations/restore/report-coverage.test.ts';
+
+/** Guards of a restore: the scripts of deploy/postgres, and the report. */
 export const RESTORE: readonly SourceMutant[] = [
   {
     name: 'restore: a timeline that was given up is not followed',
@@ -68,5 +70,19 @@ export const RESTORE: readonly SourceMutant[] = [
     find: 'if [ -n "$UNTIL" ]; then assert_ended_before "$UNTIL"; fi',
     replace: '',
     tests: [{ file: BEFORE, titles: ['a time before the base backup is refused'] }],
+  },
+  {
+    name: 'restore: an earlier request that is in no log proves nothing if the servers are known',
+    file: 'src/commands/restore-report/coverage.ts',
+    find: '!tellsServers(known) || timeOfId(id)',
+    replace: 'true || timeOfId(id)',
+    tests: [{ file: COVERAGE, titles: ['a request of before the time that is in no log'] }],
+  },
+  {
+    name: 'restore: a request of the compared time that is in no log is a gap, also if the servers are known',
+    file: 'src/commands/restore-report/coverage.ts',
+    find: '!tellsServers(known) || timeOfId(id) >= given.span.from.getTime(),',
+    replace: '!tellsServers(known),',
+    tests: [{ file: COVERAGE, titles: ['a request of before the time that is in no log'] }],
   },
 ];

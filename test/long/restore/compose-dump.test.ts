@@ -83,6 +83,12 @@ async function operate({ urlOf }: DatabaseServer, program: string): Promise<stri
     const [lost] = await server.query("select datname from pg_database where datname ~ '_lost_'");
     expect(await written('crossdock')).toEqual([1]);
     expect(await written(String(lost?.['datname']))).toEqual([1, 2]);
+    // A table without statistics of the planner has -1.
+    const analyzed = await server.query(
+      "select reltuples from pg_class where relname = 'written'",
+      'crossdock',
+    );
+    expect(analyzed).toEqual([{ reltuples: 1 }]);
     const report = await operate(server, 'doctor.js');
     expect(report).toMatch(/^ok +migrations /m);
     expect(
