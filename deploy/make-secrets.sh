@@ -4,9 +4,11 @@
 set -eu
 export LC_ALL=C
 
-usage='Usage: sh make-secrets.sh <new folder> [database host[:port]] [pooler host[:port]] [--name <name>]
+usage='Usage: sh make-secrets.sh <new folder> [database host[:port]] [pooler host[:port]] [--name <name>] [--sslmode <mode>] [--sslrootcert <file>]
 An IPv6 address with a port is in brackets: [2001:db8::1]:5433. The ports are 5432 and 6432 by default.
-<name> is the name of the database and the beginning of its roles: crossdock by default. Give it to roles.sql too.'
+<name> is the name of the database and the beginning of its roles: crossdock by default. Give it to roles.sql too.
+<mode> is verify-full for encrypted connections to the database and the pooler, or disable if nobody else is in their network.
+<file> is the absolute path, on the machines of the service, of the authority that has issued their certificates.'
 
 fail() {
   printf '%s\n%s\n' "$1" "$usage" >&2
@@ -34,11 +36,13 @@ address() {
   printf '%s:%s' "$host" "$port"
 }
 
-name=crossdock
+name=crossdock sslmode='' sslrootcert=''
 folder='' database='' pooler='' given=0
 while [ $# -gt 0 ]; do
   case $1 in
     --name) [ $# -gt 1 ] || fail '--name needs a name.'; name=$2; shift ;;
+    --sslmode) [ $# -gt 1 ] || fail '--sslmode needs a mode.'; sslmode=$2; shift ;;
+    --sslrootcert) [ $# -gt 1 ] || fail '--sslrootcert needs a file.'; sslrootcert=$2; shift ;;
     --*) fail "The option $1 is unknown." ;;
     *)
       given=$((given + 1))
@@ -51,6 +55,16 @@ case $name in
   '' | [!a-z]* | *[!a-z0-9_]*) fail "--name must be lower-case letters, digits and underscores, and begin with a letter." ;;
 esac
 [ ${#name} -le 40 ] || fail '--name has more than 40 characters.'
+case $sslmode in
+  '' | disable | verify-full) ;;
+  *) fail '--sslmode must be verify-full or disable.' ;;
+esac
+case $sslrootcert in
+  '') ;;
+  [!/]* | *[!A-Za-z0-9_./-]*) fail '--sslrootcert must be an absolute path of letters, digits and . _ - /.' ;;
+  *) [ "$sslmode" = verify-full ] || fail '--sslrootcert needs --sslmode verify-full.' ;;
+esac
+query=${sslmode:+?sslmode=$sslmode}${sslrootcert:+&sslrootcert=$sslrootcert}
 database=$(address "${database:-127.0.0.1}" 5432)
 [ -z "$pooler" ] || pooler=$(address "$pooler" 6432)
 
@@ -63,13 +77,13 @@ write() { printf '%s\n' "$2" >"$folder/$1" && chmod 444 "$folder/$1"; }
 
 login=$(random)
 owner=$(random)
-direct="postgres://${name}_login:$login@$database/$name"
+direct="postgres://${name}_login:$login@$database/$name$query"
 write TOKEN_KEYS "k1:$(random)"
 write ENCRYPTION_KEYS "1:$(random)"
 write LOOKUP_KEY "$(random)"
-write DATABASE_OWNER_URL "postgres://${name}_owner:$owner@$database/$name"
+write DATABASE_OWNER_URL "postgres://${name}_owner:$owner@$database/$name$query"
 if [ -n "$pooler" ]; then
-  write DATABASE_URL "postgres://${name}_login:$login@$pooler/$name"
+  write DATABASE_URL "postgres://${name}_login:$login@$pooler/$name$query"
   write DATABASE_DIRECT_URL "$direct"
 else
   write DATABASE_URL "$direct"

@@ -28,6 +28,16 @@ export const QUOTAS = {
     "unit": "webhooks",
     "reason": "the service must not be misused to flood others"
   },
+  "integration_checks": {
+    "what": "Checks of the URLs of a courier",
+    "limit": 6,
+    "period": "hour",
+    "per": "courier",
+    "policy": "integration-checks",
+    "unit": "checks",
+    "reason": "each sends up to 10 requests",
+    "one of them with a wrong token; the service must not be misused to scan or flood others": null
+  },
   "recovered_webhooks": {
     "what": "Webhooks that `recover_since` and `redeliver_matching` send",
     "limit": 300000,
@@ -54,6 +64,24 @@ export const QUOTAS = {
     "policy": "claim-changes",
     "unit": "claims",
     "reason": "each leaves an entry in the audit log"
+  },
+  "new_couriers": {
+    "what": "New couriers",
+    "limit": 50,
+    "period": "day",
+    "per": "caller",
+    "policy": "new-couriers",
+    "unit": "couriers",
+    "reason": "each courier may write as much as the one that creates it, and has the other limits of a courier"
+  },
+  "staff_new_couriers": {
+    "what": "New couriers that all users of the staff create together",
+    "limit": 150,
+    "period": "day",
+    "per": "staff",
+    "policy": "staff-new-couriers",
+    "unit": "couriers",
+    "reason": "who creates users must not multiply the couriers that it may create"
   },
   "service_tokens": {
     "what": "New service tokens",
@@ -458,6 +486,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "manageServiceTokens": {
     "application/json": "record"
   },
+  "getTenantSettings": {
+    "query": "read"
+  },
+  "updateTenantSettings": {
+    "application/json": "record"
+  },
   "getSecuritySettings": {
     "query": "read"
   },
@@ -475,6 +509,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   },
   "listPackages": {
     "application/json": "dispatch"
+  },
+  "exportCustomersCsv": {
+    "query": "read"
+  },
+  "exportCustomersXlsx": {
+    "query": "read"
   },
   "exportPackagesCsv": {
     "query": "read"
@@ -540,6 +580,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "query": "read"
   },
   "getManifestLoading": {
+    "query": "read"
+  },
+  "getManifestDocument": {
     "query": "read"
   },
   "previewCourierInvoice": {
@@ -707,6 +750,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "application/json": "claims"
   },
   "getAttention": {
+    "query": "read"
+  },
+  "createIntegrationCheck": {
+    "application/json": "record"
+  },
+  "listIntegrationChecks": {
     "query": "read"
   }
 };

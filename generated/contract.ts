@@ -260,6 +260,65 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ExportCustomersCsv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export customers as CSV
+         * @description For staff, who see the customers of all couriers, and for couriers, who see their own. The filters, the order and the pages are those
+         *     of the list in `ManageCustomers.php`. Set `limit` (default 25, at most 10,000), and request further pages for more.
+         *
+         *     The columns are User Code, First Name, Last Name, Branch, Active, Courier, Created At, Updated At. `UploadCustomers.php` reads such a
+         *     file again. Active is 1 or 0, times are in UTC. The file follows RFC 4180, in UTF-8 without a byte order mark. A text that a
+         *     spreadsheet program would execute as a formula has an apostrophe in front of it.
+         *
+         *     When many exports are requested at once, they wait in a queue. If the wait gets too long, the response is 503
+         *     `overloaded`.
+         *
+         *     ```php
+         *     $query = http_build_query(['branch' => 'Kingston', 'limit' => 10000]);
+         *     file_put_contents('customers.csv', $download('/api/ExportCustomersCsv?' . $query));
+         *     ```
+         */
+        get: operations["exportCustomersCsv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ExportCustomersXlsx": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export customers as a spreadsheet
+         * @description As *Export customers as CSV*, with the same filters, order, pages and columns, for people who use a spreadsheet program.
+         *     The workbook has one sheet. Every text stays text, also a code of digits. Active is a number.
+         *
+         *     ```php
+         *     $query = http_build_query(['branch' => 'Kingston', 'limit' => 10000]);
+         *     file_put_contents('customers.xlsx', $download('/api/ExportCustomersXlsx?' . $query));
+         *     ```
+         */
+        get: operations["exportCustomersXlsx"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/SearchCustomers.php": {
         parameters: {
             query?: never;
@@ -688,6 +747,36 @@ export interface paths {
          *     else, and only users with the role `warehouse` have one.
          */
         post: operations["switchWorker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/TenantSettings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the time zone and the currency
+         * @description Returns the time zone of the warehouse and the currency of its bills. Times of the contract are in UTC, whatever the time zone is.
+         *     Filters by days, statistics and the audit log count days in this time zone if the request has `day_zone=tenant`.
+         */
+        get: operations["getTenantSettings"];
+        put?: never;
+        /**
+         * Change the time zone or the currency
+         * @description For administrators. Omitted fields do not change.
+         *
+         *     The time zone applies to what people read: the console, labels and mails about manifests. Stored times do not change. Days of bills,
+         *     statements and quotas stay in UTC.
+         *
+         *     The currency names the amounts of rates, bills and payments, and converts nothing. It can change until the first bill is published.
+         */
+        post: operations["updateTenantSettings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1690,14 +1779,23 @@ export interface paths {
          *     | `update_meta` | Changes the fields that you send, moves the manifest to `status`, or both. | `manifest_id`, `status`, `awb_check` |
          *     | `add_packages` | Assigns packages. | `manifest_id`, `added` |
          *     | `remove_packages` | Removes packages from the manifest. They are not deleted, and can be assigned again. | `manifest_id`, `removed` |
+         *     | `reopen_manifest` | Moves a manifest from `ready` back to `draft`. | `manifest_id`, `status` |
          *     | `delete_manifest` | Permanently deletes a manifest without packages. | `manifest_id` |
          *
          *     **Status.** A manifest moves from `draft` to `ready`, `shipped` and `completed`, one step at a time. Skipping
-         *     a step or going back is rejected with 400 `manifest_invalid_transition`. Sending the current status changes
+         *     a step or going back with `update_meta` is rejected with 400 `manifest_invalid_transition`. Sending the current status changes
          *     nothing. If two callers move it at the same time, it moves only once. Every step sends an e-mail to the
          *     couriers of the manifest's packages. A failed e-mail does not affect the response. `shipped` ships the
          *     packages, and `completed` delivers them. A package that staff have put on hold, or recorded as lost or
          *     returned (`RecordPackageEvent.php`), keeps its status.
+         *
+         *     **Back to draft.** Only `reopen_manifest` takes a step back, from `ready` to `draft`. The packages stay on the
+         *     manifest, the load scans stay in its history, and no e-mail is sent. When it becomes `ready` again, the couriers
+         *     get another e-mail. While a parcel is loaded for it, the action is rejected with 400
+         *     `manifest_invalid_transition`, and `errors` names at most 100 such parcels with the code `still_loaded`. So is a
+         *     manifest that is `shipped` or `completed`. For a draft, the action changes nothing. Parcels cannot be loaded
+         *     for a draft: such scans are kept as `conflict` with the reason `manifest_not_ready`, and must be repeated once it is
+         *     ready.
          *
          *     **Loading gate.** If the gate is on for the manifest, `shipped` is rejected with 400
          *     `manifest_invalid_transition` while packages are missing or parcels are extra in `ManifestLoading.php`. `errors`
@@ -1737,8 +1835,11 @@ export interface paths {
         /**
          * List manifests
          * @description For all roles. Staff see all manifests, a courier those that have a package of its own on them. The newest come
-         *     first. `packages` and `weight_lb` count only packages that you can see. For the next page, send
-         *     `meta.next_before` as `before`. `GetManifest.php` returns one manifest with its packages.
+         *     first, unless you send `sort_by`. `packages` and `weight_lb` count only packages that you can see. For the next page, send
+         *     `meta.next_before` as `before`, with the same filters and order. `GetManifest.php` returns one manifest with its packages.
+         *
+         *     Filters are combined. Searches with `q` take turns, as those of packages. In the order of flight dates, manifests
+         *     without a flight date come as if they were the oldest.
          *
          *     ```php
          *     $ready = $get('/api/Manifests.php?status=ready')['data'];
@@ -1769,6 +1870,50 @@ export interface paths {
          *     `curl -H "Authorization: Bearer $TOKEN" "https://demo.crossdock.example/api/GetManifest.php?id=$MANIFEST_ID"`
          */
         get: operations["getManifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/GetManifestDocument.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a cargo manifest as PDF, CSV or XLSX
+         * @description For staff. The cargo manifest of a flight, with one line per package. The response is a file. The lines are in the
+         *     order of courier codes, then of house numbers, and packages without a courier are last. Each package is one piece.
+         *     Weights in kg are computed from the stored pounds, with three decimals, each for itself: so the sum of the lines in kg
+         *     may differ by some grams from the total, which is computed from the total in pounds.
+         *
+         *     **PDF.** US Letter pages for printing. The first page shows the air waybill, airline, flight, day of the flight,
+         *     origin (the warehouse of departure), a line on which the destination is written, pieces and weight, then the totals per courier. The lines follow, with
+         *     the same headings on each page. A manifest that is still a draft has DRAFT across its pages. The status of a package that
+         *     is not `received`, `shipped`, `in_transit` or `delivered` is printed with its contents. Times are in UTC, and say so.
+         *     Codes, names and contents that take too many lines are cut; CSV and XLSX have them in full.
+         *
+         *     **CSV and XLSX.** All lines, with the columns Manifest Number, Manifest Status, Air Waybill, Flight Number, Flight Date,
+         *     Origin, Line, House Number, Tracking Number, Courier Code, Courier, User Code, First Name, Last Name, Pieces, Weight
+         *     LB, Weight KG, Package Status, Carrier, Shipper, Description. Manifest Status is `DRAFT`, `READY`, `SHIPPED` or `COMPLETED`. Unknown values are empty
+         *     cells. There is no line of totals. CSV follows RFC 4180, in UTF-8 without a byte order mark. A text that a
+         *     spreadsheet program would execute as a formula has an apostrophe in front of it, as in the export of packages. In
+         *     XLSX every text stays text.
+         *
+         *     A manifest with more than 10,000 packages, from before that limit, is rejected with 400 `manifest_too_long`. When many files are
+         *     requested at once, requests wait in a queue. If the wait gets too long, the response is 503 `overloaded`.
+         *
+         *     ```php
+         *     $pdf = $download('/api/GetManifestDocument.php?' . http_build_query(['manifest_id' => $id]));
+         *     file_put_contents('manifest.pdf', $pdf);
+         *     ```
+         */
+        get: operations["getManifestDocument"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2052,7 +2197,7 @@ export interface paths {
          *
          *     **PDF.** The invoice on US Letter pages. The first page shows both parties with the courier's logo, the
          *     charges per tier, tax, total, payments and the balance due. The lines follow, with the same headings on each
-         *     page. Days are in UTC, amounts in US dollars. Voided payments are struck through. A draft shows *Draft
+         *     page. Days are in UTC, amounts in the currency of the instance. Voided payments are struck through. A draft shows *Draft
          *     invoice*, *Not issued* instead of a number, and DRAFT across its pages.
          *
          *     - The PDF of a published bill is byte-identical each time, as long as its payments and the courier's logo do
@@ -2062,7 +2207,7 @@ export interface paths {
          *       with more than 16 million pixels.
          *     - A bill with more than 10,000 lines is rejected as PDF with 400 `bill_too_long`. Request `csv` instead.
          *
-         *     **CSV.** All lines of the bill in order, with the columns Invoice Number, Position, Kind, Date Received, House
+         *     **CSV.** The headings say USD also if `GET /api/TenantSettings` returns another currency, so that programs find the columns. All lines of the bill in order, with the columns Invoice Number, Position, Kind, Date Received, House
          *     Number, Tracking Number, User Code, Weight LB, Tier, Rate USD, Amount USD, Description. There is no line of
          *     totals: the sum of the amounts is the bill's `subtotal`.
          *
@@ -2688,7 +2833,8 @@ export interface paths {
          *     with `regenerate_key` of *CourierSettingsAPI*. It also gets a user of the role `courier` with a one-time
          *     password. The password is valid for 7 days and must be changed at the first login. Key and password are shown
          *     only in this response: hand them over in a secure way. The courier sets its webhook URLs itself. It is billed
-         *     by the default rates until it has its own, see *GetCourierRates*.
+         *     by the default rates until it has its own, see *GetCourierRates*. A user can create 50 couriers per UTC day, and all
+         *     users of the staff together 150. Above that the response is 429 `quota_exceeded`.
          *
          *     **Deactivation.** The key is rejected with 403 `key_invalid`. Every call of the courier's users is rejected
          *     with 403 `account_disabled`, on every server and however new the token is. The courier gets no webhooks and no
@@ -3133,7 +3279,7 @@ export interface paths {
          *     whenever they were received, per age: those with the status `received`, and those on hold whose manifest has not been shipped.
          *     `RetrievePackages.php` lists them with `min_age_days`.
          *
-         *     Days and hours are in UTC. An instance has no time zone of its own. The operation is a report: when many reports are requested at once, they wait in a
+         *     Days and hours are in UTC, or in the time zone of the instance with `day_zone=tenant`. The operation is a report: when many reports are requested at once, they wait in a
          *     queue. If the wait gets too long, the response is 503 `overloaded`.
          *
          *     ```php
@@ -3173,7 +3319,7 @@ export interface paths {
          *     | `loaded` of a user | parcels that were scanned onto a manifest; scans are kept for 180 days | the scan was stored |
          *     | `shipped` of a user | packages on the manifests that the user shipped | the manifest was shipped |
          *
-         *     Packages belong to their present courier. Days are in UTC. An instance has no time zone of its own. The operation is a report: when many
+         *     Packages belong to their present courier. Days are in UTC, or in the time zone of the instance with `day_zone=tenant`. The operation is a report: when many
          *     reports are requested at once, they wait in a queue. If the wait gets too long, the response is 503 `overloaded`.
          */
         get: operations["getWorkStatistics"];
@@ -3394,6 +3540,58 @@ export interface paths {
          *     ```
          */
         post: operations["reviewParcelClaim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/IntegrationCheck.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List checks of couriers' URLs
+         * @description For administrators and managers, who get those of all couriers, and for couriers, who get their own. The newest come first. For the next page, send
+         *     `meta.next_before` as `before`. To follow one check, send its `check_id`. Checks are stored for 90 days.
+         *
+         *     `curl -H "Authorization: Bearer $TOKEN" "https://demo.crossdock.example/api/IntegrationCheck.php?endpoint=add_package&limit=1"`
+         */
+        get: operations["listIntegrationChecks"];
+        put?: never;
+        /**
+         * Check a courier's URL
+         * @description For administrators and managers, and for couriers on their own account. Staff name the courier with `courier_id`, which is ignored for a
+         *     courier. The check runs within moments in the background, takes at most 60 seconds, and sends at most 10 requests. Read its result with
+         *     `listIntegrationChecks` and `check_id`. If a check of the URL is already open, it is returned, and no second one starts.
+         *
+         *     **Webhook URLs.** The requests are made by the code that sends live deliveries: the same headers, token, signature, format and limits, from the same
+         *     network. Marks of a test are the header `X-Crossdock-Test: true`, the type `webhook.test`, or the tracking number `TEST` of a flat package,
+         *     which has no customer. If your system ignores what has such a mark, it stores nothing.
+         *
+         *     | Request | Sent | What it shows |
+         *     |---|---|---|
+         *     | `delivery` | always | network, TLS, path, token, signature, format; the weight and the time, if the response repeats them |
+         *     | `signature` | if the first one is refused | a signature of JSON as other languages write it: whether your system verifies a changed body |
+         *     | `token` | if the first one is refused, at most 4 times | the token also in another place: which place your system reads |
+         *     | `format` | if the body is refused, at most twice | another of our formats |
+         *     | `repeat` | if the first one is accepted | the same delivery again |
+         *     | `wrong_token` | if the first one is accepted | a wrong token, signature and key of the URL: whether your system has an authentication |
+         *     | `after_wrong_token` | after the previous one | whether the right token still works |
+         *
+         *     **The URL of the customers.** The list is requested and read as in a synchronisation, and nothing of it is stored. If it has as many records as a
+         *     page usually has, `page` requests the second page.
+         *
+         *     A check changes nothing of the URL's health, and does not resume or pause its deliveries. It works while the URL is paused. It is stored for 90
+         *     days. Evidence has at most the first 512 characters of a response, without tokens and secrets. A courier can have 6 checks per hour, also
+         *     counting those of staff. Above that the response is 429 `quota_exceeded`.
+         *
+         *     [Check an integration](/docs/integration-check) lists what a check can find, and each remedy.
+         */
+        post: operations["createIntegrationCheck"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3813,6 +4011,7 @@ export interface components {
          *     | 400 | `manifest_invalid_transition` | The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed. |
          *     | 400 | `manifest_closed` | The manifest is shipped or completed. Its packages can no longer be changed. |
          *     | 400 | `manifest_full` | The manifest would have too many packages. |
+         *     | 400 | `manifest_too_long` | The manifest has more packages than a document can have. |
          *     | 400 | `manifest_not_empty` | The manifest still has packages. |
          *     | 400 | `packages_not_assignable` | At least one package cannot be added to the manifest, or removed from it. `errors` names each. |
          *     | 400 | `package_invalid_transition` | At least one package cannot change to this status. `errors` names each. |
@@ -3845,6 +4044,29 @@ export interface components {
          *     | 400 | `payment_exceeds_balance` | The payment is larger than the balance of the bill. |
          *     | 400 | `too_many_payments` | The bill has as many payments as a bill can have, voided ones included. |
          *     | 400 | `bill_too_long` | The bill has more lines than a PDF can have. |
+         *     | 409 | `currency_in_use` | Bills were published in the present currency. |
+         *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
+         *     | 409 | `receipt_not_voidable` | The package is in use, so its receipt cannot be voided. |
+         *     | 409 | `parcel_disputed` | Another courier claims the parcel, or has announced it. The warehouse decides. |
+         *     | 409 | `bill_already_sent` | The bill was sent to its courier already, or waits to be sent. |
+         *     | 409 | `courier_address_missing` | The courier has no usable e-mail address, so its bills cannot be sent. |
+         *     | 409 | `duplicate_user_code` | Another customer of the courier has this user code. |
+         *     | 409 | `rename_unfinished` | Pre-alerts of another customer still get their new user code. |
+         *     | 409 | `webhook_secret_changed` | The named webhook secret is not the previous one. |
+         *     | 409 | `duplicate_username` | Another user has this user name. |
+         *     | 409 | `too_many_users` | The courier has the most users that are allowed. |
+         *     | 409 | `duplicate_token_name` | Another active service token of the owner has this name. |
+         *     | 409 | `too_many_tokens` | The owner has the most active service tokens that are allowed. |
+         *     | 409 | `service_token_ended` | The service token was revoked, so it cannot be changed. |
+         *     | 409 | `duplicate_courier_code` | Another courier has this code. |
+         *     | 409 | `duplicate_warehouse_name` | Another warehouse has this name. |
+         *     | 409 | `duplicate_carrier_name` | Another carrier has this name. |
+         *     | 409 | `print_id_reused` | The `print_id` was already used for other labels. |
+         *     | 409 | `label_queue_full` | Too many labels wait for the printer of the station. |
+         *     | 409 | `label_job_not_claimed` | The label job does not belong to this claim, or its status does not allow the report. |
+         *     | 409 | `label_job_open` | The label job has not ended yet. |
+         *     | 409 | `idempotency_key_reused` | The `Idempotency-Key` was already used for another request. |
+         *     | 409 | `idempotency_in_progress` | The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait. |
          *     | 401 | `key_missing` | The request has no API key. |
          *     | 401 | `credentials_invalid` | The user name or the password is wrong. |
          *     | 401 | `pin_wrong` | The PIN is wrong. |
@@ -3890,28 +4112,6 @@ export interface components {
          *     | 404 | `payment_not_found` | The payment does not exist. |
          *     | 405 | `method_not_allowed` | The path does not support the method. The header `Allow` lists those that it supports. |
          *     | 408 | `request_timeout` | The request did not arrive completely in time. |
-         *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
-         *     | 409 | `receipt_not_voidable` | The package is in use, so its receipt cannot be voided. |
-         *     | 409 | `parcel_disputed` | Another courier claims the parcel, or has announced it. The warehouse decides. |
-         *     | 409 | `bill_already_sent` | The bill was sent to its courier already, or waits to be sent. |
-         *     | 409 | `courier_address_missing` | The courier has no usable e-mail address, so its bills cannot be sent. |
-         *     | 409 | `duplicate_user_code` | Another customer of the courier has this user code. |
-         *     | 409 | `rename_unfinished` | Pre-alerts of another customer still get their new user code. |
-         *     | 409 | `webhook_secret_changed` | The named webhook secret is not the previous one. |
-         *     | 409 | `duplicate_username` | Another user has this user name. |
-         *     | 409 | `too_many_users` | The courier has the most users that are allowed. |
-         *     | 409 | `duplicate_token_name` | Another active service token of the owner has this name. |
-         *     | 409 | `too_many_tokens` | The owner has the most active service tokens that are allowed. |
-         *     | 409 | `service_token_ended` | The service token was revoked, so it cannot be changed. |
-         *     | 409 | `duplicate_courier_code` | Another courier has this code. |
-         *     | 409 | `duplicate_warehouse_name` | Another warehouse has this name. |
-         *     | 409 | `duplicate_carrier_name` | Another carrier has this name. |
-         *     | 409 | `print_id_reused` | The `print_id` was already used for other labels. |
-         *     | 409 | `label_queue_full` | Too many labels wait for the printer of the station. |
-         *     | 409 | `label_job_not_claimed` | The label job does not belong to this claim, or its status does not allow the report. |
-         *     | 409 | `label_job_open` | The label job has not ended yet. |
-         *     | 409 | `idempotency_key_reused` | The `Idempotency-Key` was already used for another request. |
-         *     | 409 | `idempotency_in_progress` | The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait. |
          *     | 413 | `body_too_large` | The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. |
          *     | 415 | `unsupported_media_type` | The body is compressed, not in UTF-8, or of another media type than the operation takes. |
          *     | 422 | `credentials_required` | The user name or the password is missing or blank. |
@@ -3924,7 +4124,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "currency_in_use" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -4874,6 +5074,24 @@ export interface components {
              */
             pin: string;
         };
+        /** @description The time zone and the currency of the instance. */
+        TenantSettings: {
+            /** @description A name of the IANA time zone database. `UTC` until an administrator changes it. */
+            time_zone: string;
+            /** @description An ISO 4217 code of a currency with two decimals. `USD` until an administrator changes it. */
+            currency: string;
+            /** @description When the settings were last changed; null if never. */
+            updated_at: components["schemas"]["NullableUtcDateTime"];
+        };
+        TenantSettingsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["TenantSettings"];
+        };
+        TenantSettingsUpdate: {
+            /** @description A name of the IANA time zone database, in its spelling. */
+            time_zone?: string;
+            /** @description An ISO 4217 code of a currency with two decimals. */
+            currency?: string;
+        };
         /** @description Security requirements of the instance for all users. */
         SecuritySettings: {
             /** @description Roles whose users must have a second factor. */
@@ -5104,7 +5322,7 @@ export interface components {
             created_at: components["schemas"]["UtcDateTime"];
         };
         /**
-         * @description A manifest moves one step at a time, from `draft` to `ready`, `shipped` and `completed`.
+         * @description A manifest moves one step at a time, from `draft` to `ready`, `shipped` and `completed`. The action `reopen_manifest` moves it from `ready` back to `draft`.
          * @enum {string}
          */
         ManifestStatus: "draft" | "ready" | "shipped" | "completed";
@@ -5475,14 +5693,19 @@ export interface components {
             carrierID?: string;
             /**
              * Format: date
-             * @description Received on or after this date, in UTC.
+             * @description Received on or after this date, in UTC unless `day_zone` says otherwise.
              */
             entryDateFloor?: string;
             /**
              * Format: date
-             * @description Received on or before this date, in UTC.
+             * @description Received on or before this date, in UTC unless `day_zone` says otherwise.
              */
             entryDateCeiling?: string;
+            /**
+             * @description In which time zone the days of `entryDateFloor` and `entryDateCeiling` begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+             * @enum {string}
+             */
+            day_zone?: "utc" | "tenant";
             /** @description Only packages with one of these statuses. An empty list does not filter. */
             status?: components["schemas"]["PackageStatus"][];
             owner?: components["schemas"]["PackageOwnerFilter"];
@@ -6214,6 +6437,20 @@ export interface components {
             manifest_id: string;
             package_ids: components["schemas"]["PackageIds"];
         };
+        ReopenManifestAction: {
+            /**
+             * @description Always `reopen_manifest`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "reopen_manifest";
+            /**
+             * Format: uuid
+             * @description The manifest, in `ready`. Nothing may be loaded for it.
+             */
+            manifest_id: string;
+            /** @description A note for the audit log. */
+            remarks?: string;
+        };
         DeleteManifestAction: {
             /**
              * @description Always `delete_manifest`. (enum property replaced by openapi-typescript)
@@ -6227,7 +6464,7 @@ export interface components {
             manifest_id: string;
         };
         /** @description An action on a manifest. */
-        ManifestAction: components["schemas"]["CreateManifestAction"] | components["schemas"]["UpdateManifestAction"] | components["schemas"]["AddManifestPackagesAction"] | components["schemas"]["RemoveManifestPackagesAction"] | components["schemas"]["DeleteManifestAction"];
+        ManifestAction: components["schemas"]["CreateManifestAction"] | components["schemas"]["UpdateManifestAction"] | components["schemas"]["AddManifestPackagesAction"] | components["schemas"]["RemoveManifestPackagesAction"] | components["schemas"]["ReopenManifestAction"] | components["schemas"]["DeleteManifestAction"];
         /** @description The fields depend on the action. */
         ManifestOperationResult: {
             /**
@@ -6237,7 +6474,7 @@ export interface components {
             manifest_id: string;
             /** @description The manifest number. Only with `create_manifest`. */
             manifest_number?: string;
-            /** @description The status. Only with `create_manifest` (always `draft`) and `update_meta`. */
+            /** @description The status. Only with `create_manifest` and `reopen_manifest` (always `draft`) and `update_meta`. */
             status?: components["schemas"]["ManifestStatus"];
             /** @description Result of the check digit test. Only with `create_manifest` and `update_meta`. */
             awb_check?: components["schemas"]["AwbCheck"];
@@ -6782,6 +7019,8 @@ export interface components {
         };
         /** @description A bill as in the list, with its parties, lines and payments. */
         BillDetail: components["schemas"]["Bill"] & {
+            /** @description The currency of all amounts of the bill, a code of ISO 4217. */
+            currency: string;
             /** @description Note to the courier. */
             remarks: string | null;
             bill_from: components["schemas"]["BillFrom"];
@@ -8967,14 +9206,19 @@ export interface components {
             carrierID?: string;
             /**
              * Format: date
-             * @description Received on or after this date, in UTC.
+             * @description Received on or after this date, in UTC unless `day_zone` says otherwise.
              */
             entryDateFloor?: string;
             /**
              * Format: date
-             * @description Received on or before this date, in UTC.
+             * @description Received on or before this date, in UTC unless `day_zone` says otherwise.
              */
             entryDateCeiling?: string;
+            /**
+             * @description In which time zone the days of `entryDateFloor` and `entryDateCeiling` begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+             * @enum {string}
+             */
+            day_zone?: "utc" | "tenant";
             /** @description Only packages with one of these statuses. An empty list does not filter. */
             status?: components["schemas"]["PackageStatus"][];
             owner?: components["schemas"]["PackageOwnerFilter"];
@@ -9193,7 +9437,7 @@ export interface components {
             weight: number;
         };
         PackagesOfDay: {
-            /** @description The day, in UTC. */
+            /** @description The day, in the request's time zone. */
             date: components["schemas"]["CalendarDate"];
             /** @description Number of packages. */
             count: number;
@@ -9211,7 +9455,7 @@ export interface components {
             weight_before: number;
         };
         PackagesOfHour: {
-            /** @description The hour in UTC, 0 to 23. */
+            /** @description The hour in the request's time zone, 0 to 23. */
             hour: number;
             /** @description Number of packages. */
             count: number;
@@ -9284,9 +9528,9 @@ export interface components {
             ages: components["schemas"]["PackagesOfAge"][];
         };
         PackageStatistics: {
-            /** @description First day, in UTC. */
+            /** @description First day of the request's time zone. */
             from: components["schemas"]["CalendarDate"];
-            /** @description Last day, in UTC. */
+            /** @description Last day of the request's time zone. */
             to: components["schemas"]["CalendarDate"];
             /** @description First day of the days to compare with. */
             from_before: components["schemas"]["CalendarDate"];
@@ -9324,7 +9568,7 @@ export interface components {
             unknown_weight: number;
         };
         WorkOfDay: {
-            /** @description The day, in UTC. */
+            /** @description The day, in the request's time zone. */
             date: components["schemas"]["CalendarDate"];
         } & components["schemas"]["WorkAmount"];
         WorkOfCourier: {
@@ -9355,9 +9599,9 @@ export interface components {
             shipped: number;
         };
         WorkStatistics: {
-            /** @description First day, in UTC. */
+            /** @description First day of the request's time zone. */
             from: components["schemas"]["CalendarDate"];
-            /** @description Last day, in UTC. */
+            /** @description Last day of the request's time zone. */
             to: components["schemas"]["CalendarDate"];
             total: components["schemas"]["WorkAmount"];
             /** @description All days of the period, in order. */
@@ -9668,6 +9912,104 @@ export interface components {
             closed_prealerts: number;
         };
         /**
+         * @description Stable, machine-readable name of a diagnosis.
+         * @enum {string}
+         */
+        DiagnosisCode: "dns_missing" | "dns_failed" | "address_not_public" | "host_not_listed" | "url_refused" | "connection_refused" | "connection_lost" | "host_unreachable" | "timeout" | "not_http" | "certificate_expired" | "certificate_wrong_name" | "certificate_chain_incomplete" | "certificate_untrusted" | "tls_failed" | "redirect_to_https" | "redirect_to_other_host" | "redirect_to_login" | "redirect" | "token_place" | "token_missing" | "token_refused" | "signature_of_changed_body" | "signature_refused" | "no_authentication" | "locked_out" | "wrong_path" | "not_found" | "customer_unknown" | "method_refused" | "body_too_large" | "expects_array" | "expects_object" | "expects_event" | "body_refused" | "rate_limited" | "refused" | "server_error" | "not_idempotent" | "already_known" | "conflict_on_repeat" | "error_in_success" | "html_in_success" | "empty_response" | "slow_response" | "weight_in_kilograms" | "time_zone_misread" | "not_a_list" | "wrapped_list" | "html_instead_of_list" | "not_json" | "not_utf8" | "compressed" | "list_too_large" | "empty_list" | "blank_codes" | "duplicate_codes" | "records_skipped" | "pagination_cut" | "fewer_customers";
+        /** @description What shows it. Tokens and secrets are replaced by `***`. */
+        FindingEvidence: {
+            /** @description The `number` of the request. */
+            request: number;
+            /** @description HTTP status of the response; null if there was none. */
+            http_status: number | null;
+            /** @description The header `Content-Type` of the response, at most 100 characters. */
+            content_type: string | null;
+            /** @description The first 512 characters of the response; null if there was none or if they may contain customers. */
+            response_start: string | null;
+            /** @description The fact itself: the target of a redirect, the place of the token, a value that was sent and what came back, or numbers of records from 0. */
+            detail: string | null;
+        };
+        /** @description One diagnosis, with its evidence and its remedy. */
+        IntegrationFinding: {
+            code: components["schemas"]["DiagnosisCode"];
+            /**
+             * @description `error`: deliveries or customers are lost, or strangers get in. `warning`: that can happen later. `info`: no fault.
+             * @enum {string}
+             */
+            severity: "error" | "warning" | "info";
+            /** @description What is the case, as text for people. */
+            meaning: string;
+            /** @description What to do, as text for people. */
+            remedy: string;
+            evidence: components["schemas"]["FindingEvidence"];
+        };
+        /** @description A request of a check. */
+        CheckRequest: {
+            /** @description Number of the request, from 1. */
+            number: number;
+            /**
+             * @description Why it was sent. See `createIntegrationCheck`.
+             * @enum {string}
+             */
+            purpose: "delivery" | "signature" | "token" | "format" | "repeat" | "wrong_token" | "after_wrong_token" | "customers" | "page";
+            /**
+             * @description As in the attempts of the delivery log.
+             * @enum {string}
+             */
+            outcome: "answered" | "timeout" | "unreachable" | "unsafe_target";
+            /** @description HTTP status of the response; null if there was none. */
+            http_status: number | null;
+            /** @description From the start of the request to the end of the response. */
+            duration_ms: number;
+            /** @description Why there was no response, as text for people. */
+            error: string | null;
+        };
+        /** @description A check of one URL of a courier. */
+        IntegrationCheck: {
+            check_id: components["schemas"]["Uuid"];
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Display name of the courier. */
+            courier_name: string;
+            endpoint: components["schemas"]["CourierEndpoint"];
+            /**
+             * @description A check waits (`queued`), is in progress (`running`), and has a result (`finished`) or none (`failed`, see `error`).
+             * @enum {string}
+             */
+            status: "queued" | "running" | "finished" | "failed";
+            /**
+             * @description `faulty` if a finding is an error, `warnings` if one is a warning, else `healthy`. Null until it has finished.
+             * @enum {string|null}
+             */
+            verdict: "healthy" | "warnings" | "faulty" | null;
+            /** @description The URL that was checked. The values of its query are replaced by `***`. Null until it was checked. */
+            url: string | null;
+            /**
+             * @description The format of the URL then. Null for `get_customers`.
+             * @enum {string|null}
+             */
+            format: "event" | "flat" | "flat_array" | null;
+            /** @description What was found, in the order of the requests. Empty until it has finished. */
+            findings: components["schemas"]["IntegrationFinding"][];
+            /** @description The requests that were sent, at most 10, in their order. */
+            requests: components["schemas"]["CheckRequest"][];
+            /** @description Why the check has no result. */
+            error: string | null;
+            /** @description When it was requested. */
+            created_at: components["schemas"]["UtcDateTime"];
+            /** @description When its first request was sent. */
+            started_at: components["schemas"]["NullableUtcDateTime"];
+            /** @description When it ended. */
+            finished_at: components["schemas"]["NullableUtcDateTime"];
+        };
+        IntegrationCheckRequest: {
+            endpoint: components["schemas"]["CourierEndpoint"];
+            /**
+             * Format: uuid
+             * @description The courier whose URL to check. Required for staff (400 if missing). Ignored for a courier, who always checks its own.
+             */
+            courier_id?: string;
+        };
+        /**
          * @description A package as one flat object, in the format that many couriers' systems already accept. All 38 fields are always
          *     present. A text that is not known is empty, a number that is not known is 0, and a flag that is not known is false.
          */
@@ -9881,7 +10223,7 @@ export interface components {
             data: components["schemas"]["CreatedManifest"];
         };
         ListManifestsResult: components["schemas"]["Success"] & {
-            /** @description Newest first. */
+            /** @description In the requested order, the newest first by default. */
             data: components["schemas"]["ManifestSummary"][];
             meta: components["schemas"]["KeyPageMeta"];
         };
@@ -10069,6 +10411,14 @@ export interface components {
         };
         ReviewParcelClaimResult: components["schemas"]["Success"] & {
             data: components["schemas"]["ParcelClaimDecided"];
+        };
+        CreateIntegrationCheckResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["IntegrationCheck"];
+        };
+        ListIntegrationChecksResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["IntegrationCheck"][];
+            meta: components["schemas"]["KeyPageMeta"];
         };
         GetContractJsonResult: {
             [key: string]: unknown;
@@ -10486,6 +10836,27 @@ export interface components {
          *     - `malformed_json`: The body is not well-formed JSON.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `endpoint_missing`: The courier has not set this URL, or is disabled.
+         *     - `sync_url_missing`: The courier has not set `api_url_get_customers`.
+         */
+        "CreateIntegrationCheck.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "CreateLabelJobs.400.Replayable": {
             headers: {
@@ -10556,6 +10927,24 @@ export interface components {
         CredentialsRequired: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `currency_in_use`: Bills were published in the present currency.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "CurrencyInUse.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -10858,6 +11247,38 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "ExportCustomersCsv.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ExportCustomersXlsx.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "ExportPackagesCsv.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -11019,6 +11440,23 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "GetManifest.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `manifest_too_long`: The manifest has more packages than a document can have.
+         */
+        "GetManifestDocument.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -11434,6 +11872,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ListEvents.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListIntegrationChecks.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12644,6 +13098,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
+        "QuotaExceeded.integration_checks.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
         "QuotaExceeded.logo_drawing.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -13168,6 +13639,24 @@ export interface components {
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
+        "ScopeMissing.intake.write.or.manifests.write.PermissionDenied.warehouse.view": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
         "ScopeMissing.manifests.write.PermissionDenied.manifest.create": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -13204,6 +13693,24 @@ export interface components {
          *     - `https_required`: The request was not sent over HTTPS.
          */
         "ScopeMissing.packages.read": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `account_disabled`: The user or its courier is disabled.
+         *     - `address_not_allowed`: The service token may not be used from this address.
+         *     - `scope_missing`: The service token does not have a scope that the operation requires.
+         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
+         *     - `https_required`: The request was not sent over HTTPS.
+         */
+        "ScopeMissing.packages.read.PermissionDenied.package.view": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -13683,6 +14190,23 @@ export interface components {
          *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
+        "TooManyAttempts.QuotaExceeded.new_couriers.QuotaExceeded.staff_new_couriers.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
         "TooManyAttempts.QuotaExceeded.replaced_secrets": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -13969,6 +14493,25 @@ export interface components {
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "UpdateTenantSettings.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
          *     - `malformed_form`: The body is not a complete, well-formed form.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
@@ -14237,6 +14780,26 @@ export interface components {
          */
         CourierFilter: components["schemas"]["Uuid"];
         /**
+         * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
+         * @example campbell
+         */
+        CustomerSearch: string;
+        /**
+         * @description Only customers of exactly this branch. If omitted or blank, all customers.
+         * @example Kingston
+         */
+        CustomerBranch: string;
+        /**
+         * @description Field to sort by.
+         * @example first_name
+         */
+        CustomerSortBy: "user_code" | "first_name" | "last_name" | "branch" | "courier_name" | "created_at" | "updated_at";
+        /**
+         * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+         * @example ASC
+         */
+        CustomerSortDir: "ASC" | "DESC";
+        /**
          * @description Rows per file.
          * @example 10000
          */
@@ -14282,15 +14845,20 @@ export interface components {
          */
         PackageCarrierFilter: components["schemas"]["Uuid"];
         /**
-         * @description Received on or after this date, in UTC.
+         * @description Received on or after this date, in UTC unless `day_zone` says otherwise.
          * @example 2026-11-01
          */
         PackageEntryDateFloorFilter: string;
         /**
-         * @description Received on or before this date, in UTC.
+         * @description Received on or before this date, in UTC unless `day_zone` says otherwise.
          * @example 2026-11-30
          */
         PackageEntryDateCeilingFilter: string;
+        /**
+         * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+         * @example tenant
+         */
+        DayZone: "utc" | "tenant";
         /**
          * @description Only packages with one of these statuses: a status, or several separated by commas. `RetrievePackages.php` takes the same statuses as a list.
          * @example received,on_hold
@@ -14462,12 +15030,12 @@ export interface components {
          */
         DeliveryPackageFilter: components["schemas"]["Uuid"];
         /**
-         * @description Only deliveries created on or after this day (UTC).
+         * @description Only deliveries created on or after this day (UTC, unless `day_zone` says otherwise).
          * @example 2026-11-20
          */
         DeliveriesFrom: string;
         /**
-         * @description Only deliveries created on or before this day (UTC). Must not be before `from`.
+         * @description Only deliveries created on or before this day. Must not be before `from`.
          * @example 2026-11-21
          */
         DeliveriesTo: string;
@@ -14548,6 +15116,11 @@ export interface components {
          */
         RetryAfter: number;
         /**
+         * @description Only for files. The suggested file name, with the UTC time of the export.
+         * @example attachment; filename="packages-20261121-083000.csv"
+         */
+        ContentDisposition: string;
+        /**
          * @description Only for a log-out with the session cookie of the console. The browser deletes the cookie.
          * @example __Host-crossdock-session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Strict
          */
@@ -14562,11 +15135,6 @@ export interface components {
          * @example __Host-crossdock-station=q8Zt3yV1nB6kR0sLw5Xc7dHf2JmGpAeU; Max-Age=43200; Path=/; HttpOnly; Secure; SameSite=Strict
          */
         SetStationCookie: string;
-        /**
-         * @description Only for files. The suggested file name, with the UTC time of the export.
-         * @example attachment; filename="packages-20261121-083000.csv"
-         */
-        ContentDisposition: string;
         /**
          * @description Entity tag of the content. Send it as `If-None-Match`. The response is 304 without a body while the content has not changed.
          * @example "6363a83de46b610859ab547b20a5c54e94ab18f662d3ef235d146ed6982214fc"
@@ -15212,12 +15780,12 @@ export interface operations {
                  * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
                  * @example campbell
                  */
-                search?: string;
+                search?: components["parameters"]["CustomerSearch"];
                 /**
                  * @description Only customers of exactly this branch. If omitted or blank, all customers.
                  * @example Kingston
                  */
-                branch?: string;
+                branch?: components["parameters"]["CustomerBranch"];
                 /**
                  * @description Filter by courier. For staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
@@ -15227,12 +15795,12 @@ export interface operations {
                  * @description Field to sort by.
                  * @example first_name
                  */
-                sort_by?: "user_code" | "first_name" | "last_name" | "branch" | "courier_name" | "created_at" | "updated_at";
+                sort_by?: components["parameters"]["CustomerSortBy"];
                 /**
                  * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
                  * @example ASC
                  */
-                sort_dir?: "ASC" | "DESC";
+                sort_dir?: components["parameters"]["CustomerSortDir"];
             };
             header?: never;
             path?: never;
@@ -15410,6 +15978,149 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["QuotaExceeded.customer_changes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportCustomersCsv: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Rows per file.
+                 * @example 10000
+                 */
+                limit?: components["parameters"]["PackageExportLimit"];
+                /**
+                 * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
+                 * @example campbell
+                 */
+                search?: components["parameters"]["CustomerSearch"];
+                /**
+                 * @description Only customers of exactly this branch. If omitted or blank, all customers.
+                 * @example Kingston
+                 */
+                branch?: components["parameters"]["CustomerBranch"];
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Field to sort by.
+                 * @example first_name
+                 */
+                sort_by?: components["parameters"]["CustomerSortBy"];
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example ASC
+                 */
+                sort_dir?: components["parameters"]["CustomerSortDir"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example User Code,First Name,Last Name,Branch,Active,Courier,Created At,Updated At
+                     *     IEX-1001,Marcia,Campbell,Kingston,1,Island Express,2026-01-12 10:00:00,2026-11-20 17:05:42
+                     */
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["ExportCustomersCsv.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportCustomersXlsx: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Rows per file.
+                 * @example 10000
+                 */
+                limit?: components["parameters"]["PackageExportLimit"];
+                /**
+                 * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
+                 * @example campbell
+                 */
+                search?: components["parameters"]["CustomerSearch"];
+                /**
+                 * @description Only customers of exactly this branch. If omitted or blank, all customers.
+                 * @example Kingston
+                 */
+                branch?: components["parameters"]["CustomerBranch"];
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Field to sort by.
+                 * @example first_name
+                 */
+                sort_by?: components["parameters"]["CustomerSortBy"];
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example ASC
+                 */
+                sort_dir?: components["parameters"]["CustomerSortDir"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example The bytes of the workbook. */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                };
+            };
+            400: components["responses"]["ExportCustomersXlsx.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.customers.write"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -16165,6 +16876,84 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getTenantSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The present settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantSettingsResult"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.packages.read.PermissionDenied.package.view"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateTenantSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TenantSettingsUpdate"];
+            };
+        };
+        responses: {
+            /** @description The present settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantSettingsResult"];
+                };
+            };
+            400: components["responses"]["UpdateTenantSettings.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.tenant.manage"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["CurrencyInUse.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getSecuritySettings: {
         parameters: {
             query?: never;
@@ -16513,15 +17302,20 @@ export interface operations {
                  */
                 carrierID?: components["parameters"]["PackageCarrierFilter"];
                 /**
-                 * @description Received on or after this date, in UTC.
+                 * @description Received on or after this date, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-01
                  */
                 entryDateFloor?: components["parameters"]["PackageEntryDateFloorFilter"];
                 /**
-                 * @description Received on or before this date, in UTC.
+                 * @description Received on or before this date, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-30
                  */
                 entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
                 /**
                  * @description Only packages with one of these statuses: a status, or several separated by commas. `RetrievePackages.php` takes the same statuses as a list.
                  * @example received,on_hold
@@ -16666,15 +17460,20 @@ export interface operations {
                  */
                 carrierID?: components["parameters"]["PackageCarrierFilter"];
                 /**
-                 * @description Received on or after this date, in UTC.
+                 * @description Received on or after this date, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-01
                  */
                 entryDateFloor?: components["parameters"]["PackageEntryDateFloorFilter"];
                 /**
-                 * @description Received on or before this date, in UTC.
+                 * @description Received on or before this date, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-30
                  */
                 entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
                 /**
                  * @description Only packages with one of these statuses: a status, or several separated by commas. `RetrievePackages.php` takes the same statuses as a list.
                  * @example received,on_hold
@@ -17803,7 +18602,32 @@ export interface operations {
                  */
                 status?: components["schemas"]["ManifestStatus"];
                 /**
-                 * @description Only manifests that are older than this one. Send `meta.next_before` of the previous page.
+                 * @description Only manifests with this text in their number, their air waybill or their flight number. Upper and lower case, hyphens and spaces make no difference.
+                 * @example 106-1234
+                 */
+                q?: string;
+                /**
+                 * @description Only flights of this day or later. Manifests without a flight date are left out.
+                 * @example 2026-11-01
+                 */
+                flight_from?: string;
+                /**
+                 * @description Only flights of this day or earlier. Manifests without a flight date are left out.
+                 * @example 2026-11-30
+                 */
+                flight_to?: string;
+                /**
+                 * @description Field to sort by.
+                 * @example flight_date
+                 */
+                sort_by?: "created_at" | "flight_date" | "manifest_number";
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example DESC
+                 */
+                sort_dir?: components["parameters"]["SortDirection"];
+                /**
+                 * @description Only manifests that come after this one in the list. Send `meta.next_before` of the previous page.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a02
                  */
                 before?: components["schemas"]["Uuid"];
@@ -17819,7 +18643,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The manifests, newest first. */
+            /** @description The manifests, in the requested order. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -17971,6 +18795,63 @@ export interface operations {
             400: components["responses"]["GetManifest.400"];
             401: components["responses"]["ScopedTokenRejected"];
             403: components["responses"]["ScopeMissing.packages.read.or.manifests.write"];
+            404: components["responses"]["ManifestNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getManifestDocument: {
+        parameters: {
+            query: {
+                /**
+                 * @description The manifest's identifier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+                 */
+                manifest_id: components["schemas"]["Uuid"];
+                /**
+                 * @description File format: `pdf` for printing, `xlsx` for people, `csv` for programs.
+                 * @example pdf
+                 */
+                format?: "pdf" | "csv" | "xlsx";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    /**
+                     * @description Suggested file name. It is the manifest number, with `DRAFT-` in front while the manifest is a draft.
+                     * @example attachment; filename="MAN-20261121-K7Q2.pdf"
+                     */
+                    "Content-Disposition": string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example The bytes of the PDF. */
+                    "application/pdf": string;
+                    /**
+                     * @example Manifest Number,Manifest Status,Air Waybill,Flight Number,Flight Date,Origin,Line,House Number,Tracking Number,Courier Code,Courier,User Code,First Name,Last Name,Pieces,Weight LB,Weight KG,Package Status,Carrier,Shipper,Description
+                     *     MAN-20261121-K7Q2,READY,106-12345675,BW 485,2026-11-23,Miami Gateway,1,7K3M9QW,1Z999AA10123456784,IEX,Island Express,IEX-1001,Marcia,Campbell,1,4.25,1.928,received,UPS,Amazon,Shoes
+                     */
+                    "text/csv": string;
+                    /** @example The bytes of the workbook. */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                };
+            };
+            400: components["responses"]["GetManifestDocument.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.or.manifests.write.PermissionDenied.warehouse.view"];
             404: components["responses"]["ManifestNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
@@ -18339,6 +19220,7 @@ export interface operations {
                      *         "is_overdue": false,
                      *         "mail_status": "sent",
                      *         "remarks": "Payable within 14 days.",
+                     *         "currency": "USD",
                      *         "bill_from": {
                      *           "name": "Miami Gateway",
                      *           "address": [
@@ -20351,7 +21233,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.DuplicateCourierCode.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            429: components["responses"]["TooManyAttempts.QuotaExceeded.new_couriers.QuotaExceeded.staff_new_couriers.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -20635,15 +21517,20 @@ export interface operations {
                  */
                 package_id?: components["parameters"]["DeliveryPackageFilter"];
                 /**
-                 * @description Only deliveries created on or after this day (UTC).
+                 * @description Only deliveries created on or after this day (UTC, unless `day_zone` says otherwise).
                  * @example 2026-11-20
                  */
                 from?: components["parameters"]["DeliveriesFrom"];
                 /**
-                 * @description Only deliveries created on or before this day (UTC). Must not be before `from`.
+                 * @description Only deliveries created on or before this day. Must not be before `from`.
                  * @example 2026-11-21
                  */
                 to?: components["parameters"]["DeliveriesTo"];
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
                 /**
                  * @description Only deliveries older than this one. Send `meta.next_before` of the previous page.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001
@@ -21399,15 +22286,20 @@ export interface operations {
                  */
                 courier_id?: components["parameters"]["CourierFilter"];
                 /**
-                 * @description The first day, in UTC.
+                 * @description The first day, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-20
                  */
                 from: string;
                 /**
-                 * @description The last day, in UTC, at most 30 days after `from`.
+                 * @description The last day, at most 30 days after `from`.
                  * @example 2026-11-21
                  */
                 to: string;
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
             };
             header?: never;
             path?: never;
@@ -21552,15 +22444,20 @@ export interface operations {
                  */
                 courier_id?: components["parameters"]["CourierFilter"];
                 /**
-                 * @description The first day, in UTC.
+                 * @description The first day, in UTC unless `day_zone` says otherwise.
                  * @example 2026-11-20
                  */
                 from: string;
                 /**
-                 * @description The last day, in UTC, at most 30 days after `from`.
+                 * @description The last day, at most 30 days after `from`.
                  * @example 2026-11-21
                  */
                 to: string;
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
             };
             header?: never;
             path?: never;
@@ -21770,15 +22667,20 @@ export interface operations {
                  */
                 request_id?: string;
                 /**
-                 * @description Only entries of this day or later (UTC).
+                 * @description Only entries of this day or later (UTC, unless `day_zone` says otherwise).
                  * @example 2026-11-20
                  */
                 from?: string;
                 /**
-                 * @description Only entries of this day or earlier (UTC). Must not be before `from`.
+                 * @description Only entries of this day or earlier. Must not be before `from`.
                  * @example 2026-11-21
                  */
                 to?: string;
+                /**
+                 * @description In which time zone the days of the request begin: `utc`, or `tenant` for the one that `GET /api/TenantSettings` returns. `utc` if omitted.
+                 * @example tenant
+                 */
+                day_zone?: components["parameters"]["DayZone"];
                 /**
                  * @description Only entries older than this one. Send `meta.next_before` of the previous page.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1101
@@ -22150,6 +23052,187 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listIntegrationChecks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Only checks of this URL.
+                 * @example add_package
+                 */
+                endpoint?: components["schemas"]["CourierEndpoint"];
+                /**
+                 * @description Only this check.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1301
+                 */
+                check_id?: string;
+                /**
+                 * @description Only checks older than the one with this `check_id`. If omitted, the newest checks.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1302
+                 */
+                before?: string;
+                /**
+                 * @description Checks per page.
+                 * @example 10
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The checks, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 check on this page.",
+                     *       "data": [
+                     *         {
+                     *           "check_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1301",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "endpoint": "add_package",
+                     *           "status": "finished",
+                     *           "verdict": "faulty",
+                     *           "url": "https://iex.example/hooks/package",
+                     *           "format": "event",
+                     *           "findings": [
+                     *             {
+                     *               "code": "not_idempotent",
+                     *               "severity": "error",
+                     *               "meaning": "The receiver accepted the first delivery and failed at the second, identical one. A delivery is repeated whenever a response gets lost.",
+                     *               "remedy": "Remember `webhook-id`, or `PackageID`, and answer 200 for one that you have already.",
+                     *               "evidence": {
+                     *                 "request": 2,
+                     *                 "http_status": 500,
+                     *                 "content_type": "text/plain",
+                     *                 "response_start": "duplicate key value violates unique constraint",
+                     *                 "detail": null
+                     *               }
+                     *             }
+                     *           ],
+                     *           "requests": [
+                     *             {
+                     *               "number": 1,
+                     *               "purpose": "delivery",
+                     *               "outcome": "answered",
+                     *               "http_status": 201,
+                     *               "duration_ms": 182,
+                     *               "error": null
+                     *             },
+                     *             {
+                     *               "number": 2,
+                     *               "purpose": "repeat",
+                     *               "outcome": "answered",
+                     *               "http_status": 500,
+                     *               "duration_ms": 95,
+                     *               "error": null
+                     *             },
+                     *             {
+                     *               "number": 3,
+                     *               "purpose": "wrong_token",
+                     *               "outcome": "answered",
+                     *               "http_status": 401,
+                     *               "duration_ms": 21,
+                     *               "error": null
+                     *             },
+                     *             {
+                     *               "number": 4,
+                     *               "purpose": "after_wrong_token",
+                     *               "outcome": "answered",
+                     *               "http_status": 201,
+                     *               "duration_ms": 96,
+                     *               "error": null
+                     *             }
+                     *           ],
+                     *           "error": null,
+                     *           "created_at": "2026-11-21 08:30:00",
+                     *           "started_at": "2026-11-21 08:30:01",
+                     *           "finished_at": "2026-11-21 08:30:02"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 10,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListIntegrationChecksResult"];
+                };
+            };
+            400: components["responses"]["ListIntegrationChecks.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.webhook.view"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createIntegrationCheck: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IntegrationCheckRequest"];
+            };
+        };
+        responses: {
+            /** @description The new check, or the one that is already open. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateIntegrationCheckResult"];
+                };
+            };
+            400: components["responses"]["CreateIntegrationCheck.400.Replayable"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.webhook.manage"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["QuotaExceeded.integration_checks.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -65,7 +65,9 @@ export const errorCatalogue = {
     "messages": {
       "default": "The manifest is {status}. Its next status can only be: {next}.",
       "final": "The manifest is {status}. That status is final.",
-      "not_loaded": "The manifest is not loaded completely: {missing} missing, {extra} extra. Load the missing packages and take the extra parcels off, or ask a manager to override."
+      "not_loaded": "The manifest is not loaded completely: {missing} missing, {extra} extra. Load the missing packages and take the extra parcels off, or ask a manager to override.",
+      "still_loaded": "The manifest cannot go back to draft while parcels are loaded for it: {loaded}. Take them off, then reopen the manifest.",
+      "left": "The manifest is {status}. Only a ready manifest can go back to draft. Put further packages on another manifest."
     }
   },
   "manifest_closed": {
@@ -78,6 +80,12 @@ export const errorCatalogue = {
     "status": 400,
     "messages": {
       "default": "No package was added. The manifest would have {count} packages, and can have at most {limit}. Put the others on another manifest."
+    }
+  },
+  "manifest_too_long": {
+    "status": 400,
+    "messages": {
+      "default": "The manifest has more than {limit} packages, which is the most for a document. Export its packages in pages."
     }
   },
   "manifest_not_empty": {
@@ -238,8 +246,8 @@ export const errorCatalogue = {
     "messages": {
       "packages": "The period has {count} packages to bill. A bill has at most {limit}. Choose a shorter period.",
       "preview": "The period has {count} packages. A preview has at most {limit}. Choose a shorter period.",
-      "amount": "The bill would have a total of {amount} USD. The largest total is {limit} USD. Choose a shorter period.",
-      "adjustment": "The largest total of a bill is {limit} USD, tax included. Put the rest on another bill."
+      "amount": "The bill would have a total of {amount}. The largest total is {limit}. Choose a shorter period.",
+      "adjustment": "The largest total of a bill is {limit}, tax included. Put the rest on another bill."
     }
   },
   "bill_total_negative": {
@@ -261,10 +269,16 @@ export const errorCatalogue = {
       "mail": "The bill is a draft. Publish it before you send it."
     }
   },
+  "currency_in_use": {
+    "status": 409,
+    "messages": {
+      "default": "Nothing was changed. Bills were published in {currency}, so the currency cannot change. Leave currency out."
+    }
+  },
   "payment_exceeds_balance": {
     "status": 400,
     "messages": {
-      "default": "The balance of the bill is {balance} USD. Record a payment of at most that amount."
+      "default": "The balance of the bill is {balance}. Record a payment of at most that amount."
     }
   },
   "too_many_payments": {
@@ -755,12 +769,15 @@ export const errorCatalogue = {
       "customer_changes": "Nothing was changed. The limit for a courier is {limit} changed customers per day. Wait as many seconds as Retry-After says.",
       "target_changes": "Nothing was changed. The limit for a courier is {limit} new hosts or ports in its URLs per hour. Wait as many seconds as Retry-After says.",
       "webhook_sends": "Nothing was sent. The limit for a courier is {limit} tests and redeliveries per hour. Wait as many seconds as Retry-After says.",
+      "integration_checks": "Nothing was checked. The limit for a courier is {limit} checks per hour. Wait as many seconds as Retry-After says.",
       "recovered_webhooks": "Nothing was sent. The limit for a courier is {limit} recovered webhooks per day. Wait as many seconds as Retry-After says, or read the missed events from the event feed.",
       "dispatched_packages": "Nothing was queued. The limit is {limit} dispatched packages per day. Select fewer packages, or wait as many seconds as Retry-After says.",
       "logo_drawing": "The logo was not stored. Drawing the logos of a courier may take {limit} seconds per hour. Send a simpler picture, and wait as many seconds as Retry-After says.",
       "workbook_reading": "Nothing was stored. Reading the workbooks of a courier may take {limit} seconds per hour. Save the sheet as CSV UTF-8, or wait as many seconds as Retry-After says.",
       "claim_attempts": "The claim was not stored. The limit for a courier is {limit} claims per hour. Wait as many seconds as Retry-After says.",
       "claim_changes": "The claim was not changed. The limit for a courier is {limit} further claims per day of numbers that it claims already. Wait as many seconds as Retry-After says.",
+      "new_couriers": "No courier was created. The limit is {limit} new couriers per day. Wait as many seconds as Retry-After says.",
+      "staff_new_couriers": "No courier was created. The staff have together created {limit} couriers today, which is the limit. Wait as many seconds as Retry-After says.",
       "service_tokens": "No token was created. The limit is {limit} new service tokens per day. Wait as many seconds as Retry-After says.",
       "service_token_changes": "Nothing was changed. The limit is {limit} changes and rotations of service tokens per day. Wait as many seconds as Retry-After says. Revoking a token always works.",
       "account_mails": "Nothing was changed. The limit is {limit} mails per day about new e-mail addresses and reset passwords. Wait as many seconds as Retry-After says. Disabling a user always works.",
@@ -1018,6 +1035,14 @@ export const fieldCatalogue = {
     "code": "maximum",
     "message": "{field} must be at most {days} days after {other}."
   },
+  "unknown_time_zone": {
+    "code": "invalid",
+    "message": "{field} must be a name of the IANA time zone database, for example America/New_York."
+  },
+  "unknown_currency": {
+    "code": "invalid",
+    "message": "{field} must be an ISO 4217 code of a currency with two decimals, for example USD."
+  },
   "period_required": {
     "code": "required",
     "message": "{field} is required with billed."
@@ -1249,6 +1274,10 @@ export const fieldCatalogue = {
   "not_loaded": {
     "code": "not_loaded",
     "message": "Package {house} ({number}) is not loaded."
+  },
+  "still_loaded": {
+    "code": "still_loaded",
+    "message": "Parcel {number} is loaded. Take it off."
   },
   "extra": {
     "code": "extra",
@@ -1625,10 +1654,12 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'invalid_encoding', options: { variant: 'field'; errors: Entry[] } & Detail]
   | [code: 'invalid_encoding', options: { variant: 'query' | 'form'; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant?: 'default'; args: { status: string; next: string }; errors?: Entry[] } & Detail]
-  | [code: 'manifest_invalid_transition', options: { variant: 'final'; args: { status: string }; errors?: Entry[] } & Detail]
+  | [code: 'manifest_invalid_transition', options: { variant: 'final' | 'left'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant: 'not_loaded'; args: { missing: number; extra: number }; errors: Entry[] } & Detail]
+  | [code: 'manifest_invalid_transition', options: { variant: 'still_loaded'; args: { loaded: number }; errors: Entry[] } & Detail]
   | [code: 'manifest_closed' | 'prealert_not_flagged' | 'parcel_claim_decided', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_full', options: { variant?: 'default'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'manifest_too_long' | 'too_many_payments' | 'bill_too_long' | 'too_many_users' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'package_not_assignable', options: { variant: 'owned' | 'other_number'; errors?: Entry[] } & Detail]
   | [code: 'nothing_to_bill', options: { variant: 'already_billed'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'bill_too_large', options: { variant: 'packages' | 'preview'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
@@ -1636,8 +1667,8 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_too_large', options: { variant: 'adjustment'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_published', options: { variant: 'mail'; errors?: Entry[] } & Detail]
+  | [code: 'currency_in_use', options: { variant?: 'default'; args: { currency: string }; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
-  | [code: 'too_many_payments' | 'bill_too_long' | 'too_many_users' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'key_missing', options: { variant: 'token_sent' | 'key_as_token'; errors?: Entry[] } & Detail]
   | [code: 'pin_wrong', options: { variant?: 'default'; args: { left: number }; errors?: Entry[] } & Detail]
   | [code: 'token_missing', options: { variant: 'key_sent' | 'no_scheme' | 'cookie_of_other_page'; errors?: Entry[] } & Detail]
@@ -1666,7 +1697,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
-  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'logo_drawing' | 'workbook_reading' | 'claim_attempts' | 'claim_changes' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'integration_checks' | 'recovered_webhooks' | 'dispatched_packages' | 'logo_drawing' | 'workbook_reading' | 'claim_attempts' | 'claim_changes' | 'new_couriers' | 'staff_new_couriers' | 'service_tokens' | 'service_token_changes' | 'account_mails' | 'bill_mails' | 'stored_bytes' | 'written_bytes' | 'staff_written_bytes' | 'replaced_secrets'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_responding' | 'not_migrated'; errors?: Entry[] } & Detail]
   | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 
@@ -1710,6 +1741,8 @@ export type FieldProblem =
     | 'unacceptable'
     | 'invalid_uuid'
     | 'invalid_date_time'
+    | 'unknown_time_zone'
+    | 'unknown_currency'
     | 'period_required'
     | 'in_the_future'
     | 'zero'
@@ -1811,6 +1844,7 @@ export type FieldProblem =
   | [problem: 'not_on_manifest', args: { id: string }]
   | [problem: 'not_available', args: { id: string; status: string }]
   | [problem: 'not_loaded', args: { house: string; number: string }]
+  | [problem: 'still_loaded', args: { number: string }]
   | [problem: 'extra', args: { number: string; reason: string }]
   | [problem: 'invalid_transition', args: { id: string; status: string; next: string }]
   | [problem: 'final_status', args: { id: string; status: string }]

@@ -22,6 +22,10 @@ export type Handlers = {
   createCustomer: Handler<'createCustomer'>;
   /** Delete a customer */
   deleteCustomer: Handler<'deleteCustomer'>;
+  /** Export customers as CSV */
+  exportCustomersCsv: Handler<'exportCustomersCsv'>;
+  /** Export customers as a spreadsheet */
+  exportCustomersXlsx: Handler<'exportCustomersXlsx'>;
   /** Search customers */
   searchCustomers: Handler<'searchCustomers'>;
   /** Log in */
@@ -56,6 +60,10 @@ export type Handlers = {
   manageStationWorker: Handler<'manageStationWorker'>;
   /** Take over a station with a PIN */
   switchWorker: Handler<'switchWorker'>;
+  /** Read the time zone and the currency */
+  getTenantSettings: Handler<'getTenantSettings'>;
+  /** Change the time zone or the currency */
+  updateTenantSettings: Handler<'updateTenantSettings'>;
   /** Read the security settings */
   getSecuritySettings: Handler<'getSecuritySettings'>;
   /** Change the security settings */
@@ -110,6 +118,8 @@ export type Handlers = {
   listManifests: Handler<'listManifests'>;
   /** Read a manifest */
   getManifest: Handler<'getManifest'>;
+  /** Download a cargo manifest as PDF, CSV or XLSX */
+  getManifestDocument: Handler<'getManifestDocument'>;
   /** Read the load of a manifest */
   getManifestLoading: Handler<'getManifestLoading'>;
   /** Preview an invoice */
@@ -214,6 +224,10 @@ export type Handlers = {
   listUnknownParcels: Handler<'listUnknownParcels'>;
   /** Decide about claims of a parcel */
   reviewParcelClaim: Handler<'reviewParcelClaim'>;
+  /** List checks of couriers' URLs */
+  listIntegrationChecks: Handler<'listIntegrationChecks'>;
+  /** Check a courier's URL */
+  createIntegrationCheck: Handler<'createIntegrationCheck'>;
   /** Show a courier's logo */
   getCourierLogo: Handler<'getCourierLogo'>;
   /** Liveness check */

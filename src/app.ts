@@ -9,6 +9,7 @@ import { readContract, readRoutes } from './platform/contract/bundle.js';
 import { listMigrations, MIGRATIONS } from './platform/db/migrations/migration-files.js';
 import { openPasswords } from './modules/auth/public.js';
 import { makeWorkbookReader, type WorkbookLimits } from './platform/files/workbook/read-workbook.js';
+import { makeWorkbookWriters } from './platform/files/spreadsheet/write-workbook.js';
 import { makeBulkLimits } from './platform/limits/bulk-limits.js';
 import { watchLoop } from './platform/limits/overload/loop-guard.js';
 import { makeOwnLimits, type SharedLimits } from './platform/limits/shared/shared-limits.js';
@@ -147,6 +148,7 @@ export async function createApp({
       ),
       drawLogo: makeLogoDrawer(drawing, limits),
       readWorkbook: makeWorkbookReader(limits, workbooks),
+      writeWorkbooks: makeWorkbookWriters(),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
       bulk,

@@ -34,6 +34,7 @@ import { scanBatchHandlers } from './modules/scans/batch/handlers.js';
 import { scanHandlers } from './modules/scans/handlers.js';
 import { manifestLoadingHandlers } from './modules/scans/loading/handlers.js';
 import { securityHandlers } from './modules/security/handlers.js';
+import { tenantSettingsHandlers } from './modules/tenant-settings/handlers.js';
 import { serviceHandlers } from './modules/service/handlers.js';
 import { serviceTokenHandlers } from './modules/service-tokens/handlers.js';
 import { sessionHandlers } from './modules/sessions/handlers.js';
@@ -43,6 +44,7 @@ import { warehouseHandlers } from './modules/warehouses/handlers.js';
 import { webhookHandlers } from './modules/webhooks/log/handlers.js';
 import { webhookHealthHandlers } from './modules/webhooks/health/handlers.js';
 import { attentionHandlers } from './modules/attention/handlers.js';
+import { integrationCheckHandlers } from './modules/integration-checks/handlers.js';
 
 /** Returns the handler of every operation of the contract. A missing handler fails the type check and the start. */
 export function makeHandlers(deps: Deps) {
@@ -56,6 +58,7 @@ export function makeHandlers(deps: Deps) {
     ...sessionHandlers(),
     ...serviceTokenHandlers(deps),
     ...securityHandlers(deps),
+    ...tenantSettingsHandlers(),
     ...userHandlers(deps),
     ...teamHandlers(deps),
     ...prealertHandlers(deps),
@@ -71,7 +74,7 @@ export function makeHandlers(deps: Deps) {
     ...scanHandlers(),
     ...scanBatchHandlers(deps),
     ...manifestLoadingHandlers(),
-    ...manifestHandlers(),
+    ...manifestHandlers(deps),
     ...rateHandlers(),
     ...invoiceHandlers(deps),
     ...billHandlers(deps),
@@ -89,5 +92,6 @@ export function makeHandlers(deps: Deps) {
     ...webhookHealthHandlers(deps),
     ...auditLogHandlers(deps),
     ...attentionHandlers(deps),
+    ...integrationCheckHandlers(),
   } satisfies Handlers;
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import type { Config } from './config/config.js';
 import { startBackground } from './jobs/background.js';
 import type { Metrics } from './platform/metrics/metrics.js';
@@ -7,6 +6,7 @@ import { startTracing } from './platform/tracing/start-tracing.js';
 import type { PreparedDatabase } from './startup/prepare-database.js';
 import { connectionOf, DRAIN_MS, queueConnectionOf, type Stop } from './startup/process.js';
 import { watchProtections } from './startup/watch-protections.js';
+import { openLog } from './platform/logging/log-stream.js';
 
 /** How long a collector may delay the end of the process. */
 const CLOSE_MS = 500;
@@ -23,7 +23,7 @@ export async function runJobs(
   { metrics, onStart }: { metrics: Metrics | undefined; onStart: () => void },
 ): Promise<void> {
   const connection = connectionOf(database);
-  const log = pino({ level: config.logLevel });
+  const log = openLog(config.logLevel);
   const tracing = await startTracing(config.tracing, log);
   const background = startBackground({
     config,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { createApp } from './app.js';
 import { ConfigError, type Config } from './config/config.js';
 import type { Background, BackgroundOptions } from './jobs/background.js';
@@ -21,6 +21,7 @@ import {
   startMetrics,
   type Stop,
 } from './startup/process.js';
+import { openLog } from './platform/logging/log-stream.js';
 
 /** How long statements of aborted requests may delay closing the pool, and a collector the end of the process. */
 const CLOSE_MS = 500;
@@ -45,7 +46,7 @@ export async function serveFrom(
   const served = !membership && config.metrics && (await startMetrics(config.metrics, connection));
   const metrics = served || ofChild;
   const poolSize = membership?.poolSize ?? config.poolSize;
-  const log = pino({ level: config.logLevel });
+  const log = openLog(config.logLevel);
   const tracing = await startTracing(config.tracing, log);
   const tracer = tracing?.tracer;
   const replica = config.databaseReplica && { ...config.databaseReplica, onChange: logReplica(log) };

@@ -1,11 +1,11 @@
-import { pino } from 'pino';
 import { runJobs } from './run-jobs.js';
 import { connectionOf, print, runProcess, startMetrics } from './startup/process.js';
+import { openLog } from './platform/logging/log-stream.js';
 
 // Entry point of `crossdock worker`: runs jobs and serves no requests. Any number of workers may run at the same time.
 await runProcess(
   () => async (database, config, stop) => {
-    const log = pino({ level: config.logLevel });
+    const log = openLog(config.logLevel);
     const metrics = config.metrics && (await startMetrics(config.metrics, connectionOf(database)));
     if (metrics) log.info({ port: metrics.port }, 'serving metrics');
     const onStart = () => {

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { settings } from './device/settings.js';
+import { readTenant } from './device/tenant.js';
 import { hasOffice, officePagesOf } from './office/pages.js';
 import { ExpiredDialog, LoginPage } from './session/login.js';
 import { isExpired, isLocked, logOut, session, type Session } from './session/session.js';
@@ -45,6 +46,7 @@ function Mode({ session: current }: { session: Session }) {
   const { role } = current.user;
   const at = officeAddress.value;
   const mayUseOffice = hasOffice(role) || officePagesOf(role).some(({ id }) => id === at?.page);
+  useEffect(() => void readTenant(current.client), [current.user.id]);
   const isForeign = !mayUseOffice && at !== undefined && at.page !== '';
   useEffect(() => {
     // Somebody else has left a page of the office open.

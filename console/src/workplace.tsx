@@ -34,6 +34,7 @@ import { ManifestsPage } from './staff/manifests.js';
 import { ReceivePage } from './staff/receive.js';
 import { TodayPage } from './staff/today.js';
 import { t } from './texts/texts.js';
+import { TimesLine } from './ui/data/times-line.js';
 import { HelpDialog } from './ui/help.js';
 import { GuideLink } from './guide/guide-link.js';
 import { Icon } from './ui/icons.js';
@@ -158,6 +159,7 @@ export function Workplace({ session: current }: { session: Session }) {
       </section>
       <main id="content" tabIndex={-1}>
         <Page id={page?.id} />
+        <TimesLine />
       </main>
       {isStaff && <AttentionPanel page={page?.id} />}
       {correcting.value !== undefined && <CorrectDialog key={correcting.value} />}

@@ -68,6 +68,11 @@ export type KnownNetwork = Prisma.KnownNetworkModel
  */
 export type SecuritySettings = Prisma.SecuritySettingsModel
 /**
+ * Model TenantSettings
+ * The time zone and the currency of a tenant. No row means UTC and USD.
+ */
+export type TenantSettings = Prisma.TenantSettingsModel
+/**
  * Model AccountMail
  * A mail about a user's account.
  */
@@ -314,6 +319,11 @@ export type ManifestMail = Prisma.ManifestMailModel
  * One synchronisation of a courier's customers from its own system.
  */
 export type CustomerSyncRun = Prisma.CustomerSyncRunModel
+/**
+ * Model IntegrationCheck
+ * A check of one URL of a courier (decision 0139). Deleted after 90 days.
+ */
+export type IntegrationCheck = Prisma.IntegrationCheckModel
 /**
  * Model IdempotencyKey
  * The stored response to a request with an Idempotency-Key, written in the request's transaction (decision 0020). Deleted

@@ -9,6 +9,7 @@ import { addBodyLimits } from './additions/body-limits.js';
 import { addBounds, boundsModule, isMetered, limitsPage, type Bounds } from './additions/bounds.js';
 import { addDeprecationHeaders } from './additions/deprecations.js';
 import { failureCodeSchema, readErrors, type Errors } from './additions/errors.js';
+import { addDiagnoses, diagnosesModule, type Diagnoses } from './additions/diagnoses.js';
 import { addFailures } from './additions/failures.js';
 import { addIdempotencyKeys } from './additions/idempotency.js';
 import { addRateLimitHeaders } from './additions/rate-limits.js';
@@ -41,7 +42,8 @@ export async function generate(root: string): Promise<void> {
 async function generateContract(root: string, out: string): Promise<void> {
   const errors = readErrors(await readYaml(root, 'openapi/errors.yaml'));
   const bounds = await readYaml<Bounds>(root, 'openapi/bounds.yaml');
-  const bundle = await completeContract(root, errors, bounds);
+  const diagnoses = await readYaml<Diagnoses>(root, 'openapi/diagnoses.yaml');
+  const bundle = await completeContract(root, { errors, bounds, diagnoses });
   const published = openResponseEnums(bundle);
   const sdkDescription = await readFile(join(root, 'openapi', 'sdk-description.md'), 'utf8');
   const write = (name: string, text: string) => writeFile(join(out, name), text);
@@ -55,17 +57,22 @@ async function generateContract(root: string, out: string): Promise<void> {
     writeModule('handlers.ts', handlerMap(bundle)),
     writeModule('errors.ts', errorCatalogue(errors)),
     writeModule('bounds.ts', boundsModule(bounds)),
+    writeModule('diagnoses.ts', diagnosesModule(diagnoses)),
     contractTypes(bundle).then((types) => writeModule('contract.ts', types)),
     writeFile(join(root, 'docs', 'limits.md'), limitsPage(bounds)),
-    buildSite({ root, out, bundle: published, errors, bounds }),
+    buildSite({ root, out, bundle: published, errors, bounds, diagnoses }),
   ]);
 }
 
 /** Returns the contract with everything that no file of openapi/ repeats. */
-async function completeContract(root: string, errors: Errors, bounds: Bounds): Promise<Contract> {
+async function completeContract(
+  root: string,
+  { errors, bounds, diagnoses }: { errors: Errors; bounds: Bounds; diagnoses: Diagnoses },
+): Promise<Contract> {
   const bundle = await bundleFiles(root);
   bundle.info.description = await fillIncludes(bundle.info.description, await includeSources(root));
   bundle.components.schemas['FailureCode'] = failureCodeSchema(errors);
+  addDiagnoses(bundle, diagnoses);
   addIdempotencyKeys(addBodyLimits(bundle), await readYaml(root, 'openapi/common/idempotency.yaml'));
   const failing = addFailures(bundle, errors, (id) => isMetered(bounds, id));
   addRateLimitHeaders(failing, await readYaml(root, 'openapi/common/rate-limits.yaml'));

@@ -5,11 +5,11 @@ import { putBack, type Jobs } from '../platform/queue/jobs.js';
 import type { RunningJob } from '../platform/queue/runner.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
 
-type Kind = 'sendManifestMail' | 'sendAccountMail' | 'sendBillMail';
-type Work<Deps> = (own: Deps, payload: Jobs[Kind]) => Promise<void>;
-type JobWork = (own: TaskDeps, payload: Jobs[Kind], job: RunningJob) => Promise<void>;
+type Kind = 'sendManifestMail' | 'sendAccountMail' | 'sendBillMail' | 'checkIntegration';
+type Work<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of]) => Promise<void>;
+type JobWork<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of], job: RunningJob) => Promise<void>;
 
-/** The numbers of mails that a process sends at the same time: in total, and of one tenant. */
+/** The numbers of mails, or checks, that a process sends at the same time: in total, and of one tenant. */
 export type ShareSize = { total: number; perTenant: number };
 
 const SHORTEST_S = 2;
@@ -19,10 +19,10 @@ const WAITING_PER_S = 20;
 /** A share of the worker's slots. */
 export type MailShare = {
   /**
-   * Returns the function of a job that sends a mail if the share has room. Otherwise the job returns to the queue, so that it occupies no
+   * Returns the function of a job that sends a mail, or checks a URL, if the share has room. Otherwise the job returns to the queue, so that it occupies no
    * slot of the deliveries.
    */
-  within(kind: Kind, work: Work<TaskDeps>): JobWork;
+  within<Of extends Kind>(kind: Of, work: Work<Of>): JobWork<Of>;
 };
 
 export function makeMailShare({ total, perTenant }: ShareSize): MailShare {
@@ -33,7 +33,7 @@ export function makeMailShare({ total, perTenant }: ShareSize): MailShare {
     return running.length < total && running.filter((each) => each === tenantId).length < perTenant;
   }
 
-  async function returnToQueue(kind: Kind, own: TaskDeps, payload: Jobs[Kind], job: RunningJob) {
+  async function returnToQueue<Of extends Kind>(kind: Of, own: TaskDeps, payload: Jobs[Of], job: RunningJob) {
     const withinSeconds = SHORTEST_S + waiting / WAITING_PER_S;
     waiting += 1;
     delay(() => (waiting -= 1), withinSeconds * 1_000).unref();

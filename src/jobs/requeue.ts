@@ -1,4 +1,5 @@
 import { finishRenames } from '../modules/prealerts/public.js';
+import { failAbandonedChecks } from '../modules/integration-checks/checks.js';
 import { failAbandonedRuns } from '../modules/customers/sync/sync-run.js';
 import { tenantRows } from '../platform/db/filters.js';
 import { systemCallers } from '../platform/db/database.js';
@@ -11,7 +12,7 @@ import type { TaskDeps } from '../platform/queue/task-context.js';
 import type { SystemScope } from '../platform/db/scope.js';
 
 /**
- * Queues a job for every delivery queue with due deliveries, ends abandoned synchronisations and idle sessions, and finishes renames. It
+ * Queues a job for every delivery queue with due deliveries, ends abandoned synchronisations, checks and idle sessions, and finishes renames. It
  * runs every minute and repairs lost jobs.
  */
 export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
@@ -21,6 +22,7 @@ export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
     const ctx = makeContext(db, caller, BACKGROUND);
     await ctx.write([wakeDeliveryQueues({ tenantId: caller.tenantId }, dueQueues(ctx))]);
     await failAbandonedRuns(makeContext(db, caller, BACKGROUND));
+    await failAbandonedChecks(makeContext(db, caller, BACKGROUND));
     await endIdleSessions(makeContext(db, caller, BACKGROUND));
   }
   // Last, because it takes seconds where a customer has many pre-alerts, and no tenant's deliveries wait for it.

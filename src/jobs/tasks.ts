@@ -5,6 +5,7 @@ import { sendAccountMail } from '../modules/mail/account-mails/send-account-mail
 import { sendManifestMail } from '../modules/mail/manifest-mails/send-manifest-mail.js';
 import { preparePasswordReset } from '../modules/password-reset/prepare.js';
 import { scheduleCustomerSyncs } from '../modules/customers/sync/sync-run.js';
+import { makeIntegrationCheck } from '../modules/integration-checks/run-check.js';
 import { makeCustomerSync } from '../modules/customers/sync/sync.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import type { Tasks } from '../platform/queue/runner.js';
@@ -22,11 +23,13 @@ const sharesOf = (slots: number) => ({
   mails: makeMailShare({ total: Math.ceil(slots / 4), perTenant: Math.ceil(slots / 8) }),
   // Each holds an invoice of up to 10,000 lines, and the writer has two threads.
   bills: makeMailShare({ total: 2, perTenant: 2 }),
+  // Each waits up to a minute for a courier's system.
+  checks: makeMailShare({ total: 4, perTenant: 2 }),
 });
 
 /** Returns the function for each kind of job. */
 export function makeTasks(deps: TaskDeps): Tasks {
-  const { mails, bills } = sharesOf(deps.config.worker.concurrency);
+  const { mails, bills, checks } = sharesOf(deps.config.worker.concurrency);
   return {
     deliver: observeJobs(deps, 'deliver', deliver),
     sendPending: observeJobs(deps, 'sendPending', sendPending),
@@ -45,6 +48,11 @@ export function makeTasks(deps: TaskDeps): Tasks {
     sendBillMail: observeJobs(deps, 'sendBillMail', bills.within('sendBillMail', makeBillMailSender())),
     preparePasswordReset: observeJobs(deps, 'preparePasswordReset', preparePasswordReset),
     tellCourierOwners: observeJobs(deps, 'tellCourierOwners', tellCourierOwners),
+    checkIntegration: observeJobs(
+      deps,
+      'checkIntegration',
+      checks.within('checkIntegration', makeIntegrationCheck()),
+    ),
     syncCustomers: observeJobs(deps, 'syncCustomers', makeCustomerSync(deps)),
     scheduleCustomerSyncs: observeJobs(deps, 'scheduleCustomerSyncs', scheduleCustomerSyncs),
     sweep: observeJobs(deps, 'sweep', requeue),

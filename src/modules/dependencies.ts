@@ -6,6 +6,7 @@ import type { ContractFiles } from '../platform/contract/bundle.js';
 import type { BulkLimits } from '../platform/limits/bulk-limits.js';
 import type { SharedLimits } from '../platform/limits/shared/shared-limits.js';
 import type { WorkbookReader } from '../platform/files/workbook/read-workbook.js';
+import type { WorkbookWriters } from '../platform/files/spreadsheet/write-workbook.js';
 import type { StaticDocument } from '../platform/contract/types.js';
 import type { Passwords } from './auth/public.js';
 import type { LogoDrawer } from './couriers/logo/logo-drawer.js';
@@ -22,6 +23,7 @@ export type Deps = {
   passwords: Passwords;
   drawLogo: LogoDrawer;
   readWorkbook: WorkbookReader;
+  writeWorkbooks: WorkbookWriters;
   /** The rules that decide which courier URLs the service may call. */
   outbound: OutboundRules;
   securityLog: SecurityLog;

@@ -18,6 +18,11 @@ export const DRAIN_MS = 7_500;
 
 export const print = (line: string) => process.stderr.write(`${line}\n`);
 
+/** Lets a server go on when what it prints cannot be written, for example because the disk is full. Call it at the start. */
+export function surviveLostOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+}
+
 /** Returns the connection settings for the pools of this process. */
 export const connectionOf = ({ url, assumeRole, isBehindPooler }: PreparedDatabase): Connection => ({
   url,
@@ -65,6 +70,7 @@ export async function runProcess(
   runsJobs: (config: Config) => boolean,
   loadDemo?: LoadDemo,
 ): Promise<never> {
+  surviveLostOutput();
   if (isHelpAsked()) {
     process.stdout.write(USAGE);
     process.exit(0);

@@ -137,6 +137,18 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
     },
   ],
   [
+    'a check of an address',
+    'integration/check-dialog.tsx',
+    'iex',
+    async (page) => {
+      await service().owner.query(
+        "update couriers set api_url_add_package = 'https://x.example' where code = 'IEX'",
+      );
+      await goTo(page, 'developers');
+      await page.getByRole('button', { name: 'Check …' }).click();
+    },
+  ],
+  [
     'a receipt that is voided',
     'find/void/void-dialog.tsx',
     'warehouse',
@@ -166,6 +178,19 @@ const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'i
     'manager',
     async (page) => {
       await manifest(DEMO.manifests.draft, 'Make ready')(page);
+      await armed(page);
+    },
+  ],
+  [
+    'a manifest that goes back to draft',
+    'flights/reopen.tsx',
+    'manager',
+    async (page) => {
+      const { body } = await service().call('createManifest', { as: 'warehouse', body: {} });
+      const { manifest_id } = body['data'];
+      const ready = { action: 'update_meta', manifest_id, status: 'ready' };
+      await service().call('manageManifest', { as: 'warehouse', body: ready });
+      await manifest(manifest_id, 'Back to draft')(page);
       await armed(page);
     },
   ],

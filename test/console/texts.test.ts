@@ -24,6 +24,7 @@ import { runEn } from '../../console/src/texts/on-use/run-en.js';
 import { runEs } from '../../console/src/texts/on-use/run-es.js';
 import { teamEn } from '../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../console/src/texts/on-use/team-es.js';
+import { integrationEn, integrationEs } from '../../console/src/integration/texts.js';
 import { voidEn, voidEs } from '../../console/src/find/void/texts.js';
 import { accountEn, accountEs } from '../../console/src/session/account-texts.js';
 import { pinEn, pinEs } from '../../console/src/session/pin/texts.js';
@@ -52,6 +53,7 @@ const en: Record<string, string> = {
   ...pinEn,
   ...accountEn,
   ...voidEn,
+  ...integrationEn,
 };
 const es: Record<string, string> = {
   ...stationEs,
@@ -67,6 +69,7 @@ const es: Record<string, string> = {
   ...pinEs,
   ...accountEs,
   ...voidEs,
+  ...integrationEs,
 };
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,
@@ -295,7 +298,7 @@ describe('a weight that is not plausible', () => {
   });
 });
 
-test('a day is counted from midnight here, per hour and per courier', () => {
+test('a day is counted per hour of the warehouse and per courier', () => {
   const at = (hour: number, courier: string | null, day = 21) => ({
     entry_date_time: new Date(2026, 10, day, hour, 30).toISOString().slice(0, 19).replace('T', ' '),
     courier_name: courier,
@@ -303,8 +306,8 @@ test('a day is counted from midnight here, per hour and per courier', () => {
     weight: 1.5,
     status: 'received' as const,
   });
-  const packages = [at(8, 'Island'), at(8, 'Harbour'), at(17, 'Island'), at(23, null), at(23, 'Island', 20)];
-  const day = countDay(packages, new Date(2026, 10, 21));
+  const packages = [at(8, 'Island'), at(8, 'Harbour'), at(17, 'Island'), at(23, null)];
+  const day = countDay(packages, (ms) => new Date(ms).getHours());
   expect([day.received, day.weight, day.withoutOwner]).toEqual([4, 6, 1]);
   expect(Object.fromEntries(day.hours.entries())).toMatchObject({ 7: 0, 8: 2, 17: 1, 23: 1 });
   expect(day.couriers).toEqual([

@@ -8,7 +8,7 @@ import { lastYear } from '../support/builders/bills.js';
 import { readExportedPackages } from '../support/readers/exported-packages.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import { inputs, type Input } from '../support/builders/inputs.js';
-import { insertCouriers } from '../support/builders/register.js';
+import { insertCouriers, insertManifests } from '../support/builders/register.js';
 import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
 
 let shared: Service;
@@ -16,6 +16,7 @@ let shared: Service;
 beforeAll(async () => {
   shared = await startService();
   await insertCouriers(shared.owner);
+  await insertManifests(shared.owner);
   const token = {
     ...{ action: 'create', name: 'active', scopes: ['packages:read'] },
     current_password: DEMO.password,

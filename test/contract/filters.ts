@@ -34,6 +34,12 @@ const equals = (field: string, value: string): Filter => ({
   value,
   matches: (record) => record[field] === value,
 });
+const TODAY = new Date().toISOString().slice(0, 10);
+/** Manifests that fly on a day or later, or else on it or earlier. One without a day is none of them. */
+const flownSince = (day: string, isSince: boolean): Filter => ({
+  value: day,
+  matches: ({ flight_date: flown }) => typeof flown === 'string' && (isSince ? flown >= day : flown <= day),
+});
 /** Only in the body, several values are possible. */
 const oneOrSeveral = (id: OperationId, value: string): string | string[] =>
   id === 'listPackages' ? [value] : value;
@@ -47,6 +53,18 @@ const middleValue = (all: Body[], field: string) => String(all[Math.floor(all.le
 async function nameOf(owner: pg.Pool, table: 'couriers' | 'carriers', id: string): Promise<string> {
   const { rows } = await owner.query<{ name: string }>(`select name from ${table} where id = $1`, [id]);
   return rows[0]?.name ?? '';
+}
+
+/** Inserts finished checks of two URLs of both couriers, and returns the id of one. The demo has none. */
+async function insertChecks(owner: pg.Pool): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into integration_checks (tenant_id, id, courier_id, endpoint, status, finished_at)
+     select $1, new_id(), courier, endpoint, 'finished', now()
+     from unnest($2::uuid[]) courier, unnest(array['add_package', 'get_customers']) endpoint
+     returning id`,
+    [DEMO.tenants.demo, [DEMO.couriers.IEX, DEMO.couriers.HRB]],
+  );
+  return rows[0]?.id ?? '';
 }
 
 /** Inserts finished synchronisations of both couriers. The demo has none. */
@@ -68,6 +86,10 @@ async function insertLabelJobs(owner: pg.Pool): Promise<void> {
       await owner.query('update label_jobs set station = $2 where id = $1', [id, station]);
     }
 }
+
+const DAY_ZONE: NoFilter = {
+  isNoFilter: 'says in which time zone the days of other filters begin: days-of-zones.test.ts',
+};
 
 /**
  * The filters of each list, as `<operation> <field>`, tried on the demo data. An operation with a limit is a
@@ -103,6 +125,8 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listCustomers search': () => contains('an', 'user_code', 'first_name', 'last_name'),
   'listCustomers branch': () => equals('branch', 'Montego Bay'),
   'listCustomers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
+  ...customerFilters('exportCustomersCsv'),
+  ...customerFilters('exportCustomersXlsx'),
 
   'searchCustomers q': { isNoFilter: 'is the search text: search-customers.test.ts has an oracle for it' },
   'searchCustomers advanced': { isNoFilter: 'selects the search mode' },
@@ -207,6 +231,15 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { value: day, matches: (record) => String(record['created_at']).slice(0, 10) <= day };
   },
 
+  'listIntegrationChecks courier_id': async (_all, owner) => {
+    await insertChecks(owner);
+    return equals('courier_id', DEMO.couriers.HRB);
+  },
+  'listIntegrationChecks endpoint': async (_all, owner) => {
+    await insertChecks(owner);
+    return equals('endpoint', 'get_customers');
+  },
+  'listIntegrationChecks check_id': async (_all, owner) => equals('check_id', await insertChecks(owner)),
   'listWebhookHealth courier_id': () => equals('courier_id', DEMO.couriers.HRB),
   'listWebhookHealth endpoint': () => equals('endpoint', 'get_customers'),
   'listWebhookHealth state': async (_all, owner) => {
@@ -226,6 +259,12 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listEvents courier_id': { isNoFilter: 'selects the courier whose events are listed' },
 
   'listManifests status': () => equals('status', 'shipped'),
+  'listManifests q': () => ({
+    value: '106-1234',
+    matches: (record) => String(record['awb_number']).startsWith('106-1234'),
+  }),
+  'listManifests flight_from': () => flownSince(TODAY, true),
+  'listManifests flight_to': () => flownSince(TODAY, false),
   'listDispatches dispatch_id': async (_all, owner) => {
     await insertDispatch(owner);
     return equals('dispatch_id', await insertDispatch(owner));
@@ -281,6 +320,8 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { value: day, matches: (record) => String(record['at']).slice(0, 10) <= day };
   },
 
+  'listAuditEntries day_zone': DAY_ZONE,
+  'listWebhookDeliveries day_zone': DAY_ZONE,
   'listPackages export': { isNoFilter: 'requests a file' },
   'listPackages export_format': { isNoFilter: 'selects the file format' },
   'listPackages action': { isNoFilter: 'starts an action' },
@@ -290,9 +331,22 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   ...packageFilters('exportPackagesXlsx'),
 };
 
+/** The filters of the exports of customers. */
+function customerFilters(id: OperationId): Record<string, MakeFilter> {
+  return {
+    [`${id} search`]: () => contains('an', 'user_code', 'first_name', 'last_name'),
+    [`${id} branch`]: () => equals('branch', 'Montego Bay'),
+    [`${id} courier_id`]: async (_all, owner) => ({
+      ...equals('courier_name', await nameOf(owner, 'couriers', DEMO.couriers.HRB)),
+      value: DEMO.couriers.HRB,
+    }),
+  };
+}
+
 /** The filters that the list of packages and its exports share. */
 function packageFilters(id: OperationId): Record<string, MakeFilter | NoFilter> {
   return {
+    [`${id} day_zone`]: DAY_ZONE,
     [`${id} trackingNumber`]: (all) =>
       contains(middleValue(all, 'tracking_number').slice(2, 6), 'tracking_number'),
     [`${id} houseNumber`]: (all) => equals('house_number', middleValue(all, 'house_number')),

@@ -50,6 +50,7 @@ const SHARES: Partial<Record<OperationId, number>> = {
   manageCourierBills: 34,
   // renders PDF files
   getPackageLabel: 4,
+  getManifestDocument: 4,
   // The packages that it voids are missing for the others.
   voidReceipt: 2,
   // no input and a large response

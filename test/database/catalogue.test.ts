@@ -44,7 +44,7 @@ describe('tenant isolation of every table', () => {
     expect(tables).toEqual(
       expect.arrayContaining([
         ...['event_counters', 'events', 'webhook_deliveries', 'webhook_attempts', 'webhook_endpoints'],
-        ...['dispatches', 'manifest_mails', 'customer_sync_runs'],
+        ...['dispatches', 'manifest_mails', 'customer_sync_runs', 'integration_checks'],
       ]),
     );
   });

@@ -205,6 +205,16 @@ const BUDGETS: [name: string, roundTrips: number, operation: OperationId, make: 
     async () => staff({ action: 'update_meta', manifest_id: await newManifest(), status: 'ready' }),
   ],
   [
+    'moves a ready manifest back to draft',
+    4,
+    'manageManifest',
+    async () => {
+      const manifest_id = await newManifest();
+      await manage({ action: 'update_meta', manifest_id, status: 'ready' });
+      return staff({ action: 'reopen_manifest', manifest_id });
+    },
+  ],
+  [
     'ships a manifest',
     4,
     'manageManifest',

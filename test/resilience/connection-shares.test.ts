@@ -238,7 +238,7 @@ describe('connection shares', () => {
   });
   const makeShares = (size: number) => {
     const shares = makeConnectionShares({ size, countTenants: () => Promise.resolve(1), isAway });
-    for (const name of ['a', 'b', 'c']) shares.recordKeyOwner(name, name);
+    for (const name of ['a', 'b', 'c']) shares.recordKeyOwner(key(name), name);
     return shares;
   };
   const staff = {
@@ -322,7 +322,7 @@ describe('connection shares', () => {
   test('a checked service token shares the connections of its courier, and one of the staff those of its tenant', async () => {
     const shares = makeShares(POOL);
     await shares.run(system('t'), () => Promise.resolve());
-    shares.recordKeyOwner('of staff', null);
+    shares.recordKeyOwner(key('of staff'), null);
     const { order, ends, work } = open();
     const running = [
       ...times(4, () => shares.run(key('a'), work('key'))),

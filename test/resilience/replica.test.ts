@@ -143,7 +143,7 @@ test(
 );
 
 test(
-  'exports, statements, reconciliations, previews and documents of bills come from the replica, and equal those of the primary',
+  'exports, statements, reconciliations, previews and documents of bills and manifests come from the replica, and equal those of the primary',
   async () => {
     const number = await receive();
     const period = { from: '2024-01-01', to: TODAY };
@@ -161,10 +161,14 @@ test(
         service.call('getBillingReconciliation', { as: 'admin', query }),
         service.call('previewCourierInvoice', { as: 'iex', body: preview }),
         service.call('downloadCourierBill', { as: 'iex', query: { bill_id, format: 'csv' } }),
+        service.call('getManifestDocument', {
+          as: 'admin',
+          query: { manifest_id: DEMO.manifests.shipped, format: 'csv' },
+        }),
       ]);
     await countFromNow();
     const fromReplica = await reports();
-    expect(await outcomes()).toEqual({ served: 6, behind: 0, failed: 0, avoided: 0 });
+    expect(await outcomes()).toEqual({ served: 7, behind: 0, failed: 0, avoided: 0 });
     const { replica } = service.db;
     service.db.replica = undefined;
     const fromPrimary = await reports();
@@ -174,8 +178,8 @@ test(
       body['data'] ?? bytes.toString(),
     ];
     expect(fromReplica.map(contentOf)).toEqual(fromPrimary.map(contentOf));
-    expect(fromReplica.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-    expect((await outcomes()).served).toBe(6);
+    expect(fromReplica.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 200]);
+    expect((await outcomes()).served).toBe(7);
   },
   LIMIT_MS,
 );

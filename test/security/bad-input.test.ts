@@ -455,6 +455,7 @@ describe('property names with a special meaning in JavaScript', () => {
   /** Formats that take less time to render than the default. */
   const QUICK_FORMATS: Partial<Record<OperationId, Call['query']>> = {
     downloadCourierBill: { format: 'csv' },
+    getManifestDocument: { format: 'csv' },
     getPackageLabel: { format: 'zpl' },
     exportPackagesXlsx: { trackingNumber: 'none' },
   };
@@ -816,6 +817,23 @@ describe('mass assignment', () => {
         return rows[0]?.id ?? '';
       },
     },
+    createIntegrationCheck: {
+      id: 'createIntegrationCheck',
+      table: 'integration_checks',
+      async body() {
+        await service.owner.query(
+          "update couriers set api_url_add_package = 'https://x.example' where id = $1",
+          [DEMO.couriers.IEX],
+        );
+        await service.owner.query('delete from integration_checks');
+        return { endpoint: 'add_package', courier_id: DEMO.couriers.IEX };
+      },
+      rowOf: dataOf('check_id'),
+      undo: () =>
+        service.owner.query('update couriers set api_url_add_package = null where id = $1', [
+          DEMO.couriers.IEX,
+        ]),
+    },
     syncCustomers: {
       id: 'syncCustomers',
       table: 'customer_sync_runs',
@@ -939,6 +957,17 @@ describe('mass assignment', () => {
       action: 'update_meta',
       table: 'manifests',
       body: async () => ({ action: 'update_meta', manifest_id: await newManifest(), notes: 'N' }),
+      rowOf: ofBody('manifest_id'),
+    },
+    reopen_manifest: {
+      id: 'manageManifest',
+      action: 'reopen_manifest',
+      table: 'manifests',
+      async body() {
+        const manifest_id = await newManifest();
+        await send('manageManifest', { action: 'update_meta', manifest_id, status: 'ready' });
+        return { action: 'reopen_manifest', manifest_id };
+      },
       rowOf: ofBody('manifest_id'),
     },
     add_packages: {
@@ -1308,6 +1337,7 @@ describe('mass assignment', () => {
     'manageBillingRun send': 'stores nothing of the request but the language: send-billing-run.test.ts',
     sendBill: 'stores nothing of the request but the language: send-bill.test.ts',
     updatePaymentTerms: 'has no column beside the declared fields: payment-terms.test.ts',
+    updateTenantSettings: 'has no column beside the declared fields: tenant-settings.test.ts',
     updateSecuritySettings: 'would lock the other callers out: security-settings.test.ts',
     previewCourierInvoice: 'reads',
     previewRates: 'reads',

@@ -221,6 +221,11 @@ describe.each(LAYERS)('with %s', (name, options) => {
       service.call('listCustomers', { as: principal, query: { limit: 100, ...query } });
     const replies = [await list({}), await retrieve({}), await customers({ action: 'branches' })];
     replies.push(await retrieve({ export: true }));
+    const file = { as: principal, query: { limit: 10_000 } };
+    replies.push(
+      await service.call('exportCustomersCsv', file),
+      await service.call('exportCustomersXlsx', file),
+    );
     for (const page of some([1, 2, 3, 4])) replies.push(await customers({ page }));
     const sorts = ['user_code', 'courier_name', 'last_name', 'branch', 'created_at', 'updated_at'];
     for (const sort of some(sorts, 2))
@@ -293,6 +298,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     const sessions = await service.call('listSessions', { as: principal });
     expect(canariesIn(sessions.body)).toEqual([principal.startsWith('two') ? 'two' : 'demo']);
     replies.push(sessions);
+    replies.push(await service.call('getTenantSettings', { as: principal }));
     if (/admin/.test(principal)) replies.push(await service.call('getSecuritySettings', { as: principal }));
     replies.push(await retrieve({ firstName: 'canary:' }), await retrieve({ trackingNumber: '1' }));
     const settingsOf = (id: string) => service.call('getCourierSettings', { as: principal, query: { id } });
@@ -390,16 +396,20 @@ describe.each(LAYERS)('with %s', (name, options) => {
     replies.push(await log({ type: 'package.updated', from: '2020-01-01', to: '2100-01-01' }));
     const health = (query: Record<string, string> = {}) => get('listWebhookHealth', { limit: 500, ...query });
     replies.push(await health(), await health({ sort_by: 'waiting' }));
+    const checks = (query: Record<string, string> = {}) =>
+      get('listIntegrationChecks', { limit: 50, ...query });
+    replies.push(await checks(), await checks({ endpoint: 'add_package' }));
     for (const { eventId, packageId, courierId } of named()) {
       replies.push(await log({ event_id: eventId }), await log({ package_id: packageId }));
       replies.push(await log({ courier_id: courierId }));
-      replies.push(await health({ courier_id: courierId }));
+      replies.push(await health({ courier_id: courierId }), await checks({ courier_id: courierId }));
     }
     const { code, courierId } = couriers[ownCourierOf(principal)];
     const feed = await get('listEvents', { courier_id: courierId, limit: 1000 });
     expect(canariesIn(feed.body)).toEqual([code]);
     expect(canariesIn((await log({})).body)).toContain(code);
     expect(canariesIn((await health()).body)).toContain(code);
+    expect(canariesIn((await checks()).body)).toContain(code);
     return [...replies, feed];
   }
 

@@ -21,7 +21,15 @@ const ofTenant: ModelScope = { tenantId: two, courierId: null };
 const ofCourier: ModelScope = { tenantId: demo, courierId: IEX };
 
 const MODELS = Object.keys(Prisma.ModelName);
-const SHARED = ['Tenant', 'TenantHost', 'Carrier', 'Airline', 'Warehouse', 'SecuritySettings'];
+const SHARED = [
+  'Tenant',
+  'TenantHost',
+  'Carrier',
+  'Airline',
+  'Warehouse',
+  'SecuritySettings',
+  'TenantSettings',
+];
 const READ_ONLY = ['Tenant', 'TenantHost'];
 
 let service: Service;

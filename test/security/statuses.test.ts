@@ -289,14 +289,15 @@ test.each([
       const use = async (address: string) =>
         (await strict.call('listEvents', { token, headers: { 'x-forwarded-for': address } })).body['code'];
       const keyHash = strict.app.secrets.lookupHash(digestOf(token), 'service_token');
+      const keyed = { tenantId: DEMO.tenants.demo, keyHash };
       expect(await use('192.0.2.1')).toBeUndefined();
-      expect(strict.db.connectionShares.courierOfKey(keyHash)).toBe(DEMO.couriers.IEX);
+      expect(strict.db.connectionShares.courierOfKey(keyed)).toBe(DEMO.couriers.IEX);
       await strict.owner.query(`update service_tokens set ${end}`);
       for (let round = 0; round < 300; round += 50)
         await Promise.all(Array.from({ length: 50 }, () => use('192.0.2.1')));
       expect(await use('192.0.2.1')).toBe('too_many_attempts');
       expect(await use('198.51.100.1')).toBe(`service_token_${ended}`);
-      expect(strict.db.connectionShares.courierOfKey(keyHash)).toBeUndefined();
+      expect(strict.db.connectionShares.courierOfKey(keyed)).toBeUndefined();
     } finally {
       await strict.stop();
     }

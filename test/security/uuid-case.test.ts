@@ -62,6 +62,7 @@ const EXTRA: Partial<Record<OperationId, Body[]>> = {
 /** Formats of the same records that take less time to render than the default. */
 const QUICK_FORMATS: Partial<Record<OperationId, Body>> = {
   downloadCourierBill: { format: 'csv' },
+  getManifestDocument: { format: 'csv' },
   getPackageLabel: { format: 'zpl' },
 };
 

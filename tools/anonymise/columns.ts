@@ -67,6 +67,7 @@ const INVENTORY: Record<string, Table> = {
     secret: 'digest_cipher previous_digest_cipher',
   },
   'public.known_networks': { keep: 'tenant_id user_id last_seen_at', network: 'network' },
+  'public.tenant_settings': { keep: 'tenant_id time_zone currency updated_at' },
   'public.security_settings': { keep: 'tenant_id require_two_factor idle_timeout_minutes updated_at' },
   'public.account_mails': {
     keep: 'tenant_id id user_id attempt_count created_at settled_at',
@@ -255,6 +256,12 @@ const INVENTORY: Record<string, Table> = {
     code: 'origin status',
     json: 'problems',
     text: 'error',
+  },
+  'public.integration_checks': {
+    keep: 'tenant_id id courier_id requested_by created_at started_at finished_at',
+    code: 'endpoint status format',
+    json: 'findings requests',
+    text: 'url error',
   },
   'public.idempotency_keys': {
     keep: 'tenant_id id courier_id principal_id created_at',

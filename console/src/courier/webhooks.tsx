@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery, WebhookHealth } from '../../../sdk/typescript/src/index.js';
+import { CheckButton, endpointsOf } from '../integration/check-button.js';
 import { api, session } from '../session/session.js';
 import { FormDialog } from '../office/ui/dialogs.js';
 import { Form, Text, useForm } from '../office/ui/form.js';
@@ -38,6 +39,7 @@ function WebhooksPage() {
   return (
     <>
       <Heading title={t('webhooks.title')}>
+        {settings.data && <CheckButton endpoints={endpointsOf(settings.data)} />}
         <button type="button" onClick={() => setIsResending(true)}>
           {t('hooks.resend')}
         </button>

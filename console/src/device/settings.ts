@@ -17,6 +17,10 @@ export type DeviceSettings = {
   suffix: string;
   /** The largest weight that nobody is asked about, as the service said last. */
   weightQuestionLb: number;
+  /** The time zone of all times, a name of the IANA database, as the service said last. */
+  timeZone: string;
+  /** The currency of all amounts, a code of ISO 4217, as the service said last. */
+  currency: string;
   /** The station is locked when nobody has used the device for so long. 0: never. */
   lockMinutes: number;
   /** Whether a person has named the station. */
@@ -36,6 +40,8 @@ const DEFAULTS: DeviceSettings = {
   prefix: '',
   suffix: '',
   weightQuestionLb: 150,
+  timeZone: 'UTC',
+  currency: 'USD',
   lockMinutes: 15,
   isNamed: false,
   version: 2,

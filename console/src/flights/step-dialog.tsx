@@ -10,7 +10,7 @@ export type NextStep = 'ready' | 'shipped' | 'completed';
 
 type Props = { detail: ManifestDetail; step: NextStep; onClose: () => void; onDone: () => void };
 
-/** Names what a step of a manifest does, in numbers, before it is done. No step can be taken back. */
+/** Names what a step of a manifest does, in numbers, before it is done. Only the step to ready can be taken back. */
 export function StepDialog({ detail, step, onClose, onDone }: Props) {
   const { info, stats } = detail;
   const [reason, setReason] = useState('');

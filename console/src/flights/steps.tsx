@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ManifestDetail } from '../../../sdk/typescript/src/index.js';
 import { t } from '../texts/texts.js';
+import { Reopen } from './reopen.js';
 import { StepDialog, type NextStep } from './step-dialog.js';
 
 const STEPS = ['draft', 'ready', 'shipped', 'completed'] as const;
@@ -37,6 +38,7 @@ export function Steps({ detail, onDone }: { detail: ManifestDetail; onDone: () =
             >
               {t(`manifests.to.${next}`)}
             </button>
+            {detail.info.status === 'ready' && <Reopen detail={detail} onDone={onDone} />}
           </div>
         </>
       )}

@@ -30,6 +30,7 @@ export const GUIDE = {
 export const OFFICE_GUIDE = {
   home: '/managers#home',
   parcels: '/managers#parcels',
+  manifests: '/managers#manifests',
   unknown: '/disputes#unknown',
   customers: '/managers#customers',
   couriers: '/managers#couriers',

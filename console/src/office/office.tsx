@@ -14,6 +14,7 @@ import { addFailures } from '../texts/failures.js';
 import { addTextsOnUse, t } from '../texts/texts.js';
 import { AccountMenu } from '../ui/account-menu.js';
 import { keepFocus } from '../ui/focus.js';
+import { TimesLine } from '../ui/data/times-line.js';
 import { GuideLink } from '../guide/guide-link.js';
 import { part } from '../ui/part.js';
 import { Empty } from '../ui/parts.js';
@@ -114,6 +115,7 @@ export function Office({ session: current }: { session: Session }) {
       </header>
       <main id="content" class="office-content" ref={main} tabIndex={-1}>
         <Page page={page} />
+        <TimesLine />
       </main>
       <PasswordQuestion />
       <Toasts />

@@ -4,6 +4,7 @@ import type { OfficeKey } from './texts/en.js';
 export type OfficePageId =
   | 'home'
   | 'parcels'
+  | 'manifests'
   | 'unknown'
   | 'customers'
   | 'couriers'
@@ -39,16 +40,17 @@ const STAFF = ['admin', 'manager', 'warehouse'] as const;
 export const OFFICE_PAGES: OfficePage[] = [
   { id: 'home', title: 'home.title', roles: OFFICE, operations: ['getPackageStatistics', 'getAttention', 'listManifests'] },
   { id: 'parcels', title: 'officeParcels.title', roles: OFFICE, operations: ['listPackages', 'getPackage', 'listPackageEvents', 'listPackageChanges', 'recordPackageEvent', 'updatePackage', 'voidReceipt', 'exportPackagesCsv', 'exportPackagesXlsx', 'queueDispatch', 'listManifests', 'manageManifest', 'createLabelJobs', 'listLabelJobs', 'getPackageLabel', 'listWebhookDeliveries', 'manageWebhookDeliveries', 'resolveScan', 'listCouriers', 'listCarriers'] },
+  { id: 'manifests', title: 'manifests.title', roles: OFFICE, operations: ['listManifests', 'getManifest', 'getManifestDocument'] },
   { id: 'unknown', title: 'unknown.title', roles: STAFF, operations: ['listUnknownParcels', 'listParcelClaims', 'reviewParcelClaim', 'searchCustomers', 'updatePackage'] },
-  { id: 'customers', title: 'customers.title', roles: OFFICE, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers', 'syncCustomers', 'listCustomerSyncs', 'listCouriers'] },
-  { id: 'couriers', title: 'couriers.title', roles: OFFICE, operations: ['listCouriers', 'manageCouriers', 'getCourierSettings', 'updateCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret', 'getCourierRates', 'manageCourierRates', 'previewRates', 'manageWebhookDeliveries', 'listCourierBills', 'downloadCourierBill', 'getCourierStatement', 'getPaymentTerms', 'updatePaymentTerms'] },
+  { id: 'customers', title: 'customers.title', roles: OFFICE, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers', 'exportCustomersCsv', 'exportCustomersXlsx', 'syncCustomers', 'listCustomerSyncs', 'listCouriers'] },
+  { id: 'couriers', title: 'couriers.title', roles: OFFICE, operations: ['listCouriers', 'manageCouriers', 'getCourierSettings', 'updateCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret', 'getCourierRates', 'manageCourierRates', 'previewRates', 'manageWebhookDeliveries', 'createIntegrationCheck', 'listIntegrationChecks', 'listCourierBills', 'downloadCourierBill', 'getCourierStatement', 'getPaymentTerms', 'updatePaymentTerms'] },
   { id: 'announcements', title: 'announcements.title', roles: OFFICE, operations: ['listPrealerts', 'createPrealert', 'replacePrealert', 'deletePrealert', 'uploadPrealerts', 'reviewPrealert', 'resolveScan', 'updatePackage', 'searchCustomers', 'listCouriers'] },
   { id: 'bills', title: 'bills.title', roles: OFFICE, operations: ['listCourierBills', 'getCourierBill', 'manageCourierBills', 'downloadCourierBill', 'previewCourierInvoice', 'getBillingReconciliation', 'listBillingRun', 'manageBillingRun', 'sendBill', 'listBillMails', 'listCourierStatements', 'listCouriers'] },
   { id: 'rates', title: 'rates.title', roles: OFFICE, operations: ['getCourierRates', 'manageCourierRates', 'previewRates'] },
   { id: 'webhooks', title: 'webhooks.title', roles: OFFICE, operations: ['listWebhookHealth', 'listWebhookDeliveries', 'getWebhookDelivery', 'manageWebhookDeliveries', 'listCouriers'] },
   { id: 'reports', title: 'reports.title', roles: OFFICE, operations: ['getPackageStatistics', 'getWorkStatistics', 'listCouriers'] },
   { id: 'team', title: 'team.title', roles: OFFICE, operations: ['listTeam', 'manageTeam', 'listCouriers'], adminOperations: ['listUsers', 'manageUsers', 'listSessions', 'manageSessions'] },
-  { id: 'settings', title: 'settings.title', roles: OFFICE, operations: ['listWarehouses', 'manageWarehouses', 'listCarriers', 'manageCarriers', 'getPaymentTerms', 'updatePaymentTerms'], adminOperations: ['getSecuritySettings', 'updateSecuritySettings'] },
+  { id: 'settings', title: 'settings.title', roles: OFFICE, operations: ['listWarehouses', 'manageWarehouses', 'listCarriers', 'manageCarriers', 'getPaymentTerms', 'updatePaymentTerms'], adminOperations: ['getTenantSettings', 'updateTenantSettings', 'getSecuritySettings', 'updateSecuritySettings'] },
   { id: 'audit', title: 'audit.title', roles: ADMIN, operations: ['listAuditEntries', 'verifyAuditLog'] },
   { id: 'me', title: 'me.title', roles: OFFICE, operations: ['changePassword', 'manageTwoFactor', 'listSessions', 'manageSessions'] },
 ];

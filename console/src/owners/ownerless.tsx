@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { settings } from '../device/settings.js';
 import { api } from '../session/session.js';
 import { dateTime, number, t } from '../texts/texts.js';
 import { Code } from '../ui/code.js';
@@ -6,7 +7,7 @@ import { useLoad } from '../ui/load.js';
 import { Content, Empty, Table } from '../ui/parts.js';
 import { StatusTag } from '../ui/status.js';
 import { OwnerDialog, type Ownerless } from './owner-dialog.js';
-import { DAY_MS, utcDay } from '../ui/data/utc-days.js';
+import { dayAfter, localDay } from '../ui/data/days.js';
 
 /** The service has no filter for packages without an owner, so those of the last days are read, only when somebody asks. */
 const DAYS = 30;
@@ -33,8 +34,11 @@ export function OwnerlessParcels() {
 }
 
 async function readOwnerless(signal: AbortSignal) {
-  const entryDateFloor = utcDay(Date.now() - DAYS * DAY_MS);
-  const { data, meta } = await api().packages.list({ entryDateFloor, limit: LARGEST_PAGE }, { signal });
+  const entryDateFloor = dayAfter(localDay(Date.now(), settings.value.timeZone), -DAYS);
+  const { data, meta } = await api().packages.list(
+    { entryDateFloor, day_zone: 'tenant', limit: LARGEST_PAGE },
+    { signal },
+  );
   const rows = data.filter(({ user_code, status }) => !user_code && HERE.has(status));
   return { rows, isCut: meta.total_count > data.length };
 }

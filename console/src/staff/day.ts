@@ -8,32 +8,26 @@ export type Day = {
   received: number;
   weight: number;
   withoutOwner: number;
-  /** Packages per hour of the day, 24 numbers, in the time zone of this device. */
+  /** Packages per hour of the day, 24 numbers, in the time zone of the tenant. */
   hours: number[];
   couriers: { name: string | null; count: number; share: number }[];
 };
 
-/** Returns when the day of a moment began here, as the date in UTC that the service filters by. */
-export const startOfDay = (now: Date): Date => new Date(now.getFullYear(), now.getMonth(), now.getDate());
-
-/** Counts the packages since `start`. The service filters by dates in UTC, so earlier ones may be among them. */
-export function countDay(packages: Counted[], start: Date): Day {
-  const own = packages
-    .map((counted) => ({ ...counted, at: new Date(`${counted.entry_date_time.replace(' ', 'T')}Z`) }))
-    .filter(({ at }) => at >= start);
-  const hours = Array.from(
-    { length: 24 },
-    (_, hour) => own.filter(({ at }) => at.getHours() === hour).length,
+/** Counts the packages of a day. @param hourOf the hour of a moment on the clock of the warehouse */
+export function countDay(packages: Counted[], hourOf: (ms: number) => number): Day {
+  const received = packages.map(({ entry_date_time }) =>
+    hourOf(Date.parse(`${entry_date_time.replace(' ', 'T')}Z`)),
   );
+  const hours = Array.from({ length: 24 }, (_, hour) => received.filter((each) => each === hour).length);
   const counts = new Map<string | null, number>();
-  for (const { courier_name } of own) counts.set(courier_name, (counts.get(courier_name) ?? 0) + 1);
+  for (const { courier_name } of packages) counts.set(courier_name, (counts.get(courier_name) ?? 0) + 1);
   return {
-    received: own.length,
-    weight: own.reduce((sum, { weight }) => sum + weight, 0),
-    withoutOwner: own.filter(({ user_code }) => user_code === null).length,
+    received: packages.length,
+    weight: packages.reduce((sum, { weight }) => sum + weight, 0),
+    withoutOwner: packages.filter(({ user_code }) => user_code === null).length,
     hours,
     couriers: [...counts]
-      .map(([name, count]) => ({ name, count, share: count / own.length }))
+      .map(([name, count]) => ({ name, count, share: count / packages.length }))
       .sort((a, b) => b.count - a.count),
   };
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ManifestDetail as Detail } from '../../../sdk/typescript/src/index.js';
 import { AddPackages, Packages } from '../flights/cargo.js';
+import { Documents } from '../flights/documents.js';
 import { DeleteDialog, EditDialog } from '../flights/edit.js';
 import { Steps } from '../flights/steps.js';
 import { api } from '../session/session.js';
@@ -81,6 +82,9 @@ function Manifest({ detail, loaded }: { detail: Detail; loaded: Loaded<Detail> }
         <Fact title={t('common.packages')}>{number(stats.total_count)}</Fact>
         <Fact title={t('common.weight')}>
           {pounds(stats.total_weight_lb)} · {number(stats.total_weight_kg, { maximumFractionDigits: 1 })} kg
+        </Fact>
+        <Fact title={t('manifests.document')}>
+          <Documents manifest={info} />
         </Fact>
         {info.notes && <Fact title={t('manifests.notes')}>{info.notes}</Fact>}
       </dl>

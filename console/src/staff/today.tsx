@@ -1,9 +1,11 @@
+import { settings } from '../device/settings.js';
 import { api } from '../session/session.js';
 import { number, pounds, t } from '../texts/texts.js';
 import { useLoad } from '../ui/load.js';
 import { Content, Empty, Heading, Table } from '../ui/parts.js';
 import { linkTo } from '../ui/router.js';
-import { countDay, startOfDay, type Day } from './day.js';
+import { localDay, localHour } from '../ui/data/days.js';
+import { countDay, type Day } from './day.js';
 import { HourChart } from '../ui/data/hour-chart.js';
 
 /** The service returns at most so many packages in one response. A day with more is counted as far as they go. */
@@ -13,16 +15,16 @@ type Figures = { day: Day; isCut: boolean; pending: number; flagged: number };
 
 /** Two requests: the packages of the day, which give all but the last two figures, and the counters of pre-alerts. */
 async function readFigures(signal: AbortSignal): Promise<Figures> {
-  const start = startOfDay(new Date());
+  const zone = settings.value.timeZone;
   const [packages, prealerts] = await Promise.all([
     api().packages.list(
-      { entryDateFloor: start.toISOString().slice(0, 10), limit: LARGEST_PAGE },
+      { entryDateFloor: localDay(Date.now(), zone), day_zone: 'tenant', limit: LARGEST_PAGE },
       { signal },
     ),
     api().prealerts.list({ limit: 1 }, { signal }),
   ]);
   return {
-    day: countDay(packages.data, start),
+    day: countDay(packages.data, (ms) => localHour(ms, zone)),
     isCut: packages.meta.total_count > packages.data.length,
     pending: prealerts.meta.stats.pending,
     flagged: prealerts.meta.stats.flagged,

@@ -144,6 +144,8 @@ export const en = {
   'recent.emptyHint': 'Your scans appear here with their results.',
   'recent.result': 'Result',
   'recent.time': 'Time',
+  'times.zone': 'Times: {zone}.',
+  'times.bills': 'Days of bills: UTC.',
   'recent.rejected': 'not {weight}',
   'two.weights':
     'You weighed {own}. {who} weighed {other}. {stored} is stored. Weigh it again, and correct it if that is wrong.',
@@ -405,6 +407,12 @@ export const en = {
     'Packages: {count}, {weight}. They become shipped, and the couriers get a mail. This cannot be taken back.',
   'manifests.ask.completed':
     'Packages: {count}, {weight}. They become delivered, and the couriers get a mail. This cannot be taken back.',
+  'manifests.document': 'Cargo manifest',
+  'manifests.reopen': 'Back to draft',
+  'manifests.askReopen':
+    'Packages: {count}, {weight}. They stay on the manifest, and it cannot be loaded or shipped until it is ready again. The couriers get no mail now, and another one when it is ready again.',
+  'manifests.stillLoaded':
+    'Loaded parcels: {count}. Take them off first, then the manifest can go back to draft.',
   'manifests.missing': 'Not loaded: {count}. They would be shipped all the same:',
   'manifests.extra': 'On board but not on this manifest: {count}. Take them off, or add them.',
   'manifests.emptyStep': 'Scan received packages onto it. An empty manifest cannot be made ready.',
@@ -505,6 +513,9 @@ export const en = {
   'announce.none': 'Nothing announced yet.',
   'announce.noneHint': 'A parcel that you announce finds its owner when it arrives.',
   'announce.at': 'Announced',
+  'integration.open': 'Check …',
+  'integration.title': 'Check an integration',
+  'integration.get_customers': 'Customers',
   'webhooks.title': 'Webhooks',
   'webhooks.deliveries': 'Deliveries',
   'webhooks.none': 'No webhook was sent yet.',

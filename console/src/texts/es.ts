@@ -153,6 +153,8 @@ export const es: Texts = {
     'Usted pesó {own}. {who} pesó {other}. Está guardado {stored}. Vuelva a pesarlo y corríjalo si no es correcto.',
   'two.somebody': 'Otra persona',
   'recent.time': 'Hora',
+  'times.zone': 'Horas: {zone}.',
+  'times.bills': 'Días de las facturas: UTC.',
   'void.open': 'Anular la recepción …',
   'void.done': 'La recepción de {number} está anulada.',
   'void.left': 'La recepción de {scan} no se anuló, porque se escaneó otro paquete.',
@@ -412,6 +414,12 @@ export const es: Texts = {
     'Paquetes: {count}, {weight}. Pasan a enviados y los couriers reciben un correo. No se puede deshacer.',
   'manifests.ask.completed':
     'Paquetes: {count}, {weight}. Pasan a entregados y los couriers reciben un correo. No se puede deshacer.',
+  'manifests.document': 'Manifiesto de carga',
+  'manifests.reopen': 'Volver a borrador',
+  'manifests.askReopen':
+    'Paquetes: {count}, {weight}. Siguen en el manifiesto, que no se puede cargar ni enviar hasta que vuelva a estar listo. Los couriers no reciben un correo ahora, y reciben otro cuando vuelva a estar listo.',
+  'manifests.stillLoaded':
+    'Paquetes cargados: {count}. Bájelos primero; después el manifiesto puede volver a borrador.',
   'manifests.missing': 'Sin cargar: {count}. Se enviarían de todos modos:',
   'manifests.extra': 'A bordo pero no en este manifiesto: {count}. Bájelos o añádalos.',
   'manifests.emptyStep': 'Escanee paquetes recibidos. Un manifiesto vacío no se puede marcar como listo.',
@@ -512,6 +520,9 @@ export const es: Texts = {
   'announce.none': 'Aún no hay anuncios.',
   'announce.noneHint': 'Un paquete anunciado encuentra a su dueño cuando llega.',
   'announce.at': 'Anunciado',
+  'integration.open': 'Revisar …',
+  'integration.title': 'Revisar una integración',
+  'integration.get_customers': 'Clientes',
   'webhooks.title': 'Webhooks',
   'webhooks.deliveries': 'Entregas',
   'webhooks.none': 'Aún no se ha enviado ningún webhook.',

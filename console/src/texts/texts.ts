@@ -13,6 +13,7 @@ import type { UnsavedKey } from './on-use/unsaved.js';
 import type { AccountKey } from '../session/account-texts.js';
 import type { PinKey } from '../session/pin/texts.js';
 import type { VoidKey } from '../find/void/texts.js';
+import type { IntegrationKey } from '../integration/texts.js';
 import { es } from './es.js';
 
 export type AnyKey =
@@ -28,7 +29,8 @@ export type AnyKey =
   | UnsavedKey
   | PinKey
   | AccountKey
-  | VoidKey;
+  | VoidKey
+  | IntegrationKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 
@@ -68,10 +70,11 @@ export async function addTextsOnUse(
 
 export type Values = Record<string, string | number>;
 
-/** Returns the text in the language of this device, with its placeholders filled. */
+/** Returns the text in the language of this device, with its placeholders filled. `{zone}` and `{currency}` are those of the tenant. */
 export function t(key: AnyKey, values: Values = {}): string {
   void added.value;
-  return fill(CATALOGUES[settings.value.language][key] ?? CATALOGUES.en[key] ?? key, values);
+  const { language, timeZone: zone, currency } = settings.value;
+  return fill(CATALOGUES[language][key] ?? CATALOGUES.en[key] ?? key, { zone, currency, ...values });
 }
 
 const fill = (text: string, values: Values) =>
@@ -98,11 +101,14 @@ export const pounds = (value: number) => `${number(value, HUNDREDTHS)} lb`;
 /** Returns a date and time of the service, which are in UTC, as a moment. */
 export const momentOf = (utc: string) => new Date(`${utc.replace(' ', 'T')}Z`);
 
-/** Without the year if it is the present one, so that tables stay narrow. */
+/** In the time zone of the tenant. Without the year if it is the present one there, so that tables stay narrow. */
 export function dateTime(utc: string, now = new Date()): string {
+  const { language, timeZone } = settings.value;
   const moment = momentOf(utc);
-  const isThisYear = moment.getFullYear() === now.getFullYear();
-  const text = new Intl.DateTimeFormat(settings.value.language, {
+  const year = new Intl.DateTimeFormat('en', { timeZone, year: 'numeric' });
+  const isThisYear = year.format(moment) === year.format(now);
+  const text = new Intl.DateTimeFormat(language, {
+    timeZone,
     ...(isThisYear ? {} : { year: 'numeric' }),
     month: 'short',
     day: 'numeric',
@@ -113,8 +119,11 @@ export function dateTime(utc: string, now = new Date()): string {
   return text.replaceAll(' ', '\u00a0');
 }
 
-export const time = (moment: Date) =>
-  new Intl.DateTimeFormat(settings.value.language, { timeStyle: 'medium' }).format(moment);
+/** In the time zone of the tenant. */
+export function time(moment: Date): string {
+  const { language, timeZone } = settings.value;
+  return new Intl.DateTimeFormat(language, { timeZone, timeStyle: 'medium' }).format(moment);
+}
 
 /** Returns a calendar date of the service, which has no time zone. */
 export const date = (day: string) =>

@@ -61,6 +61,7 @@ export const ModelName = {
   ServiceToken: 'ServiceToken',
   KnownNetwork: 'KnownNetwork',
   SecuritySettings: 'SecuritySettings',
+  TenantSettings: 'TenantSettings',
   AccountMail: 'AccountMail',
   PasswordReset: 'PasswordReset',
   LoginThrottle: 'LoginThrottle',
@@ -109,6 +110,7 @@ export const ModelName = {
   Dispatch: 'Dispatch',
   ManifestMail: 'ManifestMail',
   CustomerSyncRun: 'CustomerSyncRun',
+  IntegrationCheck: 'IntegrationCheck',
   IdempotencyKey: 'IdempotencyKey'
 } as const
 
@@ -270,6 +272,16 @@ export const SecuritySettingsScalarFieldEnum = {
 } as const
 
 export type SecuritySettingsScalarFieldEnum = (typeof SecuritySettingsScalarFieldEnum)[keyof typeof SecuritySettingsScalarFieldEnum]
+
+
+export const TenantSettingsScalarFieldEnum = {
+  tenantId: 'tenantId',
+  timeZone: 'timeZone',
+  currency: 'currency',
+  updatedAt: 'updatedAt'
+} as const
+
+export type TenantSettingsScalarFieldEnum = (typeof TenantSettingsScalarFieldEnum)[keyof typeof TenantSettingsScalarFieldEnum]
 
 
 export const AccountMailScalarFieldEnum = {
@@ -1029,6 +1041,26 @@ export const CustomerSyncRunScalarFieldEnum = {
 } as const
 
 export type CustomerSyncRunScalarFieldEnum = (typeof CustomerSyncRunScalarFieldEnum)[keyof typeof CustomerSyncRunScalarFieldEnum]
+
+
+export const IntegrationCheckScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  courierId: 'courierId',
+  endpoint: 'endpoint',
+  requestedBy: 'requestedBy',
+  status: 'status',
+  url: 'url',
+  format: 'format',
+  findings: 'findings',
+  requests: 'requests',
+  error: 'error',
+  createdAt: 'createdAt',
+  startedAt: 'startedAt',
+  finishedAt: 'finishedAt'
+} as const
+
+export type IntegrationCheckScalarFieldEnum = (typeof IntegrationCheckScalarFieldEnum)[keyof typeof IntegrationCheckScalarFieldEnum]
 
 
 export const IdempotencyKeyScalarFieldEnum = {

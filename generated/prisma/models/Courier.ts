@@ -418,6 +418,7 @@ export type CourierWhereInput = {
   logo?: Prisma.XOR<Prisma.CourierLogoNullableScalarRelationFilter, Prisma.CourierLogoWhereInput> | null
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
+  checks?: Prisma.IntegrationCheckListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
   claims?: Prisma.ParcelClaimListRelationFilter
 }
@@ -466,6 +467,7 @@ export type CourierOrderByWithRelationInput = {
   logo?: Prisma.CourierLogoOrderByWithRelationInput
   endpoints?: Prisma.WebhookEndpointOrderByRelationAggregateInput
   syncRuns?: Prisma.CustomerSyncRunOrderByRelationAggregateInput
+  checks?: Prisma.IntegrationCheckOrderByRelationAggregateInput
   quotas?: Prisma.CourierQuotaOrderByRelationAggregateInput
   claims?: Prisma.ParcelClaimOrderByRelationAggregateInput
 }
@@ -520,6 +522,7 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   logo?: Prisma.XOR<Prisma.CourierLogoNullableScalarRelationFilter, Prisma.CourierLogoWhereInput> | null
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
+  checks?: Prisma.IntegrationCheckListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
   claims?: Prisma.ParcelClaimListRelationFilter
 }, "tenantId_id" | "tenantId_code" | "tenantId_apiKeyHash">
@@ -639,6 +642,7 @@ export type CourierCreateInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -686,6 +690,7 @@ export type CourierUncheckedCreateInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -733,6 +738,7 @@ export type CourierUpdateInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -780,6 +786,7 @@ export type CourierUncheckedUpdateInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -1295,6 +1302,20 @@ export type CourierUpdateOneRequiredWithoutSyncRunsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutSyncRunsInput, Prisma.CourierUpdateWithoutSyncRunsInput>, Prisma.CourierUncheckedUpdateWithoutSyncRunsInput>
 }
 
+export type CourierCreateNestedOneWithoutChecksInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutChecksInput, Prisma.CourierUncheckedCreateWithoutChecksInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutChecksInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutChecksNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutChecksInput, Prisma.CourierUncheckedCreateWithoutChecksInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutChecksInput
+  upsert?: Prisma.CourierUpsertWithoutChecksInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutChecksInput, Prisma.CourierUpdateWithoutChecksInput>, Prisma.CourierUncheckedUpdateWithoutChecksInput>
+}
+
 export type CourierCreateWithoutTenantInput = {
   id: string
   code: string
@@ -1337,6 +1358,7 @@ export type CourierCreateWithoutTenantInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -1383,6 +1405,7 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -1490,6 +1513,7 @@ export type CourierCreateWithoutUsersInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -1536,6 +1560,7 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -1598,6 +1623,7 @@ export type CourierUpdateWithoutUsersInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -1644,6 +1670,7 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -1690,6 +1717,7 @@ export type CourierCreateWithoutTokensInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -1736,6 +1764,7 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -1798,6 +1827,7 @@ export type CourierUpdateWithoutTokensInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -1844,6 +1874,7 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -1890,6 +1921,7 @@ export type CourierCreateWithoutLogoInput = {
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -1936,6 +1968,7 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -1998,6 +2031,7 @@ export type CourierUpdateWithoutLogoInput = {
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -2044,6 +2078,7 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -2090,6 +2125,7 @@ export type CourierCreateWithoutCustomersInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -2136,6 +2172,7 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -2198,6 +2235,7 @@ export type CourierUpdateWithoutCustomersInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -2244,6 +2282,7 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -2291,6 +2330,7 @@ export type CourierCreateWithoutQuotasInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
@@ -2337,6 +2377,7 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
@@ -2399,6 +2440,7 @@ export type CourierUpdateWithoutQuotasInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
@@ -2445,6 +2487,7 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
@@ -2490,6 +2533,7 @@ export type CourierCreateWithoutPrealertsInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -2536,6 +2580,7 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -2598,6 +2643,7 @@ export type CourierUpdateWithoutPrealertsInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -2644,6 +2690,7 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -2690,6 +2737,7 @@ export type CourierCreateWithoutFlagsInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -2736,6 +2784,7 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -2798,6 +2847,7 @@ export type CourierUpdateWithoutFlagsInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -2844,6 +2894,7 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -2890,6 +2941,7 @@ export type CourierCreateWithoutRenamesInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -2936,6 +2988,7 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -2998,6 +3051,7 @@ export type CourierUpdateWithoutRenamesInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -3044,6 +3098,7 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -3090,6 +3145,7 @@ export type CourierCreateWithoutPackagesInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -3136,6 +3192,7 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -3198,6 +3255,7 @@ export type CourierUpdateWithoutPackagesInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -3244,6 +3302,7 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -3290,6 +3349,7 @@ export type CourierCreateWithoutRateTiersInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -3336,6 +3396,7 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -3398,6 +3459,7 @@ export type CourierUpdateWithoutRateTiersInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -3444,6 +3506,7 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -3490,6 +3553,7 @@ export type CourierCreateWithoutBillsInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -3536,6 +3600,7 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -3598,6 +3663,7 @@ export type CourierUpdateWithoutBillsInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -3644,6 +3710,7 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -3690,6 +3757,7 @@ export type CourierCreateWithoutPaymentTermsInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -3736,6 +3804,7 @@ export type CourierUncheckedCreateWithoutPaymentTermsInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -3798,6 +3867,7 @@ export type CourierUpdateWithoutPaymentTermsInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -3844,6 +3914,7 @@ export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -3890,6 +3961,7 @@ export type CourierCreateWithoutEndpointsInput = {
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -3936,6 +4008,7 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -3998,6 +4071,7 @@ export type CourierUpdateWithoutEndpointsInput = {
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -4044,6 +4118,7 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -4091,6 +4166,7 @@ export type CourierCreateWithoutClaimsInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
 }
 
@@ -4137,6 +4213,7 @@ export type CourierUncheckedCreateWithoutClaimsInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
 }
 
@@ -4199,6 +4276,7 @@ export type CourierUpdateWithoutClaimsInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
 }
 
@@ -4245,6 +4323,7 @@ export type CourierUncheckedUpdateWithoutClaimsInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
 }
 
@@ -4290,6 +4369,7 @@ export type CourierCreateWithoutSyncRunsInput = {
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -4336,6 +4416,7 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -4398,6 +4479,7 @@ export type CourierUpdateWithoutSyncRunsInput = {
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -4444,6 +4526,211 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutChecksInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutChecksInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutChecksInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutChecksInput, Prisma.CourierUncheckedCreateWithoutChecksInput>
+}
+
+export type CourierUpsertWithoutChecksInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutChecksInput, Prisma.CourierUncheckedUpdateWithoutChecksInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutChecksInput, Prisma.CourierUncheckedCreateWithoutChecksInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutChecksInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutChecksInput, Prisma.CourierUncheckedUpdateWithoutChecksInput>
+}
+
+export type CourierUpdateWithoutChecksInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutChecksInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -4521,6 +4808,7 @@ export type CourierUpdateWithoutTenantInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -4567,6 +4855,7 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -4620,6 +4909,7 @@ export type CourierCountOutputType = {
   paymentTerms: number
   endpoints: number
   syncRuns: number
+  checks: number
   quotas: number
   claims: number
 }
@@ -4637,6 +4927,7 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   paymentTerms?: boolean | CourierCountOutputTypeCountPaymentTermsArgs
   endpoints?: boolean | CourierCountOutputTypeCountEndpointsArgs
   syncRuns?: boolean | CourierCountOutputTypeCountSyncRunsArgs
+  checks?: boolean | CourierCountOutputTypeCountChecksArgs
   quotas?: boolean | CourierCountOutputTypeCountQuotasArgs
   claims?: boolean | CourierCountOutputTypeCountClaimsArgs
 }
@@ -4738,6 +5029,13 @@ export type CourierCountOutputTypeCountSyncRunsArgs<ExtArgs extends runtime.Type
 /**
  * CourierCountOutputType without action
  */
+export type CourierCountOutputTypeCountChecksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.IntegrationCheckWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
 export type CourierCountOutputTypeCountQuotasArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.CourierQuotaWhereInput
 }
@@ -4794,6 +5092,7 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   logo?: boolean | Prisma.Courier$logoArgs<ExtArgs>
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
+  checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
   claims?: boolean | Prisma.Courier$claimsArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
@@ -4913,6 +5212,7 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   logo?: boolean | Prisma.Courier$logoArgs<ExtArgs>
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
+  checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
   claims?: boolean | Prisma.Courier$claimsArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
@@ -4941,6 +5241,7 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     logo: Prisma.$CourierLogoPayload<ExtArgs> | null
     endpoints: Prisma.$WebhookEndpointPayload<ExtArgs>[]
     syncRuns: Prisma.$CustomerSyncRunPayload<ExtArgs>[]
+    checks: Prisma.$IntegrationCheckPayload<ExtArgs>[]
     quotas: Prisma.$CourierQuotaPayload<ExtArgs>[]
     claims: Prisma.$ParcelClaimPayload<ExtArgs>[]
   }
@@ -5397,6 +5698,7 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   logo<T extends Prisma.Courier$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$logoArgs<ExtArgs>>): Prisma.Prisma__CourierLogoClient<runtime.Types.Result.GetResult<Prisma.$CourierLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   endpoints<T extends Prisma.Courier$endpointsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$endpointsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   syncRuns<T extends Prisma.Courier$syncRunsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$syncRunsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerSyncRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  checks<T extends Prisma.Courier$checksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$checksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IntegrationCheckPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   quotas<T extends Prisma.Courier$quotasArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$quotasArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CourierQuotaPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   claims<T extends Prisma.Courier$claimsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$claimsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ParcelClaimPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -6162,6 +6464,30 @@ export type Courier$syncRunsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   distinct?: Prisma.CustomerSyncRunScalarFieldEnum | Prisma.CustomerSyncRunScalarFieldEnum[]
+}
+
+/**
+ * Courier.checks
+ */
+export type Courier$checksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the IntegrationCheck
+   */
+  select?: Prisma.IntegrationCheckSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the IntegrationCheck
+   */
+  omit?: Prisma.IntegrationCheckOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.IntegrationCheckInclude<ExtArgs> | null
+  where?: Prisma.IntegrationCheckWhereInput
+  orderBy?: Prisma.IntegrationCheckOrderByWithRelationInput | Prisma.IntegrationCheckOrderByWithRelationInput[]
+  cursor?: Prisma.IntegrationCheckWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.IntegrationCheckScalarFieldEnum | Prisma.IntegrationCheckScalarFieldEnum[]
 }
 
 /**

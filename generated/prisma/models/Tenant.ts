@@ -182,6 +182,7 @@ export type TenantWhereInput = {
   terms?: Prisma.CustomerTermListRelationFilter
   billCounter?: Prisma.XOR<Prisma.BillCounterNullableScalarRelationFilter, Prisma.BillCounterWhereInput> | null
   securitySettings?: Prisma.XOR<Prisma.SecuritySettingsNullableScalarRelationFilter, Prisma.SecuritySettingsWhereInput> | null
+  settings?: Prisma.XOR<Prisma.TenantSettingsNullableScalarRelationFilter, Prisma.TenantSettingsWhereInput> | null
   scans?: Prisma.ScanListRelationFilter
   serviceTokens?: Prisma.ServiceTokenListRelationFilter
   paymentTerms?: Prisma.PaymentTermListRelationFilter
@@ -201,6 +202,7 @@ export type TenantOrderByWithRelationInput = {
   terms?: Prisma.CustomerTermOrderByRelationAggregateInput
   billCounter?: Prisma.BillCounterOrderByWithRelationInput
   securitySettings?: Prisma.SecuritySettingsOrderByWithRelationInput
+  settings?: Prisma.TenantSettingsOrderByWithRelationInput
   scans?: Prisma.ScanOrderByRelationAggregateInput
   serviceTokens?: Prisma.ServiceTokenOrderByRelationAggregateInput
   paymentTerms?: Prisma.PaymentTermOrderByRelationAggregateInput
@@ -223,6 +225,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   terms?: Prisma.CustomerTermListRelationFilter
   billCounter?: Prisma.XOR<Prisma.BillCounterNullableScalarRelationFilter, Prisma.BillCounterWhereInput> | null
   securitySettings?: Prisma.XOR<Prisma.SecuritySettingsNullableScalarRelationFilter, Prisma.SecuritySettingsWhereInput> | null
+  settings?: Prisma.XOR<Prisma.TenantSettingsNullableScalarRelationFilter, Prisma.TenantSettingsWhereInput> | null
   scans?: Prisma.ScanListRelationFilter
   serviceTokens?: Prisma.ServiceTokenListRelationFilter
   paymentTerms?: Prisma.PaymentTermListRelationFilter
@@ -262,6 +265,7 @@ export type TenantCreateInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
@@ -281,6 +285,7 @@ export type TenantUncheckedCreateInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
@@ -300,6 +305,7 @@ export type TenantUpdateInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
@@ -319,6 +325,7 @@ export type TenantUncheckedUpdateInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
@@ -420,6 +427,20 @@ export type TenantUpdateOneRequiredWithoutSecuritySettingsNestedInput = {
   upsert?: Prisma.TenantUpsertWithoutSecuritySettingsInput
   connect?: Prisma.TenantWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutSecuritySettingsInput, Prisma.TenantUpdateWithoutSecuritySettingsInput>, Prisma.TenantUncheckedUpdateWithoutSecuritySettingsInput>
+}
+
+export type TenantCreateNestedOneWithoutSettingsInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutSettingsInput, Prisma.TenantUncheckedCreateWithoutSettingsInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutSettingsInput
+  connect?: Prisma.TenantWhereUniqueInput
+}
+
+export type TenantUpdateOneRequiredWithoutSettingsNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutSettingsInput, Prisma.TenantUncheckedCreateWithoutSettingsInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutSettingsInput
+  upsert?: Prisma.TenantUpsertWithoutSettingsInput
+  connect?: Prisma.TenantWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutSettingsInput, Prisma.TenantUpdateWithoutSettingsInput>, Prisma.TenantUncheckedUpdateWithoutSettingsInput>
 }
 
 export type TenantCreateNestedOneWithoutCouriersInput = {
@@ -560,6 +581,7 @@ export type TenantCreateWithoutHostsInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
@@ -578,6 +600,7 @@ export type TenantUncheckedCreateWithoutHostsInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
@@ -612,6 +635,7 @@ export type TenantUpdateWithoutHostsInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
@@ -630,6 +654,7 @@ export type TenantUncheckedUpdateWithoutHostsInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
@@ -649,6 +674,7 @@ export type TenantCreateWithoutServiceTokensInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
@@ -667,6 +693,7 @@ export type TenantUncheckedCreateWithoutServiceTokensInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
@@ -701,6 +728,7 @@ export type TenantUpdateWithoutServiceTokensInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
@@ -719,6 +747,7 @@ export type TenantUncheckedUpdateWithoutServiceTokensInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
@@ -736,6 +765,7 @@ export type TenantCreateWithoutSecuritySettingsInput = {
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
@@ -754,6 +784,7 @@ export type TenantUncheckedCreateWithoutSecuritySettingsInput = {
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
@@ -788,6 +819,7 @@ export type TenantUpdateWithoutSecuritySettingsInput = {
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
@@ -806,6 +838,99 @@ export type TenantUncheckedUpdateWithoutSecuritySettingsInput = {
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantCreateWithoutSettingsInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
+}
+
+export type TenantUncheckedCreateWithoutSettingsInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
+}
+
+export type TenantCreateOrConnectWithoutSettingsInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutSettingsInput, Prisma.TenantUncheckedCreateWithoutSettingsInput>
+}
+
+export type TenantUpsertWithoutSettingsInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutSettingsInput, Prisma.TenantUncheckedUpdateWithoutSettingsInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutSettingsInput, Prisma.TenantUncheckedCreateWithoutSettingsInput>
+  where?: Prisma.TenantWhereInput
+}
+
+export type TenantUpdateToOneWithWhereWithoutSettingsInput = {
+  where?: Prisma.TenantWhereInput
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutSettingsInput, Prisma.TenantUncheckedUpdateWithoutSettingsInput>
+}
+
+export type TenantUpdateWithoutSettingsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantUncheckedUpdateWithoutSettingsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
@@ -824,6 +949,7 @@ export type TenantCreateWithoutCouriersInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
@@ -842,6 +968,7 @@ export type TenantUncheckedCreateWithoutCouriersInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
@@ -876,6 +1003,7 @@ export type TenantUpdateWithoutCouriersInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
@@ -894,6 +1022,7 @@ export type TenantUncheckedUpdateWithoutCouriersInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
@@ -912,6 +1041,7 @@ export type TenantCreateWithoutTermsInput = {
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
@@ -930,6 +1060,7 @@ export type TenantUncheckedCreateWithoutTermsInput = {
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
@@ -964,6 +1095,7 @@ export type TenantUpdateWithoutTermsInput = {
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
@@ -982,6 +1114,7 @@ export type TenantUncheckedUpdateWithoutTermsInput = {
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
@@ -1000,6 +1133,7 @@ export type TenantCreateWithoutCarriersInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
@@ -1018,6 +1152,7 @@ export type TenantUncheckedCreateWithoutCarriersInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
@@ -1052,6 +1187,7 @@ export type TenantUpdateWithoutCarriersInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
@@ -1070,6 +1206,7 @@ export type TenantUncheckedUpdateWithoutCarriersInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
@@ -1088,6 +1225,7 @@ export type TenantCreateWithoutAirlinesInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
@@ -1106,6 +1244,7 @@ export type TenantUncheckedCreateWithoutAirlinesInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
@@ -1140,6 +1279,7 @@ export type TenantUpdateWithoutAirlinesInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
@@ -1158,6 +1298,7 @@ export type TenantUncheckedUpdateWithoutAirlinesInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
@@ -1176,6 +1317,7 @@ export type TenantCreateWithoutWarehousesInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
@@ -1194,6 +1336,7 @@ export type TenantUncheckedCreateWithoutWarehousesInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
@@ -1228,6 +1371,7 @@ export type TenantUpdateWithoutWarehousesInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
@@ -1246,6 +1390,7 @@ export type TenantUncheckedUpdateWithoutWarehousesInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
@@ -1265,6 +1410,7 @@ export type TenantCreateWithoutScansInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
@@ -1283,6 +1429,7 @@ export type TenantUncheckedCreateWithoutScansInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
@@ -1317,6 +1464,7 @@ export type TenantUpdateWithoutScansInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
@@ -1335,6 +1483,7 @@ export type TenantUncheckedUpdateWithoutScansInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
@@ -1353,6 +1502,7 @@ export type TenantCreateWithoutParcelPositionsInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
@@ -1371,6 +1521,7 @@ export type TenantUncheckedCreateWithoutParcelPositionsInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
@@ -1405,6 +1556,7 @@ export type TenantUpdateWithoutParcelPositionsInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
@@ -1423,6 +1575,7 @@ export type TenantUncheckedUpdateWithoutParcelPositionsInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
@@ -1440,6 +1593,7 @@ export type TenantCreateWithoutBillCounterInput = {
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutTenantInput
@@ -1458,6 +1612,7 @@ export type TenantUncheckedCreateWithoutBillCounterInput = {
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutTenantInput
@@ -1492,6 +1647,7 @@ export type TenantUpdateWithoutBillCounterInput = {
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUpdateManyWithoutTenantNestedInput
@@ -1510,6 +1666,7 @@ export type TenantUncheckedUpdateWithoutBillCounterInput = {
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutTenantNestedInput
@@ -1529,6 +1686,7 @@ export type TenantCreateWithoutPaymentTermsInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
@@ -1547,6 +1705,7 @@ export type TenantUncheckedCreateWithoutPaymentTermsInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  settings?: Prisma.TenantSettingsUncheckedCreateNestedOneWithoutTenantInput
   scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
   serviceTokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutTenantInput
   parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
@@ -1581,6 +1740,7 @@ export type TenantUpdateWithoutPaymentTermsInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
@@ -1599,6 +1759,7 @@ export type TenantUncheckedUpdateWithoutPaymentTermsInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  settings?: Prisma.TenantSettingsUncheckedUpdateOneWithoutTenantNestedInput
   scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
   serviceTokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutTenantNestedInput
   parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
@@ -1729,6 +1890,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   terms?: boolean | Prisma.Tenant$termsArgs<ExtArgs>
   billCounter?: boolean | Prisma.Tenant$billCounterArgs<ExtArgs>
   securitySettings?: boolean | Prisma.Tenant$securitySettingsArgs<ExtArgs>
+  settings?: boolean | Prisma.Tenant$settingsArgs<ExtArgs>
   scans?: boolean | Prisma.Tenant$scansArgs<ExtArgs>
   serviceTokens?: boolean | Prisma.Tenant$serviceTokensArgs<ExtArgs>
   paymentTerms?: boolean | Prisma.Tenant$paymentTermsArgs<ExtArgs>
@@ -1767,6 +1929,7 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   terms?: boolean | Prisma.Tenant$termsArgs<ExtArgs>
   billCounter?: boolean | Prisma.Tenant$billCounterArgs<ExtArgs>
   securitySettings?: boolean | Prisma.Tenant$securitySettingsArgs<ExtArgs>
+  settings?: boolean | Prisma.Tenant$settingsArgs<ExtArgs>
   scans?: boolean | Prisma.Tenant$scansArgs<ExtArgs>
   serviceTokens?: boolean | Prisma.Tenant$serviceTokensArgs<ExtArgs>
   paymentTerms?: boolean | Prisma.Tenant$paymentTermsArgs<ExtArgs>
@@ -1787,6 +1950,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     terms: Prisma.$CustomerTermPayload<ExtArgs>[]
     billCounter: Prisma.$BillCounterPayload<ExtArgs> | null
     securitySettings: Prisma.$SecuritySettingsPayload<ExtArgs> | null
+    settings: Prisma.$TenantSettingsPayload<ExtArgs> | null
     scans: Prisma.$ScanPayload<ExtArgs>[]
     serviceTokens: Prisma.$ServiceTokenPayload<ExtArgs>[]
     paymentTerms: Prisma.$PaymentTermPayload<ExtArgs>[]
@@ -2199,6 +2363,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   terms<T extends Prisma.Tenant$termsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$termsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerTermPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   billCounter<T extends Prisma.Tenant$billCounterArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$billCounterArgs<ExtArgs>>): Prisma.Prisma__BillCounterClient<runtime.Types.Result.GetResult<Prisma.$BillCounterPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   securitySettings<T extends Prisma.Tenant$securitySettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$securitySettingsArgs<ExtArgs>>): Prisma.Prisma__SecuritySettingsClient<runtime.Types.Result.GetResult<Prisma.$SecuritySettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  settings<T extends Prisma.Tenant$settingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$settingsArgs<ExtArgs>>): Prisma.Prisma__TenantSettingsClient<runtime.Types.Result.GetResult<Prisma.$TenantSettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   scans<T extends Prisma.Tenant$scansArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$scansArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ScanPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   serviceTokens<T extends Prisma.Tenant$serviceTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$serviceTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ServiceTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   paymentTerms<T extends Prisma.Tenant$paymentTermsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$paymentTermsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PaymentTermPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -2808,6 +2973,25 @@ export type Tenant$securitySettingsArgs<ExtArgs extends runtime.Types.Extensions
    */
   include?: Prisma.SecuritySettingsInclude<ExtArgs> | null
   where?: Prisma.SecuritySettingsWhereInput
+}
+
+/**
+ * Tenant.settings
+ */
+export type Tenant$settingsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TenantSettings
+   */
+  select?: Prisma.TenantSettingsSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TenantSettings
+   */
+  omit?: Prisma.TenantSettingsOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TenantSettingsInclude<ExtArgs> | null
+  where?: Prisma.TenantSettingsWhereInput
 }
 
 /**

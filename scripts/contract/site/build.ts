@@ -3,6 +3,7 @@
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bounds } from '../additions/bounds.js';
+import type { Diagnoses } from '../additions/diagnoses.js';
 import type { Errors } from '../additions/errors.js';
 import { readYaml } from '../document/bundle.js';
 import type { Contract, Operation } from '../document/openapi.js';
@@ -23,10 +24,17 @@ import {
 import { searchIndex } from './search.js';
 import { mapValues } from '../document/records.js';
 
-/** The published contract with its error catalogue and its bounds, and the folders. */
-type Input = { root: string; out: string; bundle: Contract; errors: Errors; bounds: Bounds };
+/** The published contract with its error catalogue, its bounds and the diagnoses of checks, and the folders. */
+type Input = {
+  root: string;
+  out: string;
+  bundle: Contract;
+  errors: Errors;
+  bounds: Bounds;
+  diagnoses: Diagnoses;
+};
 
-export async function buildSite({ root, out, bundle, errors, bounds }: Input): Promise<void> {
+export async function buildSite({ root, out, bundle, errors, bounds, diagnoses }: Input): Promise<void> {
   const source = join(root, 'docs', 'site');
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
   const samples = codeSamples(bundle);
@@ -35,6 +43,7 @@ export async function buildSite({ root, out, bundle, errors, bounds }: Input): P
     bundle,
     errors,
     bounds,
+    diagnoses,
     changelog,
     calls: courierSamples(bundle),
   };

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { changesFor, type Readers } from './changelog.js';
 import { limitTable, quotaTable, requestTable, type Bounds } from '../additions/bounds.js';
+import { diagnosisSections, type Diagnoses } from '../additions/diagnoses.js';
 import { fill, type ErrorCode, type Errors } from '../additions/errors.js';
 import { readYaml } from '../document/bundle.js';
 import { nameOfRef, type Contract, type Schema } from '../document/openapi.js';
@@ -17,6 +18,7 @@ export type PageSources = FileSources & {
   bundle: Contract;
   errors: Errors;
   bounds: Bounds;
+  diagnoses: Diagnoses;
   changelog: string;
   calls: Samples;
 };
@@ -51,6 +53,7 @@ type Includes<Sources> = Record<string, (sources: Sources, argument: string) => 
 
 const PAGE_INCLUDES: Includes<PageSources> = {
   errors: ({ errors }) => errorSections(errors),
+  diagnoses: ({ diagnoses }) => diagnosisSections(diagnoses),
   quotas: ({ bounds }) => quotaTable(bounds),
   requests: ({ bounds }) => requestTable(bounds),
   limits: ({ bounds }) => limitTable(bounds, false),

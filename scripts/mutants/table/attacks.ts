@@ -1,6 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
 const LARGE_REPLIES = 'test/security/bounds/replies/large-replies.test.ts';
+const NEW_COURIERS = 'test/modules/couriers/administration/new-courier-limits.test.ts';
 
 /** Guards against attacks that were found in reviews of the running service. */
 export const ATTACKS: readonly Mutant[] = [
@@ -187,6 +188,18 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'outbound: interim responses without end close the connection',
+    file: 'src/platform/outbound/interim-responses.ts',
+    find: 'return bytes <= MAX_BYTES;',
+    replace: 'return bytes <= Infinity * MAX_BYTES;',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-client.test.ts',
+        titles: ['without end is closed at once'],
+      },
+    ],
+  },
+  {
     name: 'webhooks: what is kept of an answer has no half of a character',
     file: 'src/modules/webhooks/delivery/outcome.ts',
     find: ".join('').toWellFormed();",
@@ -237,8 +250,8 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'shares: keys that nobody has checked have one share',
     file: 'src/platform/limits/connection-shares.ts',
-    find: "return caller.kind === 'user' || keyOwners.has(caller.keyHash);",
-    replace: "return caller.kind !== 'token' || keyOwners.has(caller.keyHash);",
+    find: "return caller.kind === 'user' || keyOwners.has(keyOf(caller));",
+    replace: "return caller.kind !== 'token' || keyOwners.has(keyOf(caller));",
     tests: [
       {
         file: 'test/resilience/connection-shares.test.ts',
@@ -249,8 +262,8 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'shares: what a service token claims counts only once it has been checked',
     file: 'src/platform/limits/connection-shares.ts',
-    find: "return caller.kind === 'user' || keyOwners.has(caller.keyHash);",
-    replace: "return caller.kind !== 'key' || keyOwners.has(caller.keyHash);",
+    find: "return caller.kind === 'user' || keyOwners.has(keyOf(caller));",
+    replace: "return caller.kind !== 'key' || keyOwners.has(keyOf(caller));",
     tests: [
       {
         file: 'test/resilience/connection-shares.test.ts',
@@ -261,7 +274,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'shares: a checked service token shares what its courier may have',
     file: 'src/platform/db/transactions/admission.ts',
-    find: "if (caller.kind === 'token') db.connectionShares.recordKeyOwner(caller.keyHash, caller.courierId);",
+    find: "if (caller.kind === 'token') db.connectionShares.recordKeyOwner(caller, caller.courierId);",
     replace: '',
     tests: [
       { file: 'test/modules/service-tokens/token-guards.test.ts', titles: ['a token is known, and shares'] },
@@ -303,7 +316,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'shares: an ended service token no longer counts as its courier',
     file: 'src/platform/db/transactions/admission.ts',
-    find: 'db.connectionShares.forgetKey(caller.keyHash);',
+    find: 'db.connectionShares.forgetKey(caller);',
     replace: 'void 0;',
     tests: [
       {
@@ -570,6 +583,56 @@ export const ATTACKS: readonly Mutant[] = [
     statement: 'drop trigger end_sessions on users',
     tests: [
       { file: 'test/modules/sessions/sessions.test.ts', titles: ["every action that ends a user's tokens"] },
+    ],
+  },
+  {
+    name: 'keys: what is known of a key is known at its own tenant only',
+    file: 'src/platform/limits/connection-shares.ts',
+    find: '=> `${tenantId} ${keyHash}`;',
+    replace: '=> (tenantId ? keyHash : tenantId);',
+    tests: [
+      {
+        file: 'test/security/bounds/allowance/other-tenant.test.ts',
+        titles: ['are unknown at another, and what they send there counts for no courier'],
+      },
+    ],
+  },
+  {
+    name: 'couriers: a user creates a limited number per day',
+    file: 'src/modules/couriers/administration/new-courier.ts',
+    find: '    await takeQuota(tx, OF_USER, ctx.caller, 1);\n',
+    replace: '',
+    tests: [{ file: NEW_COURIERS, titles: ['a user creates the couriers of a busy day of 40'] }],
+  },
+  {
+    name: 'couriers: the staff create a limited number per day',
+    file: 'src/modules/couriers/administration/new-courier.ts',
+    find: '    await takeQuota(tx, OF_STAFF, STAFF, 1);\n',
+    replace: '',
+    tests: [{ file: NEW_COURIERS, titles: ['new users do not multiply it'] }],
+  },
+  {
+    name: 'start: published credentials are read in the scope of each tenant',
+    file: 'src/startup/published-credentials.ts',
+    find: 'select outcome from enter_as_system(${id});',
+    replace: 'select ${id} as outcome;',
+    tests: [
+      {
+        file: 'test/operations/start-up/published.test.ts',
+        titles: ['does not start, names the credentials'],
+      },
+    ],
+  },
+  {
+    name: 'outbound: a name without an address is not this machine',
+    file: 'src/platform/outbound/connect.ts',
+    find: '    if (addresses.length === 0)',
+    replace: '    if (addresses.length < 0)',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-connect.test.ts',
+        titles: ['a name without an address is not reached on this machine'],
+      },
     ],
   },
 ];

@@ -2,6 +2,8 @@ import type { DatabaseMutant } from '../mutant.js';
 
 const OWN = `tenant_id = app_tenant() and ((select app_sees_all_couriers()) or courier_id = (select app_courier()))`;
 
+const DEFINERS = 'test/database/schema/definer-functions.test.ts';
+
 /** Guards in PostgreSQL: access of callers, row-level security, and constraints on stored data. */
 export const DATABASE: readonly DatabaseMutant[] = [
   {
@@ -394,5 +396,23 @@ export const DATABASE: readonly DatabaseMutant[] = [
         titles: ['a change of the scopes applies'],
       },
     ],
+  },
+  {
+    name: 'definers: a new function of the lookup role that returns hashes is reviewed',
+    statement: `create function hashes() returns setof text language sql security definer as 'select slug from tenants';
+      alter function hashes() owner to crossdock_lookup`,
+    tests: [{ file: DEFINERS, titles: ['review each new one'] }],
+  },
+  {
+    name: 'definers: the lookup role reads no credentials',
+    statement: 'grant select (password_hash) on users to crossdock_lookup',
+    tests: [{ file: DEFINERS, titles: ['none of them returns a password hash'] }],
+  },
+  {
+    name: 'definers: whether a package has a courier is told in its tenant only',
+    function: 'package_has_courier',
+    find: 'p.tenant_id = app_tenant() and',
+    replace: '',
+    tests: [{ file: DEFINERS, titles: ['whether a package has a courier'] }],
   },
 ];

@@ -15,7 +15,7 @@ export const INPUTS: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/resilience/task-process.test.ts',
+        file: 'test/resilience/tasks/task-process.test.ts',
         titles: ['neither the environment nor the flags of the service'],
       },
     ],
@@ -27,7 +27,7 @@ export const INPUTS: readonly SourceMutant[] = [
     replace: '',
     tests: [
       {
-        file: 'test/resilience/task-process.test.ts',
+        file: 'test/resilience/tasks/task-process.test.ts',
         titles: ['has a process of its own, which ends with it'],
       },
     ],
@@ -302,7 +302,7 @@ export const INPUTS: readonly SourceMutant[] = [
   },
   {
     name: 'bills: long codes are cut',
-    file: 'src/modules/bills/documents/pdf/printable.ts',
+    file: 'src/platform/pdf/printable.ts',
     find: 'if (lines.length <= maxLines) return lines;',
     replace: 'return lines;',
     tests: [

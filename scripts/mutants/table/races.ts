@@ -160,7 +160,7 @@ export const RACES: readonly SourceMutant[] = [
   },
   {
     name: 'races: the loading gate is read after the lock of the manifest',
-    file: 'src/modules/manifests/lifecycle/manifest.ts',
+    file: 'src/modules/manifests/lifecycle/locked.ts',
     find: 'const [, [manifest]] = await tx.query([lockedManifest(tx, id), findManifest(tx, id)]);',
     replace: 'const [[manifest]] = await tx.query([findManifest(tx, id), lockedManifest(tx, id)]);',
     tests: [

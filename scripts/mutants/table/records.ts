@@ -6,7 +6,12 @@ const BLIND = 'test/modules/claims/blind-claims.test.ts';
 const REVIEW = 'test/modules/claims/review-claim.test.ts';
 const RACES = 'test/modules/claims/claim-races.test.ts';
 const ANNOUNCED = 'test/modules/claims/announced-numbers.test.ts';
+const DOCUMENT = 'test/modules/manifests/documents/manifest-document.test.ts';
+const REOPEN = 'test/modules/manifests/reopen-manifest.test.ts';
 const UNKNOWN = 'test/modules/claims/unknown-parcels.test.ts';
+const CURRENCY = 'test/modules/tenant-settings/currency.test.ts';
+const SETTINGS = 'test/modules/tenant-settings/tenant-settings.test.ts';
+const DAYS = 'test/modules/tenant-settings/days-of-zones.test.ts';
 
 /** Guards of claims, manifests, rates, bills and logos. */
 export const RECORDS: readonly SourceMutant[] = [
@@ -43,6 +48,53 @@ export const RECORDS: readonly SourceMutant[] = [
       {
         file: 'test/modules/manifests/manifest-transitions.test.ts',
         titles: ['follow the transition table from'],
+      },
+    ],
+  },
+  {
+    name: 'manifests: only a ready manifest goes back to draft',
+    file: 'src/modules/manifests/lifecycle/reopen.ts',
+    find: "if (status !== 'ready')",
+    replace: "if (status === 'completed')",
+    tests: [{ file: REOPEN, titles: ['a manifest that is'] }],
+  },
+  {
+    name: 'manifests: a manifest with loaded parcels stays ready',
+    file: 'src/modules/manifests/lifecycle/reopen.ts',
+    find: 'if (total === 0) return;',
+    replace: 'if (total >= 0) return;',
+    tests: [{ file: REOPEN, titles: ['stays ready while parcels are loaded for it'] }],
+  },
+  {
+    name: 'manifest documents: one has a limit of lines',
+    file: 'src/modules/manifests/document/document.ts',
+    find: 'if (lines.length > MAX_LINES)',
+    replace: 'if (lines.length > 2 * MAX_LINES)',
+    tests: [{ file: DOCUMENT, titles: ['is written in each format, and a longer one is refused'] }],
+  },
+  {
+    name: 'manifest documents: a cell is no formula',
+    file: 'src/modules/manifests/document/cells.ts',
+    find: "harmless(line.shipper ?? '')",
+    replace: "line.shipper ?? ''",
+    tests: [{ file: DOCUMENT, titles: ['contains no formula'] }],
+  },
+  {
+    name: 'manifest documents: a draft is marked on its pages',
+    file: 'src/modules/manifests/document/to-document.ts',
+    find: "isDraft: head.status === 'draft'",
+    replace: 'isDraft: false',
+    tests: [{ file: DOCUMENT, titles: ['has DRAFT across its pages'] }],
+  },
+  {
+    name: 'manifests: a page of a list follows the last row in its order',
+    file: 'src/modules/manifests/detail/list-queries.ts',
+    find: "direction === 'ASC' ? '>' : '<'",
+    replace: "direction === 'ASC' ? '<' : '<'",
+    tests: [
+      {
+        file: 'test/modules/manifests/manifest-filters.test.ts',
+        titles: ['is the same on pages of one manifest, in both directions'],
       },
     ],
   },
@@ -661,5 +713,45 @@ export const RECORDS: readonly SourceMutant[] = [
         titles: ['callers void receipts while others use the packages'],
       },
     ],
+  },
+  {
+    name: 'settings: the currency does not change after a publication',
+    file: 'src/modules/tenant-settings/settings.ts',
+    find: 'if (!counter || counter.lastNumber > 0)',
+    replace: 'if (!counter)',
+    tests: [
+      {
+        file: CURRENCY,
+        titles: ['cannot change after the first publication', 'while a publication is on its way'],
+      },
+    ],
+  },
+  {
+    name: 'settings: a change loses no other field',
+    file: 'src/modules/tenant-settings/settings.ts',
+    find: 'await tx.count(lockTenantSettings(ctx.tenantId));',
+    replace: '',
+    tests: [{ file: SETTINGS, titles: ['simultaneous changes lose no field'] }],
+  },
+  {
+    name: 'filters alone: a tenant reads only its own settings',
+    file: 'src/modules/tenant-settings/queries.ts',
+    find: "select ${SETTINGS} from tenant_settings s where ${tenantRows(ctx, 's')}`;",
+    replace: 'select ${SETTINGS} from tenant_settings s order by s.time_zone desc limit 1`;',
+    tests: [{ file: SETTINGS, titles: ['filters alone > a tenant reads and changes only its own settings'] }],
+  },
+  {
+    name: 'days: a day begins at the first of two midnights',
+    file: 'src/platform/db/filters.ts',
+    find: 'sql`least(${midnight}',
+    replace: 'sql`greatest(${midnight}',
+    tests: [{ file: DAYS, titles: ['at the first moment with their date'] }],
+  },
+  {
+    name: 'days: the filters of packages follow the time zone of the tenant',
+    file: 'src/modules/packages/list/filters.ts',
+    find: 'startOfDay(filters.entryDateFloor, zone)',
+    replace: 'startOfDay(filters.entryDateFloor, UTC)',
+    tests: [{ file: DAYS, titles: ['filter packages in lists and exports'] }],
   },
 ];

@@ -267,7 +267,13 @@ export const SCANS: readonly SourceMutant[] = [
     file: 'src/modules/scans/batch/stored/queries.ts',
     find: 'order by m.id for share`',
     replace: 'order by m.id`',
-    tests: [{ file: GATE, titles: ['an unload and a shipment at the same time'] }],
+    tests: [
+      { file: GATE, titles: ['an unload and a shipment at the same time'] },
+      {
+        file: 'test/modules/manifests/reopen-manifest.test.ts',
+        titles: ['loads and a step back at the same time'],
+      },
+    ],
   },
   {
     name: 'intake: a parcel is found under all its keys',

@@ -217,4 +217,64 @@ export const START_UP: readonly SourceMutant[] = [
       },
     ],
   },
+  {
+    name: 'log: without a reader, lines fill no memory',
+    file: 'src/platform/logging/line-writer.ts',
+    find: 'if (waitingLength + line.length > MAX_WAITING) {',
+    replace: 'if (waitingLength + line.length > 100 * MAX_WAITING) {',
+    tests: [
+      {
+        file: 'test/operations/observability/line-writer.test.ts',
+        titles: ['a full disk delays neither a line nor the end of the process'],
+      },
+    ],
+  },
+  {
+    name: 'log: a full disk does not delay the end of the process',
+    file: 'src/platform/logging/line-writer.ts',
+    find: "if ((error && error.code !== 'EAGAIN') || performance.now() > deadlineMs) return;",
+    replace: 'if (performance.now() > deadlineMs + 5_000) return;',
+    tests: [
+      {
+        file: 'test/operations/observability/line-writer.test.ts',
+        titles: ['a full disk delays neither a line nor the end of the process'],
+      },
+    ],
+  },
+  {
+    name: 'log: a pipe stays non-blocking after a child process has inherited it',
+    file: 'src/platform/logging/log-stream.ts',
+    find: '  return () => handle.setBlocking?.(false);',
+    replace: '  return () => undefined;',
+    tests: [
+      {
+        file: 'test/operations/observability/lost-log.test.ts',
+        titles: ['the service serves, says afterwards how many lines are lost, and ends when told to'],
+      },
+    ],
+  },
+  {
+    name: 'start: a full disk under standard error ends no process',
+    file: 'src/startup/process.ts',
+    find: '  surviveLostOutput();\n  if (isHelpAsked())',
+    replace: '  if (isHelpAsked())',
+    tests: [
+      {
+        file: 'test/operations/observability/lost-log.test.ts',
+        titles: ['runs, and ends when told to'],
+      },
+    ],
+  },
+  {
+    name: 'doctor: a connection to another host without encryption is named',
+    file: 'src/startup/doctor/connection-encryption.ts',
+    find: 'if (stream instanceof TLSSocket || stream.remoteAddress === undefined) return undefined;',
+    replace: 'if (stream.remoteAddress !== undefined) return undefined;',
+    tests: [
+      {
+        file: 'test/operations/doctor/connection-encryption.test.ts',
+        titles: ['warns of a connection to another host without encryption, with its remedy'],
+      },
+    ],
+  },
 ];

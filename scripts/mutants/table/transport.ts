@@ -348,7 +348,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: a header value cannot start another header',
     file: 'src/platform/outbound/client.ts',
-    find: "if (headerFault) return { outcome: 'unreachable', error: headerFault };",
+    find: "if (headerFault) return { outcome: 'unreachable', reason: 'url_refused', error: headerFault };",
     replace: '',
     tests: [{ file: 'test/security/outbound/outbound-client.test.ts', titles: ['sent requests'] }],
   },
@@ -417,6 +417,78 @@ export const TRANSPORT: readonly SourceMutant[] = [
       {
         file: 'test/modules/webhooks/flat-packages.test.ts',
         titles: ['a package without a customer is unknown'],
+      },
+    ],
+  },
+  {
+    name: 'checks: a courier has a limit of checks per hour',
+    file: 'src/modules/integration-checks/checks.ts',
+    find: '      await takeQuota(tx, CHECKS, courierId, 1);\n',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/integration-checks/create-integration-check.test.ts',
+        titles: ['refuses the seventh check of an hour'],
+      },
+    ],
+  },
+  {
+    name: 'checks: a check that was started is not executed again',
+    file: 'src/modules/integration-checks/queries.ts',
+    find: " and k.status = 'queued'\n      and",
+    replace: '\n      and',
+    tests: [
+      {
+        file: 'test/modules/integration-checks/create-integration-check.test.ts',
+        titles: ['that a restart interrupts has no result'],
+      },
+    ],
+  },
+  {
+    name: 'checks: the request with a wrong token has wrong keys of the URL',
+    file: 'src/modules/webhooks/probes/probe.ts',
+    find: 'url: withWrongKeys(url),',
+    replace: 'url,',
+    tests: [
+      {
+        file: 'test/modules/integration-checks/create-integration-check.test.ts',
+        titles: ['replaces the keys of the URL'],
+      },
+    ],
+  },
+  {
+    name: 'checks: evidence has no token',
+    file: 'src/modules/integration-checks/course.ts',
+    find: 'startOf(answer.body, answer.isCut, mask, MAX_EXCERPT)',
+    replace: 'answer.body.toString()',
+    tests: [
+      {
+        file: 'test/modules/integration-checks/create-integration-check.test.ts',
+        titles: ['shows no token and no secret'],
+      },
+    ],
+  },
+  {
+    name: 'checks: the request with a wrong token has an id of its own',
+    file: 'src/modules/webhooks/probes/probe.ts',
+    find: '      const otherId = newId();',
+    replace: '      const otherId = id;',
+    tests: [
+      {
+        file: 'test/modules/integration-checks/create-integration-check.test.ts',
+        titles: ['sends at most ten requests'],
+      },
+    ],
+  },
+  {
+    name: 'checks: the evidence of a list has no customers',
+    file: 'src/modules/integration-checks/list-check.ts',
+    find: '{ detail, isPrivate: true }',
+    replace: '{ detail }',
+    tests: [
+      {
+        file: 'test/modules/integration-checks/customer-lists.test.ts',
+        titles: ['is stored nowhere'],
       },
     ],
   },

@@ -4,6 +4,7 @@ import type { UserContext } from '../../platform/context/request-context.js';
 import { invalidFieldError } from '../../platform/errors/errors.js';
 import { pageOfEntries, type AuditQuery, type AuditRow } from './queries.js';
 import { appendBeforeReading } from './append-to-chain.js';
+import { zoneOfDays } from '../tenant-settings/public.js';
 
 /**
  * Returns one page of the tenant's audit log.
@@ -18,5 +19,6 @@ export async function listEntries(
   const { from, to, limit } = query;
   if (from && to && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
   await appendBeforeReading(ctx, secrets);
-  return readPageBefore(ctx, pageOfEntries(ctx, query), limit);
+  const zone = await zoneOfDays(ctx, query.day_zone);
+  return readPageBefore(ctx, pageOfEntries(ctx, query, zone), limit);
 }

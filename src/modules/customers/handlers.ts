@@ -3,7 +3,9 @@ import type { Handlers } from '../../../generated/handlers.js';
 import { recordOf } from '../../platform/contract/record.js';
 import { outcomeOf, reply } from '../../platform/contract/reply.js';
 import { nothingToChange } from '../../platform/contract/sent-names.js';
-import type { DataOf } from '../../platform/contract/types.js';
+import type { DataOf, QueryOf } from '../../platform/contract/types.js';
+import type { UserContext } from '../../platform/context/request-context.js';
+import type { ExportFormat } from '../../platform/files/exports.js';
 import { quotaOf } from '../../platform/limits/stored/quotas.js';
 import { countOf } from '../../platform/values/count-of.js';
 import type { Deps } from '../dependencies.js';
@@ -15,6 +17,7 @@ import {
   listCustomers,
   updateCustomer,
 } from './crud/customer.js';
+import { exportCustomers } from './crud/export.js';
 import type { CustomerRow } from './crud/queries.js';
 import type { MatchRow } from './search/queries.js';
 import { searchCustomers } from './search/search.js';
@@ -24,7 +27,12 @@ import type { RunRow } from './sync/run-queries.js';
 import { listSyncs, requestSync } from './sync/sync-run.js';
 import { uploadCustomers } from './upload/upload.js';
 
-export function customerHandlers({ customerChangesPerDay, bulk, readWorkbook }: Deps) {
+export function customerHandlers({ customerChangesPerDay, bulk, readWorkbook, writeWorkbooks }: Deps) {
+  const writeWorkbook = writeWorkbooks('Customers');
+  const exportFile = <Format extends ExportFormat>(ctx: UserContext, query: ExportQuery, format: Format) =>
+    bulk.limitReport(ctx.caller, () =>
+      exportCustomers(ctx, query, { format, now: new Date(), writeWorkbook }),
+    );
   const quota = quotaOf('customer_changes', customerChangesPerDay);
   return {
     async listCustomers({ ctx, query }) {
@@ -37,6 +45,16 @@ export function customerHandlers({ customerChangesPerDay, bulk, readWorkbook }: 
       );
       return { ...reply(`${countOf(total, 'customer')} found.`, rows.map(viewCustomer)), total };
     },
+
+    exportCustomersCsv: async ({ ctx, query }) => ({
+      statusCode: 200,
+      file: await exportFile(ctx, query, 'csv'),
+    }),
+
+    exportCustomersXlsx: async ({ ctx, query }) => ({
+      statusCode: 200,
+      file: await exportFile(ctx, query, 'xlsx'),
+    }),
 
     async searchCustomers({ ctx, query }) {
       const rows = await searchCustomers(ctx, query);
@@ -87,6 +105,8 @@ export function customerHandlers({ customerChangesPerDay, bulk, readWorkbook }: 
     },
   } satisfies Partial<Handlers>;
 }
+
+type ExportQuery = QueryOf<'exportCustomersCsv'>;
 
 type Warning = components['schemas']['CustomerWarning'];
 

@@ -4,19 +4,29 @@ import { outcomeOf, reply } from '../../platform/contract/reply.js';
 import { nothingToChange } from '../../platform/contract/sent-names.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import { byAction, type BodyOf, type ReplyOf } from '../../platform/contract/types.js';
+import { makePdfWriter } from '../../platform/pdf/writer.js';
+import type { Deps } from '../dependencies.js';
 import { addPackages, removePackages } from './cargo/cargo.js';
 import { readManifest, listManifests } from './detail/detail.js';
 import { toInfo } from './detail/view.js';
+import { writeDocument } from './document/document.js';
+import type { ManifestDocument } from './document/pdf/manifest.js';
 import {
   createManifest,
   deleteManifest,
   updateManifest,
   type CreatedManifest,
 } from './lifecycle/manifest.js';
+import { reopenManifest } from './lifecycle/reopen.js';
 import type { SummaryRow } from './detail/list-queries.js';
+import { hasText } from './detail/search-text.js';
 import { countOf } from '../../platform/values/count-of.js';
 
-export function manifestHandlers() {
+export function manifestHandlers({ bulk, writeWorkbooks }: Deps) {
+  const writers = {
+    writeManifest: makePdfWriter<ManifestDocument>('modules/manifests/document/pdf/manifest-worker.js'),
+    writeWorkbook: writeWorkbooks('Manifest'),
+  };
   return {
     createManifest: async ({ ctx, body }) => {
       // Only declared keys of the body are validated, so only they are passed on, here and below.
@@ -27,11 +37,21 @@ export function manifestHandlers() {
     manageManifest: ({ ctx, body }) => manage(ctx, body),
 
     listManifests: async ({ ctx, query }) =>
-      pageBeforeReply(await listManifests(ctx, query), ['manifest'], toSummary),
+      pageBeforeReply(
+        await bulk.limitSearch(ctx.caller, hasText(query.q), () => listManifests(ctx, query)),
+        ['manifest'],
+        toSummary,
+      ),
     getManifest: async ({ ctx, query }) => {
       const detail = await readManifest(ctx, query);
       return reply(`Manifest ${detail.info.manifest_number}.`, detail);
     },
+    getManifestDocument: async ({ ctx, query }) => ({
+      statusCode: 200,
+      file: await bulk.limitReport(ctx.caller, () =>
+        writeDocument(ctx, query, { now: new Date(), ...writers }),
+      ),
+    }),
   } satisfies Partial<Handlers>;
 }
 
@@ -57,6 +77,15 @@ function manage(ctx: UserContext, body: BodyOf<'manageManifest'>): Promise<Reply
     remove_packages: async ({ manifest_id, package_ids }) => {
       const removed = await removePackages(ctx, manifest_id, package_ids);
       return reply(`${countOf(removed, 'package')} removed.`, { manifest_id, removed });
+    },
+    reopen_manifest: async ({ manifest_id, remarks }) => {
+      const isChanged = await reopenManifest(ctx, { action: 'reopen_manifest', manifest_id, remarks });
+      const message = outcomeOf(
+        isChanged,
+        'The manifest is a draft again.',
+        'The manifest is a draft already.',
+      );
+      return reply(message, { manifest_id, status: 'draft' as const });
     },
     delete_manifest: async ({ manifest_id }) => {
       await deleteManifest(ctx, manifest_id);

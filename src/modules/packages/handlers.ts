@@ -10,8 +10,8 @@ import type { Deps } from '../dependencies.js';
 import type { DispatchRow } from './dispatch/queries.js';
 import { messageOfDispatch, type PackageSelection } from './dispatch/message.js';
 import { queueDispatch, type Dispatch, listDispatches } from './dispatch/queue-dispatch.js';
-import { exportPage, type ExportFormat, type ExportQuery } from './export/export.js';
-import { makeWorkbookWriter } from './export/spreadsheet.js';
+import { exportPage, type ExportQuery } from './export/export.js';
+import type { ExportFormat } from '../../platform/files/exports.js';
 import { receivePackage, type ExecuteWaitingScans } from './intake/intake.js';
 import { isPackageStatus } from './events/transitions.js';
 import { searchesText, type PackageQuery } from './list/filters.js';
@@ -22,8 +22,8 @@ import { viewMeta, viewPackage, viewReceipt } from './view.js';
 import { countOf } from '../../platform/values/count-of.js';
 import { formatDateTime } from '../../platform/values/time.js';
 
-export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWaitingScans) {
-  const writeWorkbook = makeWorkbookWriter();
+export function packageHandlers({ bulk, writeWorkbooks }: Deps, executeWaitingScans: ExecuteWaitingScans) {
+  const writeWorkbook = writeWorkbooks('Packages');
   const exportFile = <Format extends ExportFormat>(ctx: UserContext, query: ExportQuery, format: Format) =>
     bulk.limitReport(ctx.caller, () => exportPage(ctx, query, { format, now: new Date(), writeWorkbook }));
 

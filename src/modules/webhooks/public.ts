@@ -2,3 +2,8 @@
 export { reportChanged } from './events/outbox.js';
 export { emitEventsOfPackages, emitPackageEvents } from './events/events.js';
 export { selectEventPackages, type EventPackageRow } from './events/event-queries.js';
+export { TEST_MARK } from './delivery/send.js';
+export { openWebhookProbe, withWrongKeys, type WebhookProbe } from './probes/probe.js';
+export { isAccepted, startOf } from './delivery/outcome.js';
+export { withoutQuery } from './exchanges/exchange.js';
+export { makeMask, type Mask } from './exchanges/mask-secrets.js';

@@ -42,7 +42,7 @@ export function makeTaskProcesses<Message, Result>(
       const onEnded = () => limit.fail(ended?.reason);
       ended?.addEventListener('abort', onEnded, { once: true });
       try {
-        return await outcomeOf<Message, Result>(child, { file, message }, limit);
+        return await outcomeOf<Result>(child, { file, message }, limit);
       } finally {
         ended?.removeEventListener('abort', onEnded);
         limit.end();
@@ -52,22 +52,24 @@ export function makeTaskProcesses<Message, Result>(
   };
 }
 
-function outcomeOf<Message, Result>(
+function outcomeOf<Result>(
   child: ChildProcess,
-  { file, message }: { file: string; message: Message },
+  { file, message }: { file: string; message: unknown },
   { signal, start }: ReturnType<typeof makeTimeLimit>,
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     let hasLoaded = false;
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     child.once('error', reject);
     child.on('message', (sent: FromTask<Result>) => {
-      if ('result' in sent) return resolve(sent.result);
-      if ('error' in sent) return reject(new WorkerTaskError('error', sent.error));
-      hasLoaded = true;
-      start();
-      // A process that has just ended says so with "exit".
-      child.send({ message }, () => {});
+      if ('result' in sent) resolve(sent.result);
+      else if ('error' in sent) reject(new WorkerTaskError('error', sent.error));
+      else {
+        hasLoaded = true;
+        start();
+        // A process that has just ended says so with "exit".
+        child.send({ message }, () => {});
+      }
     });
     child.once('exit', (code, by) => {
       // After the messages that the process has sent before it ended.

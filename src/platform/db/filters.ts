@@ -36,13 +36,34 @@ export const allOf = (...conditions: (Sql | '' | false | undefined)[]): Sql =>
     ' and ',
   );
 
-/** A time on this day or later. Days are those of UTC. */
-export const fromDay = (column: Sql, day: string): Sql =>
-  sql`${column} >= ${day}::date::timestamp at time zone 'UTC'`;
+/** The time zone of days, unless a request names another one. */
+export const UTC = 'UTC';
+
+/**
+ * When a day begins in a time zone, or the one so many days later.
+ *
+ * Where the clock is set back at midnight, midnight comes twice, and PostgreSQL takes the second one. An hour before is not ambiguous there, so
+ * the earlier of both results is the first moment with that date.
+ *
+ * @param day YYYY-MM-DD
+ * @param zone a name of the IANA database
+ */
+export function startOfDay(day: string, zone: string, daysAfter = 0): Sql {
+  const midnight = sql`(${day}::date + ${daysAfter}::int)::timestamp`;
+  if (zone === UTC) return sql`${midnight} at time zone 'UTC'`;
+  return sql`least(${midnight} at time zone ${zone}, (${midnight} - interval '1 hour') at time zone ${zone} + interval '1 hour')`;
+}
+
+/** The time as it is on a clock of the time zone. */
+export const localTime = (time: Sql, zone: string): Sql => sql`(${time} at time zone ${zone})`;
+
+/** A time on this day or later. Days are those of UTC, or of another time zone. */
+export const fromDay = (column: Sql, day: string, zone = UTC): Sql =>
+  sql`${column} >= ${startOfDay(day, zone)}`;
 
 /** A time before the end of this day. */
-export const untilDay = (column: Sql, day: string): Sql =>
-  sql`${column} < (${day}::date + 1)::timestamp at time zone 'UTC'`;
+export const untilDay = (column: Sql, day: string, zone = UTC): Sql =>
+  sql`${column} < ${startOfDay(day, zone, 1)}`;
 
 /** Returns an ILIKE pattern for values that contain `text`, with its `%`, `_` and `\` escaped. */
 export function containsPattern(text: string): string {

@@ -195,6 +195,10 @@ export const lockAdministrators = (tenantId: string): Sql =>
 export const lockSecuritySettings = (tenantId: string): Sql =>
   lock('security settings', `security settings ${tenantId}`);
 
+/** Serializes changes of the tenant's time zone and currency. An advisory lock, because the row may not exist yet. */
+export const lockTenantSettings = (tenantId: string): Sql =>
+  lock('tenant settings', `tenant settings ${tenantId}`);
+
 /** Serializes changes of the tenant's payment terms. An advisory lock, because the row may not exist yet. */
 export const lockPaymentTerms = (tenantId: string): Sql => lock('payment terms', `payment terms ${tenantId}`);
 

@@ -14,6 +14,7 @@ export type LockKind =
   | 'rates'
   | 'reset mails'
   | 'security settings'
+  | 'tenant settings'
   | 'payment terms'
   | 'service tokens'
   | 'uploads'

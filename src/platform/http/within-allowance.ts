@@ -78,7 +78,7 @@ function ownersOf({ caller, db }: FastifyRequest, counted: 'bytes' | 'secrets'):
   if (counted === 'secrets' && caller.kind !== 'key')
     return [{ tenantId, kind: 'user_secrets', id: caller.userId }];
   const courierId =
-    caller.kind === 'user' ? caller.courierId : (db.connectionShares.courierOfKey(caller.keyHash) ?? null);
+    caller.kind === 'user' ? caller.courierId : (db.connectionShares.courierOfKey(caller) ?? null);
   if (courierId !== null) return [{ tenantId, kind: 'courier', id: courierId }];
   if (caller.kind === 'key') return [];
   return [

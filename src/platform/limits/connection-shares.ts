@@ -1,4 +1,4 @@
-import type { Caller, KeyCaller, UserCaller } from '../identity/callers.js';
+import type { Caller, KeyCaller, TokenCaller, UserCaller } from '../identity/callers.js';
 import { networksOf } from '../values/network-address.js';
 import { TENANT_SHARE } from './shared/amounts.js';
 import { makeControlledDelay, type ControlledDelay } from './overload/controlled-delay.js';
@@ -27,15 +27,15 @@ export type ConnectionShares = {
   delay: ControlledDelay | undefined;
   /**
    * Records that the database has checked an API key or a service token, and its courier, so that all of a courier's callers count
-   * against the same share. The courier of a token of the staff is null.
+   * against the same share. The courier of a token of the staff is null. At another tenant it stays unknown.
    */
-  recordKeyOwner(keyHash: string, courierId: string | null): void;
+  recordKeyOwner(caller: Keyed, courierId: string | null): void;
   /** Forgets an API key or a service token that the database refuses. It counts for its network again. */
-  forgetKey(keyHash: string): void;
+  forgetKey(caller: Keyed): void;
   /** Whether the caller's credential has been checked. An API key or a service token that nobody has checked may be invented. */
   isKnown(caller: Caller): boolean;
   /** Undefined until the courier of the key is recorded. */
-  courierOfKey(keyHash: string): string | undefined;
+  courierOfKey(caller: Keyed): string | undefined;
   /** Returns the number of transactions that wait for their share. */
   countWaiting(): number;
   /** Returns the number of transactions since the process began. */
@@ -43,6 +43,9 @@ export type ConnectionShares = {
   /** Calls `record` with the waiting time of every transaction that starts from now on. */
   recordWaits(record: (waitedMs: number) => void): void;
 };
+
+/** An API key or a service token at the tenant whose host it was sent to. Clients can send the key of one tenant to another. */
+type Keyed = Pick<KeyCaller | TokenCaller, 'tenantId' | 'keyHash'>;
 
 export type Gate = Pick<ConnectionShares, 'assertMayWait'>;
 
@@ -98,18 +101,19 @@ export function makeConnectionShares({
     const caller = sharerOf(sender);
     const tenant = caller.tenantId;
     if (caller.kind === 'system') return { tenant, courier: undefined, key: `${tenant} system` };
-    const courier = isKnown(caller) ? courierOf(caller) : `${tenant} strangers`;
+    const sharer = isKnown(caller) ? courierOf(caller) : 'strangers';
+    const courier = sharer === undefined ? undefined : `${tenant} ${sharer}`;
     return { tenant, courier, key: courier ?? tenant };
   }
 
   /** What a service token claims counts only once the database has checked it. */
   function isKnown(caller: Caller): boolean {
     if (caller.kind === 'system') return false;
-    return caller.kind === 'user' || keyOwners.has(caller.keyHash);
+    return caller.kind === 'user' || keyOwners.has(keyOf(caller));
   }
 
   const courierOf = (caller: UserCaller | KeyCaller): string | undefined =>
-    (caller.kind === 'user' ? caller.courierId : keyOwners.get(caller.keyHash)) ?? undefined;
+    (caller.kind === 'user' ? caller.courierId : keyOwners.get(keyOf(caller))) ?? undefined;
 
   function ownerOf(caller: Caller): string {
     if (caller.kind === 'user') return caller.userId;
@@ -187,15 +191,16 @@ export function makeConnectionShares({
       for (const gate of gates) gate.assertMayWait(caller);
     },
     addGate: (gate) => void gates.add(gate),
-    recordKeyOwner(keyHash, courierId) {
-      if (keyOwners.get(keyHash) === courierId) return;
+    recordKeyOwner(caller, courierId) {
+      const key = keyOf(caller);
+      if (keyOwners.get(key) === courierId) return;
       // Couriers replace their keys: bound the map, which still contains the old ones.
       if (keyOwners.size >= MAX_KNOWN_KEYS) keyOwners.clear();
-      keyOwners.set(keyHash, courierId);
+      keyOwners.set(key, courierId);
     },
-    forgetKey: (keyHash) => void keyOwners.delete(keyHash),
+    forgetKey: (caller) => void keyOwners.delete(keyOf(caller)),
     isKnown,
-    courierOfKey: (keyHash) => keyOwners.get(keyHash) ?? undefined,
+    courierOfKey: (caller) => keyOwners.get(keyOf(caller)) ?? undefined,
     delay,
     countWaiting: lines.size,
     countStarted: () => started,
@@ -204,6 +209,8 @@ export function makeConnectionShares({
     },
   };
 }
+
+const keyOf = ({ tenantId, keyHash }: Keyed): string => `${tenantId} ${keyHash}`;
 
 /** Whose share a request uses, also in the scope of the whole tenant. */
 const sharerOf = (caller: Caller): Caller =>

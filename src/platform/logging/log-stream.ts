@@ -1,45 +1,35 @@
-import cluster from 'node:cluster';
-import { pino, type DestinationStream } from 'pino';
+import { Socket } from 'node:net';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { openLineWriter } from './line-writer.js';
 
-/** Longer texts are written at once. */
-const BUFFER_BYTES = 8 * 1024;
+const { stdout } = process;
 
-/** What Linux writes to a pipe as one piece (PIPE_BUF). The processes of a server share the pipe. */
-const PIECE_BYTES = 4 * 1024;
+// After the end and after an uncaught error there is no next turn.
+const output = openLineWriter({ fd: stdout.fd, unblock: makeUnblock() }, (lines) =>
+  pino({ level: 'warn' }, output).warn(
+    { event: 'log.lines_lost', lines },
+    'the log could not be written for a time, and lines were lost',
+  ),
+);
+process.once('exit', output.end);
+
+/** Standard output for all lines of the log, so that they are in order. */
+export const logStream: DestinationStream = output;
+
+/** Returns a log on standard output. */
+export const openLog = (level: string): Logger => pino({ level }, output);
+
+/** The lines that could not be written, since the start of this process. */
+export const countLostLines = (): number => output.lost();
 
 /**
- * Standard output for the log. The lines of one turn of the event loop are written together, because a write for each line took
- * an eighth of a request's CPU time. Only a process that is killed loses lines, those of its last turn.
+ * Returns a function that makes standard output non-blocking if it is a pipe or a socket. Once is not enough: the mode belongs to all
+ * processes that share it. libuv resets it in each child process that inherits it, and Node at the end of each such process.
  */
-export const logStream: DestinationStream = openLogStream();
-
-function openLogStream(): DestinationStream {
-  const output = pino.destination({ sync: true, minLength: BUFFER_BYTES });
-  let isPlanned = false;
-  let bytes = 0;
-  const flush = () => {
-    isPlanned = false;
-    bytes = 0;
-    output.flush();
-  };
-  /** Otherwise the lines of two processes could be mixed in a pipe whose reader is slow. */
-  const writeOwnPiece = (line: string) => {
-    const lineBytes = Buffer.byteLength(line);
-    if (bytes > 0 && bytes + lineBytes > PIECE_BYTES) {
-      output.flushSync();
-      bytes = 0;
-    }
-    bytes += lineBytes;
-    output.write(line);
-  };
-  const write = cluster.isWorker ? writeOwnPiece : (line: string) => output.write(line);
-  // The end of the process and an uncaught error may come before the next turn.
-  process.once('exit', () => output.flushSync());
-  return {
-    write(line) {
-      write(line);
-      if (!isPlanned) setImmediate(flush);
-      isPlanned = true;
-    },
-  };
+function makeUnblock(): () => void {
+  // Node has no other way to set the mode. The handle is not declared.
+  const { _handle: handle } = stdout as { _handle?: { setBlocking?(isBlocking: boolean): void } };
+  // A file never blocks for a reader, and what a terminal has paused, its user continues.
+  if (!(stdout instanceof Socket) || stdout.isTTY || !handle?.setBlocking) return () => undefined;
+  return () => handle.setBlocking?.(false);
 }

@@ -53,7 +53,7 @@ function callerFields(
 /** Returns the courier of the caller. A credential that nobody has checked must not name a courier in the log. */
 function courierOf(request: FastifyRequest): string | undefined {
   const { claimedCaller: caller, db } = request;
-  if (caller?.kind === 'key') return db?.connectionShares.courierOfKey(caller.keyHash);
+  if (caller?.kind === 'key') return db?.connectionShares.courierOfKey(caller);
   return caller && isChecked(request) ? (caller.courierId ?? undefined) : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { packageVersion } from '../../config/project-root.js';
+import { countLostLines } from '../logging/log-stream.js';
 import type { Replica } from '../db/connections/replica.js';
 import type { ReadBacklog } from './backlog.js';
 import { makeBacklogGauges } from './backlog-gauges.js';
@@ -60,6 +61,12 @@ export function makeMetrics(readBacklog: ReadBacklog, readOthers?: () => Promise
     'primary_silent_total',
     'Times that a process of the server has got no answer of the primary process.',
   );
+  counter('log_lines_lost_total', 'Lines of the log that could not be written.', {
+    collect() {
+      this.reset();
+      this.inc(countLostLines());
+    },
+  });
   const backlogGauges = makeBacklogGauges();
   const watchPool = watchPools(registry);
   return {

@@ -5,6 +5,7 @@ import { makeAddressRateLimiter } from '../limits/address-rate-limit.js';
 import { makeOpenSocket } from './connect.js';
 import { makeConnections } from './connections.js';
 import { exchange, type ExchangeResult, type OutboundReply, type OutboundRequest } from './exchange.js';
+import type { FailureReason } from './failures.js';
 import { makeResolver } from './resolve.js';
 import { isListedHost, validateUrl } from './urls.js';
 import { describeProblem } from '../errors/errors.js';
@@ -30,23 +31,27 @@ export function makeOutboundClient(
   let closing: Promise<void> | undefined;
 
   // A courier's webhooks all go to the same URL. Its addresses are checked at each connection.
-  const problems = new LRUCache<string, { message: string | null }>({
+  const problems = new LRUCache<string, { problem: UrlProblem | null }>({
     max: MAX_KNOWN_URLS,
-    memoMethod: (url) => ({ message: problemOf(url) }),
+    memoMethod: (url) => ({ problem: problemOf(url) }),
   });
 
   /** Returns why a URL must not be called, or null. */
-  function problemOf(url: string): string | null {
+  function problemOf(url: string): UrlProblem | null {
     const fault = validateUrl(url, { allowLoopback, ports });
-    if (fault) return describeProblem('the URL', ...fault).message;
+    if (fault)
+      return {
+        reason: fault[0] === 'url_private' ? 'address_not_public' : 'url_refused',
+        error: describeProblem('the URL', ...fault).message,
+      };
     return isListedHost(url, hosts) ? null : UNLISTED_HOST;
   }
 
   async function attempt(request: OutboundRequest): Promise<ExchangeResult> {
-    const { message } = problems.memo(request.url);
-    if (message !== null) return { outcome: 'unsafe_target', error: message };
+    const { problem } = problems.memo(request.url);
+    if (problem) return { outcome: 'unsafe_target', ...problem };
     const headerFault = findInvalidHeader(request.headers);
-    if (headerFault) return { outcome: 'unreachable', error: headerFault };
+    if (headerFault) return { outcome: 'unreachable', reason: 'url_refused', error: headerFault };
     return exchange(connections, request);
   }
 
@@ -71,8 +76,12 @@ export function makeOutboundClient(
 
 const MAX_KNOWN_URLS = 1_000;
 
-const UNLISTED_HOST =
-  'This deployment calls only the hosts that its operator lists in OUTBOUND_HOSTS. Nothing was sent.';
+type UrlProblem = { reason: FailureReason; error: string };
+
+const UNLISTED_HOST: UrlProblem = {
+  reason: 'host_not_listed',
+  error: 'This deployment calls only the hosts that its operator lists in OUTBOUND_HOSTS. Nothing was sent.',
+};
 
 const withTraceparent = (request: OutboundRequest): OutboundRequest =>
   request.span

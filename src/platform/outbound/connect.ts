@@ -50,8 +50,15 @@ export function makeOpenSocket({
   }
 
   function check(addresses: string[]): void {
+    // Node connects to this machine if it is given no host.
+    if (addresses.length === 0)
+      throw new TargetError('unreachable', 'dns_missing', 'the host has no address');
     if (!addresses.every(isAllowed))
-      throw new TargetError('unsafe_target', 'the host has an address that is not public');
+      throw new TargetError(
+        'unsafe_target',
+        'address_not_public',
+        'the host has an address that is not public',
+      );
   }
 
   return async (target, signal) => {

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Span } from '../tracing/span.js';
 import type { Connections } from './connections.js';
-import { TargetError, describeFailure } from './failures.js';
+import { TargetError, describeFailure, type FailureReason } from './failures.js';
 
 /** A request to a courier's URL. */
 export type OutboundRequest = {
@@ -33,6 +33,7 @@ export type OutboundReply =
       outcome: 'timeout' | 'unreachable' | 'unsafe_target';
       /** A message for the courier's log. It contains nothing about our own network. */
       error: string;
+      reason: FailureReason;
       durationMs: number;
     }
   | {
@@ -56,19 +57,16 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
 
     const timer = setTimeout(() => {
       const what = controller ? 'no response' : 'no connection';
-      stop(reply(new TargetError('timeout', `${what} within ${request.timeoutMs / 1000} s`)));
+      stop(reply(new TargetError('timeout', 'timeout', `${what} within ${request.timeoutMs / 1000} s`)));
     }, request.timeoutMs);
 
     /** Returns the partial response if its headers have arrived, otherwise the failure. */
     function reply(failure: Error): ExchangeResult {
       if (status !== undefined)
         return { outcome: 'answered', status, headers, body: body.bytes(), isCut: true };
-      if (!(failure instanceof TargetError))
-        return { outcome: 'unreachable', error: describeFailure(failure) };
+      if (!(failure instanceof TargetError)) return { outcome: 'unreachable', ...describeFailure(failure) };
       const { outcome, retryAfterMs } = failure;
-      return outcome === 'postponed'
-        ? { outcome, retryAfterMs }
-        : { outcome, error: describeFailure(failure) };
+      return outcome === 'postponed' ? { outcome, retryAfterMs } : { outcome, ...describeFailure(failure) };
     }
 
     // Only the first call has an effect.

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { TargetError } from './failures.js';
 
 // Some old servers and proxies send `100 Continue` that nobody asked for, and RFC 9110 (15.2) requires a client to accept it. undici ends the
 // connection at a 100, although it skips every other 1xx, and has no option for it. So the status is changed to 102 before undici reads
@@ -7,6 +8,8 @@ import type { Socket } from 'node:net';
 /** Position of the status in `HTTP/1.1 100 Continue`. */
 const STATUS_AT = 9;
 const STATUS_DIGITS = 3;
+/** Interim responses and empty lines before one response, in bytes. undici does not limit them, and reads 2 MB of them in a second of CPU. */
+const MAX_BYTES = 16_384;
 const CR = 0x0d;
 const LF = 0x0a;
 const ZERO = 0x30;
@@ -17,26 +20,30 @@ type ResponseStart = {
   expectResponse(): void;
 };
 
-/** Makes undici skip `100 Continue` on this socket, as it skips other interim responses. */
+/** Makes undici skip `100 Continue` on this socket, as it skips other interim responses. Ends a connection that sends them without end. */
 export function skipContinue(socket: Socket): ResponseStart {
   const scanner = makeScanner();
   const read = socket.read.bind(socket);
   socket.read = (size?: number): unknown => {
     const chunk: unknown = read(size);
-    if (Buffer.isBuffer(chunk)) scanner.scan(chunk);
-    return chunk;
+    if (!Buffer.isBuffer(chunk) || scanner.scan(chunk)) return chunk;
+    socket.destroy(
+      new TargetError('unreachable', 'not_http', 'the receiver sends interim responses without end'),
+    );
+    return null;
   };
   return scanner;
 }
 
 /** Reads status lines and the ends of interim responses, which can be cut into chunks at any byte. */
-function makeScanner(): ResponseStart & { scan(chunk: Buffer): void } {
+function makeScanner(): ResponseStart & { scan(chunk: Buffer): boolean } {
   let place: 'status' | 'interim' | 'final' = 'final';
+  let bytes = 0;
   let position = 0;
   let status = 0;
   let lineLength = 0;
 
-  function expectResponse(): void {
+  function expectStatus(): void {
     place = 'status';
     position = 0;
     status = 0;
@@ -55,19 +62,26 @@ function makeScanner(): ResponseStart & { scan(chunk: Buffer): void } {
 
   /** An empty line ends the interim response, and the next one begins. */
   function takeInterimByte(byte: number): void {
-    if (byte === LF && lineLength === 0) expectResponse();
+    if (byte === LF && lineLength === 0) expectStatus();
     else if (byte === LF) lineLength = 0;
     else if (byte !== CR) lineLength += 1;
   }
 
   return {
-    expectResponse,
+    expectResponse() {
+      bytes = 0;
+      expectStatus();
+    },
+    /** Returns false if there were too many bytes before the final response. */
     scan(chunk) {
-      for (let index = 0; index < chunk.length && place !== 'final'; index += 1) {
+      let index = 0;
+      for (; index < chunk.length && place !== 'final'; index += 1) {
         const byte = chunk[index] ?? 0;
         if (place === 'status') takeStatusByte(chunk, index, byte);
         else takeInterimByte(byte);
       }
+      bytes += index;
+      return bytes <= MAX_BYTES;
     },
   };
 }

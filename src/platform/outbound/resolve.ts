@@ -23,6 +23,7 @@ export function makeResolver(dnsServers: string[]): { resolve: Resolve; cancel()
     );
     throw new TargetError(
       'unreachable',
+      isNoName ? 'dns_missing' : 'dns_failed',
       isNoName ? 'the name does not resolve' : 'the name could not be looked up',
     );
   }

@@ -15,6 +15,8 @@ export type Jobs = {
   preparePasswordReset: { tenantId: string; resetId: string };
   /** Tells the owners of a courier by mail that a request has changed where its data go. */
   tellCourierOwners: { tenantId: string; courierId: string; requestId: string };
+  /** Checks a URL of a courier. */
+  checkIntegration: { tenantId: string; checkId: string };
   syncCustomers: { tenantId: string; runId: string };
   /** Cron: queues a synchronisation for each courier with a customer list URL. */
   scheduleCustomerSyncs: Record<string, never>;

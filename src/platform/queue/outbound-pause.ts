@@ -9,6 +9,7 @@ const OUTBOUND_KINDS: ReadonlySet<string> = new Set<keyof Jobs>([
   'sendManifestMail',
   'sendAccountMail',
   'sendBillMail',
+  'checkIntegration',
   'syncCustomers',
   'scheduleCustomerSyncs',
 ]);

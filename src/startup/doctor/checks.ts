@@ -14,6 +14,7 @@ import { checkTls } from '../shared-checks/tls.js';
 import { checkBacklog, checkBackground, checkMoves, checkPause, checkWorkers } from './checks/work.js';
 import { checkWebhooks } from './checks/webhooks.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
+import { checkConnectionEncryption } from './connection-encryption.js';
 import { checkHostNames } from './host-names.js';
 import { checkOwner } from './owner.js';
 import { checkReplica } from './replica.js';
@@ -45,6 +46,7 @@ export const ANYWHERE: Check<Connected>[] = [
   { name: 'autovacuum', run: checkAutovacuum },
   { name: 'pooler', run: checkPooler },
   { name: 'connections', run: checkConnections },
+  { name: 'connections', run: checkConnectionEncryption },
   { name: 'migrations', run: checkMigrations },
   { name: 'owner', run: checkOwner },
   { name: 'roles', run: checkRoles },

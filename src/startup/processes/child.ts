@@ -1,10 +1,10 @@
 import cluster from 'node:cluster';
-import { pino } from 'pino';
 import { ConfigError, readConfig, type Config } from '../../config/config.js';
 import type { PreparedDatabase } from '../prepare-database.js';
-import { print, type Stop } from '../process.js';
+import { print, surviveLostOutput, type Stop } from '../process.js';
 import type { Role, StartOrder } from './channel.js';
 import { openPrimary, type Membership } from './membership.js';
+import { openLog } from '../../platform/logging/log-stream.js';
 
 /** The work of a child process, until it is told to stop. */
 export type ChildWork = (
@@ -21,6 +21,7 @@ export type ChildWork = (
  * @param load begins to load what a role needs
  */
 export async function runChild(load: (role: Role) => Promise<ChildWork>): Promise<never> {
+  surviveLostOutput();
   const { worker } = cluster;
   if (!worker) {
     print('This program is a part of crossdock serve, which starts it. Run crossdock serve.');
@@ -47,7 +48,7 @@ export async function runChild(load: (role: Role) => Promise<ChildWork>): Promis
 }
 
 function reportChange({ logLevel }: Config): (isAnswering: boolean) => void {
-  const log = pino({ level: logLevel });
+  const log = openLog(logLevel);
   return (isAnswering) => {
     if (isAnswering) log.warn({ event: 'primary.answers' }, 'the primary process answers again');
     else

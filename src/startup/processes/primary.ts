@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import type { Config } from '../../config/config.js';
 import { environmentOfChildren } from '../../config/environments.js';
 import { divide } from '../../config/processes.js';
@@ -13,6 +12,7 @@ import { forkChild, type Child, type OfChildren } from './fork.js';
 import { keepRunning, type Kept } from './keep-running.js';
 import { openMergedMetrics } from './merged-metrics.js';
 import { watchLoops } from './watch-loops.js';
+import { openLog } from '../../platform/logging/log-stream.js';
 
 /**
  * Begins a server of several processes: `API_PROCESSES` that serve requests on the same port, and one that runs jobs, unless
@@ -64,7 +64,7 @@ export function openProcesses(config: Config, welcome?: (base: string) => string
   }));
 
   return async function serve(database: PreparedDatabase, _config: Config, stop: Stop): Promise<void> {
-    const log = pino({ level: config.logLevel });
+    const log = openLog(config.logLevel);
     const { stop: _stop, ...prepared } = database;
     const traces = divide(config.tracing?.callersPerSecond ?? 0, config.apiProcesses);
     const orderOf = (poolSize: number, index: number) => () => ({

@@ -194,3 +194,29 @@ it(
   },
   'manager',
 );
+
+it(
+  'all customers that the list finds are saved as a file, in its order',
+  async (page) => {
+    await page.goto(`${service().url}/console/customers?search=an&sort=-last_name`);
+    await page.locator('.grid tbody tr').first().waitFor();
+    await page.getByRole('button', { name: 'Export all that match' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export all that match' });
+    await dialog.getByLabel('Format').selectOption('csv');
+    const { name, bytes } = await savedFile(page, () =>
+      dialog.getByRole('button', { name: 'Save the file' }).click(),
+    );
+    expect(name).toBe('customers.csv');
+    const codes = bytes
+      .toString()
+      .trim()
+      .split('\r\n')
+      .map((line) => line.split(',')[0]);
+    const { body } = await service().call('listCustomers', {
+      as: 'manager',
+      query: { search: 'an', sort_by: 'last_name', sort_dir: 'DESC', limit: 100 },
+    });
+    expect(codes).toEqual(['User Code', ...body['data'].map((row: Row) => row['user_code'])]);
+  },
+  'manager',
+);

@@ -16,6 +16,10 @@ const PAGES = [
   'parcels?status=shipped,on_hold&owner=customer&search=no-such-parcel',
   `parcels/${DEMO.packages.shipped.IEX[0]}`,
   `parcels/${DEMO.packages.ownerUnknown[0]}`,
+  'manifests',
+  'manifests?sort=flight_date&status=draft&from=2026-01-01',
+  'manifests/nothing',
+  `manifests/MAN-${day(-1).replaceAll('-', '')}-K7Q2`,
   'unknown',
   'unknown/claims',
   'customers',
@@ -60,6 +64,7 @@ const MORE = [
   'settings/warehouses?new=warehouse',
   'settings/carriers',
   'settings/billing',
+  'settings/region',
   'settings/security',
 ];
 

@@ -7,7 +7,7 @@ import {
   lastWeek,
   receivedPer,
 } from '../../../console/src/office/pages/reports/periods.js';
-import { lastDays } from '../../../console/src/ui/data/utc-days.js';
+import { lastDays } from '../../../console/src/ui/data/days.js';
 import { DEMO } from '../../../fixtures/demo/seed.js';
 import { findingsOf, logIn } from '../../support/console/browser.js';
 import { savedFile } from '../../support/console/saved-file.js';

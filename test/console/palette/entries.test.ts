@@ -53,12 +53,15 @@ describe('the palette of the office', () => {
     expect(parts.filter((part) => !entries.some(isOf(...(part.split('/') as [string, string]))))).toEqual([]);
   });
 
-  test('has every section of the settings, the one for administrators only for them', () => {
+  test('has every section of the settings, those for administrators only for them', () => {
     const sections = Object.keys(officeEn).flatMap((key) => /^settingsTab\.(.+)$/.exec(key)?.[1] ?? []);
     expect(sections).toContain('security');
     expect(sections.filter((section) => !entries.some(isOf('settings', section)))).toEqual([]);
     const ofManager = localEntriesOf('manager');
-    expect(sections.filter((section) => !ofManager.some(isOf('settings', section)))).toEqual(['security']);
+    expect(sections.filter((section) => !ofManager.some(isOf('settings', section)))).toEqual([
+      'region',
+      'security',
+    ]);
   });
 });
 

@@ -275,3 +275,23 @@ const newUser = (username: string) => ({
   role: 'warehouse',
   current_password: DEMO.password,
 });
+
+task(suite, {
+  title: 'sees for how long parcels have been in the warehouse, and opens those of 30 days or more',
+  user,
+  most: 1,
+  work: async (page) => {
+    const { count } =
+      (await one(
+        `select count(*)::int as count from packages where tenant_id = $1 and status in ('received', 'on_hold', 'customs_hold')
+         and received_at <= now() - interval '30 days'`,
+        [DEMO.tenants.demo],
+      )) ?? {};
+    const row = page.getByRole('row', { name: /^30 – 59/ });
+    await row.getByRole('link', { name: String(count) }).click();
+    await page
+      .getByTestId('list-total')
+      .getByText(`Records: ${String(count)}`)
+      .waitFor();
+  },
+});

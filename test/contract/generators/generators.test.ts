@@ -169,7 +169,12 @@ describe('the document for code generators', () => {
         .filter((part) => Object.keys(part?.content ?? {}).length > 1)
         .map(() => operationId),
     );
-    expect(several.sort()).toEqual(['downloadCourierBill', 'getCourierLogo', 'getPackageLabel']);
+    expect(several.sort()).toEqual([
+      'downloadCourierBill',
+      'getCourierLogo',
+      'getManifestDocument',
+      'getPackageLabel',
+    ]);
   });
 
   test('has no component that nothing uses, except the payloads of webhooks', () => {

@@ -129,8 +129,8 @@ const DANGEROUS: [title: string, statements: string, message: string, remedy: st
   ],
   [
     'a policy of other roles',
-    'alter policy lookup_reads on users to public',
-    'The policy lookup_reads on public.users was changed to: as permissive for select to public using (true).',
+    'alter policy lookup_reads on prealerts to public',
+    'The policy lookup_reads on public.prealerts was changed to: as permissive for select to public using (true).',
     'to crossdock_lookup using (true);',
   ],
   [

@@ -1,3 +1,4 @@
+import { integrationEn, integrationEs } from '../../../console/src/integration/texts.js';
 import { voidEn, voidEs } from '../../../console/src/find/void/texts.js';
 import { en as courierEn } from '../../../console/src/courier/texts/en.js';
 import { es as courierEs } from '../../../console/src/courier/texts/es.js';
@@ -40,6 +41,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...teamEn,
     ...unsavedEn,
     ...voidEn,
+    ...integrationEn,
   },
   es: {
     ...stationEs,
@@ -55,11 +57,12 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...teamEs,
     ...unsavedEs,
     ...voidEs,
+    ...integrationEs,
   },
 };
 
-/** How the guide quotes a text: `Publish {amount} USD` is **Publish … USD**. */
-const asQuoted = (text: string) => text.replaceAll(/\{\w+\}/g, '…');
+/** How the guide quotes a text, with the currency of the demo data: `Publish {amount} USD` is **Publish … USD**. */
+const asQuoted = (text: string) => text.replaceAll('{currency}', 'USD').replaceAll(/\{\w+\}/g, '…');
 
 /** Returns the keys of the texts that a quotation can be. The same word is often several texts, such as Customers. */
 export const keysOf = (language: Language, quotation: string): string[] =>

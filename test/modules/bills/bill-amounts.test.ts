@@ -234,7 +234,7 @@ describe('payments', () => {
       const tooMuch = await billing.pay(billId, 10.01);
       expectError(tooMuch, 400, 'payment_exceeds_balance');
       expect(tooMuch.body['message']).toBe(
-        'The balance of the bill is 10.00 USD. Record a payment of at most that amount.',
+        'The balance of the bill is 10.00. Record a payment of at most that amount.',
       );
       expectError(await billing.pay(UNKNOWN_ID, 1), 404, 'bill_not_found');
       expectError(await billing.unpay(UNKNOWN_ID), 404, 'payment_not_found');

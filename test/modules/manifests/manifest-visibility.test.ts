@@ -172,6 +172,7 @@ describe('access to manifests', () => {
     { action: 'update_meta', manifest_id: id, status: 'ready' },
     { action: 'add_packages', manifest_id: id, package_ids: [packageId] },
     { action: 'remove_packages', manifest_id: id, package_ids: [packageId] },
+    { action: 'reopen_manifest', manifest_id: id },
     { action: 'delete_manifest', manifest_id: id },
   ];
 
@@ -226,6 +227,7 @@ describe('access to manifests', () => {
       {},
       { action: 'update_meta' },
       { action: 'delete_manifest' },
+      { action: 'reopen_manifest' },
       { action: 'add_packages', manifest_id: id },
       { action: 'remove_packages', package_ids: [randomUUID()] },
       { action: 'add_packages', manifest_id: id, package_ids: ['x'] },

@@ -15,7 +15,7 @@ afterAll(removeFolders);
 const makeSecrets = (args: string[]) =>
   spawnSync('sh', [join(deploy, 'make-secrets.sh'), ...args], { encoding: 'utf8' });
 
-const escape = (text: string) => text.replace(/[.[\]]/g, '\\$&');
+const escape = (text: string) => text.replace(/[.?[\]]/g, '\\$&');
 
 const secretOf = (folder: string, name: string) => readFileSync(join(folder, name), 'utf8').trim();
 
@@ -23,6 +23,16 @@ describe('make-secrets.sh', () => {
   test.each([
     { args: [], direct: '127.0.0.1:5432/crossdock', pooled: undefined },
     { args: ['db.internal'], direct: 'db.internal:5432/crossdock', pooled: undefined },
+    {
+      args: ['db.internal', '--sslmode', 'verify-full', '--sslrootcert', '/etc/crossdock/database-ca.pem'],
+      direct: 'db.internal:5432/crossdock?sslmode=verify-full&sslrootcert=/etc/crossdock/database-ca.pem',
+      pooled: undefined,
+    },
+    {
+      args: ['postgres', 'pgbouncer', '--sslmode', 'disable'],
+      direct: 'postgres:5432/crossdock?sslmode=disable',
+      pooled: 'pgbouncer:6432/crossdock?sslmode=disable',
+    },
     {
       args: ['db.internal:5433', 'pool.internal'],
       direct: 'db.internal:5433/crossdock',
@@ -47,7 +57,7 @@ describe('make-secrets.sh', () => {
   ])('$args: the URLs have host, port and name', async ({ args, direct, pooled }) => {
     const folder = join(await makeFolder(), 'secrets');
     expect(makeSecrets([folder, ...args])).toMatchObject({ status: 0, stderr: '' });
-    const [, name] = direct.split('/');
+    const [, name] = /\/(\w+)/.exec(direct) ?? [];
     const url = (role: string, at: string) =>
       new RegExp(`^postgres://${name}_${role}:[0-9a-f]{64}@${escape(at)}$`);
     expect(secretOf(folder, 'DATABASE_OWNER_URL')).toMatch(url('owner', direct));
@@ -84,6 +94,12 @@ describe('make-secrets.sh', () => {
     [['--name', 'a'.repeat(41)]],
     [['--name']],
     [['--port', '5433']],
+    [['--sslmode']],
+    [['--sslmode', 'require']],
+    [['--sslrootcert', '/ca.pem']],
+    [['--sslmode', 'disable', '--sslrootcert', '/ca.pem']],
+    [['--sslmode', 'verify-full', '--sslrootcert', 'ca.pem']],
+    [['--sslmode', 'verify-full', '--sslrootcert', '/a&b']],
   ])('%j: is refused with the reason and the usage, and writes nothing', async (args) => {
     const folder = join(await makeFolder(), 'secrets');
     const { status, stderr } = makeSecrets([folder, ...args]);

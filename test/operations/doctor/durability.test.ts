@@ -30,6 +30,13 @@ test('reports nothing about a server that keeps what is committed', async () => 
   ]);
 });
 
+test('warns of a server without an archive in production', async () => {
+  expect(await findings('durability', { APP_ENV: 'production' })).toEqual([
+    expect.stringMatching(/^warning: The server archives no WAL, .* step 1 of docs\/restore\.md/),
+  ]);
+  expect(await findings('durability', { APP_ENV: 'staging' })).toEqual([expect.stringMatching(/^ok: /)]);
+});
+
 test(
   'warns of a server without fsync, full_page_writes or synchronous_commit, each with its remedy',
   async () => {

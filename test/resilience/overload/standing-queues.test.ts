@@ -27,7 +27,7 @@ async function openShares(shedsLoad = true) {
   const outcomes: { caller: string; waitedMs: number; outcome: string }[] = [];
   const send = async (caller: Caller, workMs = 20, isContinued = false) => {
     const name = caller.kind === 'key' ? caller.keyHash : caller.kind;
-    if (caller.kind === 'key') shares.recordKeyOwner(caller.keyHash, caller.keyHash);
+    if (caller.kind === 'key') shares.recordKeyOwner(caller, caller.keyHash);
     const startedMs = performance.now();
     let waitedMs: number | undefined;
     const outcome = await shares

@@ -168,6 +168,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'revoke a service token': async (target, _own, { owner }) => ({
     body: { action: 'revoke', token_id: await newServiceToken(owner, target) },
   }),
+  getTenantSettings: () => ({}),
+  updateTenantSettings: () => ({ body: {} }),
   getSecuritySettings: () => ({}),
   updateSecuritySettings: () => ({ body: {} }),
   'enable without a setup': () => ({ body: { action: 'enable', code: '000000' } }),
@@ -208,6 +210,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'listPackages as a file': ({ courierId }) => ({
     body: { export: true, courierID: courierId, limit: 10_000 },
   }),
+  'exportCustomersCsv of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 10_000 } }),
+  'exportCustomersXlsx of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 1 } }),
   'exportPackagesCsv of a courier': ({ courierId }) => ({ query: { courierID: courierId, limit: 10_000 } }),
   'exportPackagesCsv of a carrier': ({ carrierId }) => ({ query: { carrierID: carrierId, limit: 10_000 } }),
   'exportPackagesXlsx of a courier': ({ courierId }) => ({ query: { courierID: courierId, limit: 1 } }),
@@ -291,11 +295,16 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
       body: { action: 'remove_packages', manifest_id: target.manifestId, package_ids: [packageId] },
     };
   },
+  reopen_manifest: async (target, _own, { owner }) => ({
+    body: { action: 'reopen_manifest', manifest_id: await newManifest(owner, target, { status: 'ready' }) },
+  }),
   delete_manifest: async (target, _own, { owner }) => ({
     body: { action: 'delete_manifest', manifest_id: await newManifest(owner, target) },
   }),
   listManifests: () => ({}),
   getManifest: ({ manifestId }) => ({ query: { id: manifestId } }),
+  'getManifestDocument as a PDF': ({ manifestId }) => ({ query: { manifest_id: manifestId } }),
+  'getManifestDocument as lines': ({ manifestId }) => ({ query: { manifest_id: manifestId, format: 'csv' } }),
   previewCourierInvoice: ({ courierId }) => ({
     body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
   }),
@@ -426,6 +435,10 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   listEvents: ({ courierId }) => ({ query: { courier_id: courierId, limit: 1000 } }),
   getWebhookDelivery: ({ deliveryId }) => ({ query: { delivery_id: deliveryId } }),
+  createIntegrationCheck: ({ courierId }) => ({
+    body: { endpoint: 'add_package', courier_id: courierId },
+  }),
+  'listIntegrationChecks of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 50 } }),
   'listWebhookHealth of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
   listDispatches: ({ dispatchId }) => ({ query: { dispatch_id: dispatchId } }),
   'getPackageStatistics of a courier': ({ courierId }) => ({
@@ -646,9 +659,13 @@ async function newServiceToken(
   return id;
 }
 
-async function newManifest(owner: Owner, { code, manifestId }: Belongings): Promise<string> {
+async function newManifest(
+  owner: Owner,
+  { code, manifestId }: Belongings,
+  columns: { status?: string } = {},
+): Promise<string> {
   if (code === 'NOBODY') return manifestId;
-  return clone(owner, 'manifests', manifestId, { manifest_number: freshManifestNumber() });
+  return clone(owner, 'manifests', manifestId, { manifest_number: freshManifestNumber(), ...columns });
 }
 
 const freshCode = () => `C${(serial += 1)}`.padEnd(2, '0');

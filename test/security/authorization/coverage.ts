@@ -28,6 +28,7 @@ const REPEATS_A_ROLE: readonly Principal[] = ['hrb', 'two/admin', 'two/two', 'ke
 /** The PDF contains the rows of the CSV file, which is another case, and rendering it takes long. The documents contain no row. */
 const CALLERS_OF_COSTLY_CASES: Partial<Record<MatrixRow['title'], readonly Principal[]>> = {
   'downloadCourierBill as a PDF': ['iex'],
+  'getManifestDocument as a PDF': ['warehouse'],
   getHealth: ['anonymous', 'iex'],
   getContractJson: ['anonymous', 'iex'],
   getSdkContract: ['anonymous', 'iex'],

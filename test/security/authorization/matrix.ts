@@ -193,6 +193,12 @@ export const MATRIX = {
   getSecuritySettings: {
     'getSecuritySettings':               adminsOnly('200'),
   },
+  getTenantSettings: {
+    'getTenantSettings':                 ['200',                 '200',                 '200'],
+  },
+  updateTenantSettings: {
+    'updateTenantSettings':              adminsOnly('200'),
+  },
   updateSecuritySettings: {
     'updateSecuritySettings':            adminsOnly('200'),
   },
@@ -265,6 +271,7 @@ export const MATRIX = {
     'add_packages to a manifest':        ['200 200 404 404 400', '200 200 404 404 400', S403],
     'add_packages of a courier':         ['200 200 404 404 400', '200 200 404 404 400', S403],
     'remove_packages from a manifest':   ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'reopen_manifest':                   ['200 200 404 404 400', '200 200 404 404 400', S403],
     'delete_manifest':                   ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
   listManifests: {
@@ -272,6 +279,10 @@ export const MATRIX = {
   },
   getManifest: {
     'getManifest':                       ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
+  },
+  getManifestDocument: {
+    'getManifestDocument as a PDF':      ['200 200 404 404 400', '200 200 404 404 400', S403],
+    'getManifestDocument as lines':      ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
   getManifestLoading: {
     'getManifestLoading':                ['200 200 404 404 400', '200 200 404 404 400', S403],
@@ -368,6 +379,12 @@ export const MATRIX = {
   listWebhookHealth: {
     'listWebhookHealth of a courier':    [ALL,                   S403,                  ALL],
   },
+  createIntegrationCheck: {
+    'createIntegrationCheck':            ['200 200 404 404 400', S403,                  ALL],
+  },
+  listIntegrationChecks: {
+    'listIntegrationChecks of a courier': [ALL,                  S403,                  ALL],
+  },
   listDispatches: {
     'listDispatches':                    [ALL,                   ALL,                   ALL],
   },
@@ -378,6 +395,12 @@ export const MATRIX = {
   },
   verifyAuditLog: {
     'verifyAuditLog':                    adminsOnly('200'),
+  },
+  exportCustomersCsv: {
+    'exportCustomersCsv of a courier':   [ALL,                   ALL,                   ALL],
+  },
+  exportCustomersXlsx: {
+    'exportCustomersXlsx of a courier':  [ALL,                   ALL,                   ALL],
   },
   exportPackagesCsv: {
     'exportPackagesCsv of a courier':    [ALL,                   ALL,                   ALL],

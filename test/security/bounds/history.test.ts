@@ -60,6 +60,7 @@ const historyOf = ({ packageId, courierId, billId, userId }: Belongings): [strin
   ['sessions', 'true', `'user_id', '${userId}', 'created_at', now() - n * interval '1 second'`],
   ['dispatches', `courier_id = '${courierId}'`, `'selected', n`],
   ['customer_sync_runs', `courier_id = '${courierId}'`, `'status', 'failed'`],
+  ['integration_checks', `courier_id = '${courierId}'`, `'status', 'failed', 'finished_at', now()`],
   ['scans', 'true', `'parcel_key', (select tracking_key from packages where id = '${packageId}')`],
 ];
 
@@ -85,8 +86,8 @@ test('the objects have their history', () => {
   const empty = [...filled]
     .filter(([name, count]) => count < mostOf(name.split(' ')[0]))
     .map(([table]) => table);
-  // No demo scan and no run of a synchronisation exists; scans of a parcel have a bound of their own and tests in modules/scans.
-  expect(empty.filter((table) => !/^(scans|customer_sync_runs) /.test(table))).toEqual([]);
+  // No demo scan and no run of a synchronisation or of a check exists; scans of a parcel have a bound of their own and tests in modules/scans.
+  expect(empty.filter((table) => !/^(scans|customer_sync_runs|integration_checks) /.test(table))).toEqual([]);
 });
 
 const cases = matrixRows.filter(({ operation }) => !LEFT_OUT.has(operation));

@@ -186,6 +186,30 @@ describe('received responses', () => {
     expect(await send(url)).toMatchObject({ outcome: 'answered', status: 201 });
   });
 
+  test.each([
+    ['103 Early Hints', 'HTTP/1.1 103 E\r\nlink: a\r\n\r\n'],
+    ['102 Processing', 'HTTP/1.1 102 P\r\n\r\n'],
+    ['100 Continue', 'HTTP/1.1 100 C\r\n\r\n'],
+    ['empty lines', '\r\n'],
+    ['one that never ends', `HTTP/1.1 103 E\r\n${'x: y\r\n'.repeat(100)}`],
+  ])('a connection that sends %s without end is closed at once', async (_what, part) => {
+    let isClosed = false;
+    const { url } = await startWire((socket) => {
+      socket.on('close', () => (isClosed = true));
+      socket.once('data', () => {
+        const talk = () => {
+          while (!socket.destroyed && socket.write(part.repeat(1_000)));
+          if (!socket.destroyed) socket.once('drain', talk);
+        };
+        talk();
+      });
+    });
+    const reply = await send(url, { timeoutMs: 20_000 });
+    expect(reply).toMatchObject({ outcome: 'unreachable' });
+    expect(reply.durationMs).toBeLessThan(10_000);
+    await until(async () => isClosed);
+  });
+
   describe('100 Continue that was not asked for', () => {
     const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
     const FINAL = 'HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\nok';

@@ -9,6 +9,7 @@ import {
   type OutboundClient,
   type OutboundRequest,
 } from '../../../src/platform/outbound/client.js';
+import { makeOpenSocket } from '../../../src/platform/outbound/connect.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { startDns, type DnsServer } from '../../support/receivers/dns.js';
 import { makeFolder, removeFolders, until } from '../../support/service/processes.js';
@@ -176,6 +177,21 @@ describe('TLS', () => {
     });
     await until(async () => open.size === 0);
   });
+});
+
+test('a name without an address is not reached on this machine', async () => {
+  let connections = 0;
+  const { port } = await startWire((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  const open = makeOpenSocket({ allowLoopback: true, resolve: () => Promise.resolve([]), tls: {} });
+  const target = { hostname: 'hooks.example.com', port, isTls: false };
+  await expect(open(target, AbortSignal.timeout(5_000))).rejects.toMatchObject({
+    outcome: 'unreachable',
+    message: 'the host has no address',
+  });
+  expect(connections).toBe(0);
 });
 
 test('environment variables can neither set a proxy nor turn off certificate verification', async () => {

@@ -146,6 +146,7 @@ async function makeBelongings(
     return { ...own, tracking_number: number, tracking_key: number };
   };
   await insertSync(owner, tenantId, courierId);
+  await insertCheck(owner, tenantId, courierId);
   const prealertId = await clone(owner, 'prealerts', DEMO.prealerts.pending.IEX[0] ?? '', parcel());
   const packageId = await clone(owner, 'packages', DEMO.packages.available.IEX[0] ?? '', {
     ...parcel(),
@@ -321,6 +322,15 @@ export async function insertUser(owner: pg.Pool, tenantId: string, courierId: st
   return id;
 }
 
+/** Plants a check of one of its URLs, which found something. */
+async function insertCheck(owner: pg.Pool, tenantId: string, courierId: string): Promise<void> {
+  await owner.query(
+    `insert into integration_checks (tenant_id, id, courier_id, endpoint, status, findings, requests, finished_at)
+     values ($1, new_id(), $2, 'add_package', 'finished', '[]', '[]', now())`,
+    [tenantId, courierId],
+  );
+}
+
 /** Plants a failed synchronisation of its customers. */
 async function insertSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<void> {
   await owner.query(
@@ -338,7 +348,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns whose values the service or a constraint interprets.
 const MEANINGFUL =
-  /^(type|endpoint|.*_package_format|origin|outcome|manifest_status|language|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|started_by|end_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|announced_key|parcel_key|loading_gate|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(type|endpoint|format|.*_package_format|origin|outcome|manifest_status|language|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|started_by|end_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|announced_key|parcel_key|loading_gate|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
 
 // Append-only tables, where a trigger rejects changes, and tallies, where a trigger copies the texts from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];

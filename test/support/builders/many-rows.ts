@@ -26,6 +26,6 @@ export async function insertWithoutTriggers(
 export async function dropSearchIndexes(owner: pg.Pool): Promise<void> {
   await owner.query(
     `alter table customers disable trigger terms_added;
-     drop index customers_name_trgm, customers_text_trgm, customers_user_code_trgm, customers_term_keys`,
+     drop index customers_name_trgm, customers_text_trgm, customers_code_trgm, customers_term_keys`,
   );
 }

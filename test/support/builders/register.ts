@@ -11,3 +11,15 @@ export async function insertCouriers(owner: pg.Pool): Promise<void> {
     [DEMO.tenants.demo],
   );
 }
+
+/** Plants enough manifests for several pages, with shared days and without a flight date. */
+export async function insertManifests(owner: pg.Pool): Promise<void> {
+  await owner.query(
+    `insert into manifests (tenant_id, id, manifest_number, flight_date, status, warehouse_id, created_at)
+     select $1, new_id(), 'MAN-20240101-P' || lpad(n::text, 3, '0'), case when n % 5 > 0 then date '2024-01-01' + n % 7 end,
+       'completed', $2, timestamptz '2024-01-01' + make_interval(days => n % 7)
+     from generate_series(1, 24) n
+     on conflict do nothing`,
+    [DEMO.tenants.demo, DEMO.warehouses.primary],
+  );
+}

@@ -66,6 +66,7 @@ export type WindowOptions = {
   width?: number;
   height?: number;
   locale?: string;
+  timezoneId?: string;
   colorScheme?: 'light' | 'dark';
   /** A service worker answers for the files that it has. Blocked, all of them come from the service. */
   serviceWorkers?: 'allow' | 'block';

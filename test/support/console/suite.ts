@@ -34,9 +34,13 @@ export type Suite = {
   it: (title: string, body: (page: Page) => Promise<void>, user?: string) => void;
 };
 
-/** Starts the service, with settings of its own, and a browser for the tests of a file. */
+/**
+ * Starts the service, with settings of its own, and a browser for the tests of a file.
+ * @param worker whether a worker sends webhooks and mails
+ */
 export function consoleSuite(
   environment: () => Promise<Record<string, string>> = () => Promise.resolve({}),
+  worker = false,
 ): Suite {
   const { afterAll, afterEach, beforeAll, expect, test } = jestOfFile();
   const declare = chromiumPath ? test : test.skip;
@@ -45,7 +49,7 @@ export function consoleSuite(
   let browser: Browser;
   beforeAll(async () => {
     if (!chromiumPath) return;
-    service = await startService({ env: await environment() });
+    service = await startService({ env: await environment(), worker });
     browser = await launchChromium();
   }, LIMIT_MS);
   afterEach(async () => {

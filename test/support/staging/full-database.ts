@@ -62,7 +62,13 @@ const ROWS = [
    select tenant_id, id, 1, courier_id, 'https://marcia.example/hooks', '{"x-of": "Marcia Campbell"}', '{"name": "Marcia Campbell"}', 26,
      '{"x-of": "Marcia Campbell"}', 'Marcia Campbell is unknown', now() + interval '1 day'
    from webhook_deliveries where $1::uuid is not null order by id limit 1`,
+  `insert into integration_checks (tenant_id, id, courier_id, endpoint, requested_by, status, url, format, findings, requests, error,
+     started_at, finished_at)
+   values ($1, new_id(), '${IEX}', 'add_package', '${admin}', 'failed', 'https://marcia.example/hooks', 'event',
+     '[{"code": "refused", "evidence": {"response_start": "Marcia Campbell is unknown"}}]', '[{"error": "Marcia Campbell"}]',
+     'Marcia Campbell', now(), now())`,
   `insert into payment_terms (tenant_id, id, courier_id, days) values ($1, new_id(), '${IEX}', 14)`,
+  `insert into tenant_settings (tenant_id, time_zone, currency) values ($1, 'America/New_York', 'USD')`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];
 

@@ -26,6 +26,7 @@ const pagesOf = ({ courierId, manifestId, billId, packageId }: Shown): Page[] =>
   ['listPackageEvents', { query: { package_id: packageId } }],
   ['getPackageLabel', { query: { package_id: packageId } }],
   ['getManifest', { query: { id: manifestId } }],
+  ['getManifestDocument', { query: { manifest_id: manifestId, format: 'csv' } }],
   ['listCourierBills'],
   ['getCourierBill', { query: { bill_id: billId } }],
   ['downloadCourierBill', { query: { bill_id: billId } }],

@@ -11,6 +11,7 @@ export const NO_TASKS: Tasks = {
   sendBillMail: noop,
   preparePasswordReset: noop,
   tellCourierOwners: noop,
+  checkIntegration: noop,
   syncCustomers: noop,
   scheduleCustomerSyncs: noop,
   sweep: noop,

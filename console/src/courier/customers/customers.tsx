@@ -1,10 +1,11 @@
+import { useState } from 'preact/hooks';
 import type { Customer } from '../../../../sdk/typescript/src/index.js';
 import { DataList } from '../../office/list/data-list.js';
 import { useHashList } from '../../office/list/listed.js';
 import { setActive } from '../../office/pages/customers/change.js';
 import { CustomerDialog } from '../../office/pages/customers/edit.js';
 import { ImportDialog } from '../../office/pages/customers/import.js';
-import { customerColumns, loadCustomers } from '../../office/pages/customers/list-parts.js';
+import { customerColumns, CustomersExport, loadCustomers } from '../../office/pages/customers/list-parts.js';
 import { api, session } from '../../session/session.js';
 import { t } from '../../texts/texts.js';
 import { useLoad } from '../../ui/load.js';
@@ -25,6 +26,7 @@ export function CustomersPage() {
   const courierId = session.value?.user.courier_id ?? '';
   const branches = useLoad(async (signal) => (await api().customers.branches({}, { signal })).data, []);
   const { opened, open, close } = useWanted(['customer', 'import'], address.linkTo());
+  const [isExporting, setIsExporting] = useState(false);
   const done = () => {
     close();
     loaded.reload();
@@ -33,6 +35,9 @@ export function CustomersPage() {
   return (
     <>
       <Heading title={t('courierPage.customers')}>
+        <button type="button" disabled={!loaded.data?.rows.length} onClick={() => setIsExporting(true)}>
+          {t('officeParcels.export')}
+        </button>
         <button type="button" onClick={() => open('import')}>
           {t('customers.import')}
         </button>
@@ -70,6 +75,13 @@ export function CustomersPage() {
         }
       />
       {opened === 'customer' && <CustomerDialog courierId={courierId} onClose={close} onDone={done} />}
+      {isExporting && (
+        <CustomersExport
+          state={address.state}
+          total={loaded.data?.total ?? 0}
+          onClose={() => setIsExporting(false)}
+        />
+      )}
       {opened === 'import' && <ImportDialog courierId={courierId} onClose={close} onDone={done} />}
     </>
   );

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { CourierSettings } from '../../../../sdk/typescript/src/index.js';
+import { CheckButton, endpointsOf } from '../../integration/check-button.js';
 import { ConfirmDialog, Secret, SecretDialog } from '../../office/ui/dialogs.js';
 import { api } from '../../session/session.js';
 import { dateTime, t } from '../../texts/texts.js';
@@ -13,6 +14,7 @@ const GUIDES = [
   ['quick-start', 'dev.quickStart'],
   ['reference', 'dev.reference'],
   ['webhooks', 'dev.webhooks'],
+  ['integration-check', 'integration.title'],
   ['sdks', 'dev.sdks'],
   ['going-live', 'dev.goingLive'],
 ] as const;
@@ -22,7 +24,9 @@ export function DevelopersPage() {
   const settings = useLoad(async (signal) => (await api().couriers.settings({}, { signal })).data, []);
   return (
     <>
-      <Heading title={t('courierPage.developers')} />
+      <Heading title={t('courierPage.developers')}>
+        {settings.data && <CheckButton endpoints={endpointsOf(settings.data)} />}
+      </Heading>
       <PageTabs of="developers" />
       <Content of={settings}>
         {(data) => (

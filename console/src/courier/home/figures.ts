@@ -1,6 +1,7 @@
 import type { CourierSetUpStep, PackageStatistics } from '../../../../sdk/typescript/src/index.js';
+import { settings } from '../../device/settings.js';
 import { api } from '../../session/session.js';
-import { lastDays, utcDay } from '../../ui/data/utc-days.js';
+import { lastDays, utcDay } from '../../ui/data/days.js';
 
 const WEEK_DAYS = 7;
 
@@ -15,7 +16,7 @@ export const readWaiting = async (signal: AbortSignal) =>
 type Sum = { count: number; weight: number };
 
 export type Received = {
-  /** Today in UTC. */
+  /** Today in the warehouse. */
   today: Sum & { date: string };
   /** The whole same day of last week. */
   sameDay: Sum;
@@ -29,8 +30,8 @@ export type Received = {
 
 /** Reads what was received in the last 7 days and the 7 days before. */
 export async function readReceived(signal: AbortSignal): Promise<Received> {
-  const { from, to } = lastDays(WEEK_DAYS);
-  const { data } = await api().packages.statistics({ from, to }, { signal });
+  const { from, to } = lastDays(WEEK_DAYS, Date.now(), settings.value.timeZone);
+  const { data } = await api().packages.statistics({ from, to, day_zone: 'tenant' }, { signal });
   const last = data.days.find(({ date }) => date === to);
   return {
     today: { date: to, count: last?.count ?? 0, weight: last?.weight ?? 0 },

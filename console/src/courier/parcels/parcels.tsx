@@ -7,6 +7,7 @@ import { PAGE_SIZE, useHashList, type ListPage } from '../../office/list/listed.
 import type { ListColumn } from '../../office/list/table.js';
 import { toast } from '../../office/ui/toasts.js';
 import { parcelColumns } from '../../office/pages/parcels/columns.js';
+import { settings } from '../../device/settings.js';
 import { api } from '../../session/session.js';
 import { saveFile } from '../../staff/label.js';
 import { pounds, t } from '../../texts/texts.js';
@@ -45,7 +46,7 @@ type Parcels = ListPage<PackageRecord> & { weight: number; isExact: boolean };
 async function load(state: ListState, signal: AbortSignal): Promise<Parcels> {
   const { data, meta } = await api().packages.list(
     {
-      ...filtersOf(state),
+      ...filtersOf(state, Date.now(), settings.value.timeZone),
       ...orderOf(state.sort),
       page: state.page,
       limit: PAGE_SIZE,
@@ -61,7 +62,11 @@ const HELD = 'on_hold,customs_hold';
 
 /** Saves what the list shows, on all of its pages and in its order. */
 async function saveList(format: 'csv' | 'xlsx', state: ListState): Promise<void> {
-  const wanted = asQuery({ ...filtersOf(state), ...orderOf(state.sort), limit: MOST_IN_FILE });
+  const wanted = asQuery({
+    ...filtersOf(state, Date.now(), settings.value.timeZone),
+    ...orderOf(state.sort),
+    limit: MOST_IN_FILE,
+  });
   const { packages } = api();
   const file = await (format === 'csv' ? packages.exportCsv(wanted) : packages.exportXlsx(wanted));
   await saveFile(file, `packages.${format}`);

@@ -1,7 +1,7 @@
 import type { ListPackagesData } from '../../../../sdk/typescript/src/generated/core/types.gen.js';
 import { PACKAGE_STATUSES, SHORTEST_TEXT, type PackageStatus } from '../../office/list/package-search.js';
 import type { ListState } from '../../office/list/state.js';
-import { DAY_MS, utcDay } from '../../ui/data/utc-days.js';
+import { dayAfter, localDay } from '../../ui/data/days.js';
 
 type Search = NonNullable<ListPackagesData['body']>;
 
@@ -20,10 +20,11 @@ type Filters = Pick<
   | 'billed'
   | 'entryDateFloor'
   | 'entryDateCeiling'
+  | 'day_zone'
 > & { status?: PackageStatus[] };
 
 /** Returns what the service shall filter by. A list and its export have the same filters. */
-export function filtersOf({ search, filters }: ListState, now = Date.now()): Filters {
+export function filtersOf({ search, filters }: ListState, now = Date.now(), zone = 'UTC'): Filters {
   const wanted = filters['status']?.split(',') ?? [];
   const status = PACKAGE_STATUSES.filter((each) => wanted.includes(each));
   const owner = (['customer', 'courier'] as const).find((each) => each === filters['owner']);
@@ -36,21 +37,16 @@ export function filtersOf({ search, filters }: ListState, now = Date.now()): Fil
     ...(manifest ? { manifest_id: manifest } : {}),
     ...(loaded ? { on_manifest: loaded === 'yes' } : {}),
     ...(age ? { min_age_days: Number(age) } : {}),
-    ...(billed ? { billed: billed === 'yes', ...periodOf(from, to, now) } : {}),
+    ...(billed ? { billed: billed === 'yes', ...periodOf(from, to, localDay(now, zone)) } : {}),
     ...(!billed && from ? { entryDateFloor: from } : {}),
     ...(!billed && to ? { entryDateCeiling: to } : {}),
+    ...(billed || from || to ? { day_zone: 'tenant' as const } : {}),
   };
 }
 
 /** Bills are compared in a period of at most 31 days: that of the filters, otherwise the days until now. */
-function periodOf(from: string | undefined, to: string | undefined, now: number) {
-  const last = to
-    ? Date.parse(to)
-    : from
-      ? Math.min(now, Date.parse(from) + (BILLED_DAYS - 1) * DAY_MS)
-      : now;
-  return {
-    entryDateFloor: from ?? utcDay(last - (BILLED_DAYS - 1) * DAY_MS),
-    entryDateCeiling: utcDay(last),
-  };
+function periodOf(from: string | undefined, to: string | undefined, today: string) {
+  const longest = from && dayAfter(from, BILLED_DAYS - 1);
+  const last = to ?? (longest && longest < today ? longest : today);
+  return { entryDateFloor: from ?? dayAfter(last, 1 - BILLED_DAYS), entryDateCeiling: last };
 }

@@ -15,12 +15,12 @@ export function Pager({ data: { total, isCut, note, nextBefore }, of: { state, c
       <nav class="pager" aria-label={t('list.pages')}>
         {state.before && (
           <button type="button" onClick={() => open({ before: '' })}>
-            {t('common.newest')}
+            {t(state.sort ? 'list.first' : 'common.newest')}
           </button>
         )}
         {nextBefore && (
           <button type="button" onClick={() => open({ before: nextBefore })}>
-            {t('common.older')}
+            {t(state.sort ? 'common.next' : 'common.older')}
           </button>
         )}
       </nav>

@@ -89,7 +89,7 @@ async function load({ filters, before }: ListState, signal: AbortSignal) {
     NAMES.map((name) => [name, filters[name]]).filter(([, value]) => value !== undefined && value !== ''),
   ) as Pick<Filters, (typeof NAMES)[number]>;
   const { data, meta } = await api().audit.list(
-    { limit: PAGE_SIZE, ...chosen, ...(before ? { before } : {}) },
+    { limit: PAGE_SIZE, ...chosen, day_zone: 'tenant', ...(before ? { before } : {}) },
     { signal },
   );
   return { rows: data, nextBefore: meta.next_before };

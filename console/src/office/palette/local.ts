@@ -92,6 +92,14 @@ const STAFF: LocalEntry[] = [
   {
     kind: 'page',
     of: 'settings.title',
+    title: 'settingsTab.region',
+    office: 'settings',
+    part: 'region',
+    roles: ['admin'],
+  },
+  {
+    kind: 'page',
+    of: 'settings.title',
     title: 'settingsTab.security',
     office: 'settings',
     part: 'security',

@@ -10,6 +10,7 @@ export const officeFailuresEs: Record<string, string> = {
   bill_total_negative: 'El total no puede ser negativo. Reduzca el crédito.',
   carrier_in_use: 'Hay paquetes de este transportista. No se puede eliminar.',
   carrier_not_found: 'Este transportista ya no existe. Recargue la página.',
+  currency_in_use: 'Ya hay facturas publicadas en la moneda actual. No se puede cambiar.',
   customer_not_found: 'Este cliente ya no existe. Recargue la página.',
   default_rates_missing: 'No hay tarifas generales. Créelas primero en Tarifas.',
   duplicate_carrier_name: 'Otro transportista tiene este nombre. Elija otro.',

@@ -1,14 +1,14 @@
 /** The texts of Reports, in English. They load with its page. */
 export const reportsEn = {
   'reportLead.received':
-    'What was received, against the same days a week before, and what is in the warehouse. Days are in UTC.',
+    'What was received, against the same days a week before, and what is in the warehouse. Days are those of {zone}.',
   'reportLead.shipped':
-    'Packages that left with a manifest, on the day when it was shipped. Days are in UTC.',
-  'reportLead.announced': 'Announcements, on the day when they were created. Days are in UTC.',
+    'Packages that left with a manifest, on the day when it was shipped. Days are those of {zone}.',
+  'reportLead.announced': 'Announcements, on the day when they were created. Days are those of {zone}.',
   'reportLead.unknown':
-    'Packages that have no customer now, on the day when they were received. Days are in UTC.',
+    'Packages that have no customer now, on the day when they were received. Days are those of {zone}.',
   'reportLead.people':
-    'Who received, weighed, loaded and shipped how much. A weight counts with each receipt and each change of it, a parcel that was loaded twice counts once. Days are in UTC.',
+    'Who received, weighed, loaded and shipped how much. A weight counts with each receipt and each change of it, a parcel that was loaded twice counts once. Days are those of {zone}.',
   'reports.report': 'Report',
   'report.received': 'Received',
   'report.shipped': 'Shipped',

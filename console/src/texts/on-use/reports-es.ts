@@ -3,14 +3,14 @@ import type { ReportsKey } from './reports-en.js';
 /** The texts of Reports, in Spanish. */
 export const reportsEs: Record<ReportsKey, string> = {
   'reportLead.received':
-    'Lo recibido, comparado con los mismos días de la semana anterior, y lo que está en el almacén. Los días son UTC.',
+    'Lo recibido, comparado con los mismos días de la semana anterior, y lo que está en el almacén. Los días son los de {zone}.',
   'reportLead.shipped':
-    'Los paquetes que salieron con un manifiesto, en el día de su envío. Los días son UTC.',
-  'reportLead.announced': 'Los anuncios, en el día en que se crearon. Los días son UTC.',
+    'Los paquetes que salieron con un manifiesto, en el día de su envío. Los días son los de {zone}.',
+  'reportLead.announced': 'Los anuncios, en el día en que se crearon. Los días son los de {zone}.',
   'reportLead.unknown':
-    'Los paquetes que ahora no tienen cliente, en el día en que se recibieron. Los días son UTC.',
+    'Los paquetes que ahora no tienen cliente, en el día en que se recibieron. Los días son los de {zone}.',
   'reportLead.people':
-    'Quién recibió, pesó, cargó y envió cuánto. Un peso cuenta con cada recepción y cada cambio; un paquete cargado dos veces cuenta una vez. Los días son UTC.',
+    'Quién recibió, pesó, cargó y envió cuánto. Un peso cuenta con cada recepción y cada cambio; un paquete cargado dos veces cuenta una vez. Los días son los de {zone}.',
   'reports.report': 'Informe',
   'report.received': 'Recibidos',
   'report.shipped': 'Enviados',

@@ -3,12 +3,12 @@ import type { RunKey } from './run-en.js';
 /** The texts of the billing run, of a bill and of a month, in Spanish. */
 export const runEs: Record<RunKey, string> = {
   'run.lead':
-    'Un mes de todos los couriers: prepare los borradores, revíselos, publíquelos y envíelos por correo. Una factura pertenece al mes de su último día. Los días son UTC, y las sumas, dólares.',
+    'Un mes de todos los couriers: prepare los borradores, revíselos, publíquelos y envíelos por correo. Una factura pertenece al mes de su último día. Los días son UTC, y las sumas, en {currency}.',
   'run.month': 'Mes',
   'run.unbilled': 'Paquetes sin facturar',
   'run.unbilledAmount': 'Suma sin impuesto',
-  'run.drafts': 'Borradores (USD)',
-  'run.published': 'Publicadas (USD)',
+  'run.drafts': 'Borradores ({currency})',
+  'run.published': 'Publicadas ({currency})',
   'run.mails': 'Enviadas',
   'run.sentOf': '{sent} de {bills}',
   'run.warnings': 'Por revisar',
@@ -29,11 +29,11 @@ export const runEs: Record<RunKey, string> = {
     'Nada que enviar: no hay facturas publicadas de este mes sin enviar, o sus couriers no tienen dirección.',
   'run.draftTitle': 'Preparar {month}',
   'run.draftEffect':
-    'Se preparan los borradores de {month}. Couriers: {couriers}, con una factura cada uno. Paquetes: {packages}. Suma sin impuesto: {amount} USD. Ningún courier ve su factura hasta que se publique, y un borrador se puede eliminar. Un courier que tiene un borrador del mes no recibe otro.',
+    'Se preparan los borradores de {month}. Couriers: {couriers}, con una factura cada uno. Paquetes: {packages}. Suma sin impuesto: {amount} {currency}. Ningún courier ve su factura hasta que se publique, y un borrador se puede eliminar. Un courier que tiene un borrador del mes no recibe otro.',
   'run.draftAction': 'Preparar facturas: {count}',
   'run.publishTitle': 'Publicar {month}',
   'run.publishEffect':
-    'Los borradores de {month} reciben su número definitivo, y los couriers ven lo que deben. Couriers: {couriers}. Facturas: {bills}. Suma: {amount} USD. No se puede deshacer.',
+    'Los borradores de {month} reciben su número definitivo, y los couriers ven lo que deben. Couriers: {couriers}. Facturas: {bills}. Suma: {amount} {currency}. No se puede deshacer.',
   'run.publishAction': 'Publicar facturas: {count}',
   'run.sendTitle': 'Enviar {month}',
   'run.sendEffect':
@@ -54,11 +54,11 @@ export const runEs: Record<RunKey, string> = {
     'Trabajando. Couriers listos: {done} de {couriers}. Facturas: {bills}. Mientras tanto puede abrir otras páginas de la oficina.',
   'run.stopping': 'Se detiene después de los couriers en curso. Listos: {done} de {couriers}.',
   'run.stopped':
-    'Detenido. Couriers listos: {done} de {couriers}. Facturas: {bills}, {amount} USD. Los demás están como antes. Si continúa, nada se factura dos veces.',
+    'Detenido. Couriers listos: {done} de {couriers}. Facturas: {bills}, {amount} {currency}. Los demás están como antes. Si continúa, nada se factura dos veces.',
   'run.draftsDone':
-    'Listo. Borradores: {bills}, {amount} USD. Sin cambio: {unchanged}. Rechazados: {refused}.',
+    'Listo. Borradores: {bills}, {amount} {currency}. Sin cambio: {unchanged}. Rechazados: {refused}.',
   'run.publishDone':
-    'Listo. Publicadas: {bills}, {amount} USD. Sin cambio: {unchanged}. Rechazados: {refused}.',
+    'Listo. Publicadas: {bills}, {amount} {currency}. Sin cambio: {unchanged}. Rechazados: {refused}.',
   'run.sendStopped':
     'Detenido. Couriers listos: {done} de {couriers}. Correos en espera: {bills}. Los demás están como antes. Si continúa, nada se envía dos veces.',
   'run.sendDone': 'Listo. Correos en espera: {bills}. Sin cambio: {unchanged}. Rechazados: {refused}.',
@@ -93,7 +93,7 @@ export const runEs: Record<RunKey, string> = {
     'Demasiado grande para una factura. Facture a este courier solo, por períodos más cortos.',
   'runReason.draft_inconsistent': 'Un borrador no coincide con sus líneas. Elimínelo y prepare otro.',
   'billPage.service': 'Servicio',
-  'billPage.balance': 'Por pagar (USD)',
+  'billPage.balance': 'Por pagar ({currency})',
   'billPage.published': 'Publicada',
   'billPage.due': 'Vence',
   'billPage.overdue': 'Vencida',
@@ -106,26 +106,26 @@ export const runEs: Record<RunKey, string> = {
   'billPage.to': 'Factura a',
   'billPage.from': 'De',
   'billPage.remarks': 'Nota para el courier',
-  'billPage.subtotal': 'Antes de impuestos (USD)',
-  'billPage.tax': 'Impuesto, {rate} % (USD)',
-  'billPage.paid': 'Pagado (USD)',
+  'billPage.subtotal': 'Antes de impuestos ({currency})',
+  'billPage.tax': 'Impuesto, {rate} % ({currency})',
+  'billPage.paid': 'Pagado ({currency})',
   'billPage.publish': 'Publicar',
   'billPage.publishTitle': 'Publicar la factura de {courier}',
   'billPage.publishEffect':
-    'Se facturan {amount} USD a {courier} por {period} (paquetes: {count}). La factura recibe su número y el courier la ve enseguida. Después no se puede cambiar ni eliminar: las correcciones van en la próxima factura.',
-  'billPage.publishAction': 'Publicar {amount} USD',
+    'Se facturan {amount} {currency} a {courier} por {period} (paquetes: {count}). La factura recibe su número y el courier la ve enseguida. Después no se puede cambiar ni eliminar: las correcciones van en la próxima factura.',
+  'billPage.publishAction': 'Publicar {amount} {currency}',
   'billPage.publishedAs': '{bill} está publicada. {courier} ya la ve.',
   'billPage.delete': 'Eliminar el borrador',
   'billPage.deleteTitle': 'Eliminar el borrador de {courier}',
   'billPage.deleteEffect':
-    'Se eliminan el borrador de {amount} USD por {period} y sus ajustes. Sus paquetes ({count}) se pueden facturar de nuevo. {courier} no lo ha visto.',
+    'Se eliminan el borrador de {amount} {currency} por {period} y sus ajustes. Sus paquetes ({count}) se pueden facturar de nuevo. {courier} no lo ha visto.',
   'billPage.deleted': '{bill} está eliminado.',
   'billPage.lines': 'Líneas',
   'billPage.line': 'Paquete o cargo',
   'billPage.noLines': 'No hay líneas en esta página',
   'billPage.tier': 'Tramo',
   'billPage.noTier': 'Sin tramo',
-  'billPage.perPound': '{rate} USD por lb',
+  'billPage.perPound': '{rate} {currency} por lb',
   'billPage.addAdjustment': 'Añadir un ajuste',
   'billPage.adjustmentHint':
     'Un cargo o un crédito para {courier}, antes de impuestos. Aparece en la factura.',
@@ -133,20 +133,20 @@ export const runEs: Record<RunKey, string> = {
   'billPage.amountHint': 'Con un menos delante para un crédito, por ejemplo -12,50.',
   'billPage.amountForm':
     'Escriba un importe con dos decimales como máximo y sin signo entre los miles, por ejemplo 1250,50.',
-  'billPage.adjustmentAdded': '{amount} USD añadidos. El total es ahora {total} USD.',
-  'billPage.adjustmentRemoved': 'El ajuste de {amount} USD está quitado.',
+  'billPage.adjustmentAdded': '{amount} {currency} añadidos. El total es ahora {total} {currency}.',
+  'billPage.adjustmentRemoved': 'El ajuste de {amount} {currency} está quitado.',
   'month.title': 'Facturar a un courier',
   'month.lead':
     'Lo que se factura a un courier por un período, y lo que queda fuera. No se guarda nada hasta que prepare el borrador. Los días son UTC.',
   'month.chooseHint': 'Al principio, el período es el mes pasado.',
   'month.shares': 'Lo que tendría un borrador',
   'month.share': 'Paquetes recibidos en este período',
-  'month.fees': 'Tarifas (USD)',
+  'month.fees': 'Tarifas ({currency})',
   'month.nothing': 'No queda nada por facturar en este período.',
   'month.charges': 'Todo el período por peso',
   'month.chargesHint': 'Con las tarifas de hoy, y con los paquetes que ya están en facturas.',
-  'month.air': 'Flete aéreo (USD): {weight}, {rate} USD por lb',
-  'month.total': 'Tarifas y flete aéreo (USD)',
+  'month.air': 'Flete aéreo ({currency}): {weight}, {rate} {currency} por lb',
+  'month.total': 'Tarifas y flete aéreo ({currency})',
   'month.draft': 'Preparar el borrador',
   'month.draftEffect':
     'Un borrador para {courier}, {period}, con los paquetes que aún no están en ninguna factura: {count}. El courier no lo ve hasta que se publique.',

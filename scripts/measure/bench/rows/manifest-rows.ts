@@ -26,7 +26,14 @@ export const listManifestsRow = (bench: Bench, tenant: BenchTenant): Promise<Row
   readRow(bench, tenant, {
     name: 'Manifests, 25 ready ones',
     call: { method: 'GET', path: '/api/Manifests.php?status=ready' },
-    statements: (caller) => [pageOfManifests(contextOf(caller), { status: 'ready', limit: 25 })],
+    statements: (caller) => [
+      pageOfManifests(contextOf(caller), {
+        status: 'ready',
+        sort_by: 'created_at',
+        sort_dir: 'DESC',
+        limit: 25,
+      }),
+    ],
   });
 
 /** Adds packages to a manifest in one call, compared with the same UPDATE, rolled back. */

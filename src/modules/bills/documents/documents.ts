@@ -106,6 +106,7 @@ export function fileName(
   return `${status === 'draft' ? `DRAFT-${id.slice(-8)}` : number}.${extension}`;
 }
 
+/** The released contract has these headings. In another currency than USD, they name it wrongly, and programs still find their columns. */
 const HEADINGS = [
   'Invoice Number',
   'Position',

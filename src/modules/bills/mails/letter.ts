@@ -46,8 +46,8 @@ export function renderBillLetter(row: MailDataRow, isAttached: boolean) {
   const facts: [label: string, text: string][] = [
     [labels.bill, number],
     [labels.period, `${row.startDate} – ${row.endDate}`],
-    [labels.total, `${row.totalAmount} USD`],
-    [labels.balance, `${row.balance} USD`],
+    [labels.total, `${row.totalAmount} ${row.currency}`],
+    [labels.balance, `${row.balance} ${row.currency}`],
   ];
   if (row.dueDate) facts.push([labels.due, row.dueDate]);
   const [greeting, reason] = [words.greeting(oneLine(row.courierCode)), words.reason(tenant)];

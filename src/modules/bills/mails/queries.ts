@@ -3,6 +3,7 @@ import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import type { SystemScope, UserScope } from '../../../platform/db/scope.js';
 import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { currencyOf } from '../../tenant-settings/public.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 
 type Mail = DataOf<'listBillMails'>[number];
@@ -109,6 +110,7 @@ export type MailDataRow = {
   endDate: string;
   totalAmount: string;
   balance: string;
+  currency: string;
   dueDate: string | null;
 };
 
@@ -117,7 +119,7 @@ export const selectMailData = (ctx: SystemScope, mailId: string): Sql<MailDataRo
   sql`select m.bill_id as "billId", m.courier_id as "courierId", m.recipient, m.language, t.name as "tenantName",
       c.code as "courierCode", b.invoice_number as "invoiceNumber", b.start_date::text as "startDate",
       b.end_date::text as "endDate", b.total_amount::text as "totalAmount",
-      (b.total_amount - b.paid_amount)::text as balance, b.due_date::text as "dueDate"
+      (b.total_amount - b.paid_amount)::text as balance, ${currencyOf(ctx)} as currency, b.due_date::text as "dueDate"
     from bill_mails m
     join tenants t on t.id = m.tenant_id
     join bills b on ${tenantRows(ctx, 'b')} and b.id = m.bill_id

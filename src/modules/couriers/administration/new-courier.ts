@@ -4,6 +4,7 @@ import type { PersonContext } from '../../../platform/context/request-context.js
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import { assertQuotaLeft, quotaOf, selectUsage, takeQuota } from '../../../platform/limits/stored/quotas.js';
 import { assertUsable, textOrNull, validateEmail } from '../../../platform/values/contact.js';
 import { fieldsOf, renameFields } from '../../../platform/values/fields.js';
 import { newId } from '../../../platform/values/ids.js';
@@ -27,7 +28,7 @@ export type Credentials = {
 
 /**
  * Creates a courier with its API key and its first user in one transaction.
- * @throws ApiError validation_failed, duplicate_courier_code, duplicate_username, overloaded
+ * @throws ApiError validation_failed, duplicate_courier_code, duplicate_username, quota_exceeded, overloaded
  */
 export async function createCourier(
   ctx: PersonContext,
@@ -39,8 +40,8 @@ export async function createCourier(
   const user = { id: newId(), username: body.login.username.toLowerCase(), full_name };
   const oneTimePassword = newOneTimePassword();
   const passwordHash = await deps.loginLimiter.hashFor(ctx.caller, async () => {
-    // The database enforces uniqueness. This check avoids a useless hash.
-    await assertNamesAvailable(ctx, body.courier_code, user.username);
+    // The database enforces uniqueness, and the transaction the quotas. This check avoids a useless hash.
+    await assertMayCreate(ctx, body.courier_code, user.username);
     return deps.passwords.hash(oneTimePassword);
   });
   const courierId = newId();
@@ -49,10 +50,10 @@ export async function createCourier(
     await insertCourier(tx, { courierId, apiKey, body });
     const account = { passwordHash, email: textOrNull(email) };
     const passwordExpiresAt = await insertFirstUser(tx, courierId, { ...user, ...account });
-    return {
-      row: await readRecord(tx, courierId),
-      credentials: { apiKey: apiKey.key, user, oneTimePassword, passwordExpiresAt },
-    };
+    const row = await readRecord(tx, courierId);
+    await takeQuota(tx, OF_USER, ctx.caller, 1);
+    await takeQuota(tx, OF_STAFF, STAFF, 1);
+    return { row, credentials: { apiKey: apiKey.key, user, oneTimePassword, passwordExpiresAt } };
   });
 }
 
@@ -65,11 +66,22 @@ function assertFieldsUsable(body: NewCourier, { outbound }: Pick<Deps, 'outbound
   });
 }
 
-/** @throws ApiError duplicate_courier_code, duplicate_username */
-async function assertNamesAvailable(ctx: PersonContext, code: string, username: string): Promise<void> {
-  const [[taken]] = await ctx.read([takenNames(ctx, code, username)]);
+/** A courier has an allowance and limits of its own. So who creates couriers, or users who do, must not have any number of them. */
+const OF_USER = quotaOf('new_couriers');
+const OF_STAFF = quotaOf('staff_new_couriers');
+const STAFF = { kind: 'staff' } as const;
+
+/** @throws ApiError duplicate_courier_code, duplicate_username, quota_exceeded */
+async function assertMayCreate(ctx: PersonContext, code: string, username: string): Promise<void> {
+  const [[taken], ofUser, ofStaff] = await ctx.read([
+    takenNames(ctx, code, username),
+    selectUsage(ctx, OF_USER, ctx.caller),
+    selectUsage(ctx, OF_STAFF, STAFF),
+  ]);
   if (taken?.isCodeTaken) throw new ApiError('duplicate_courier_code');
   if (taken?.isUsernameTaken) throw new ApiError('duplicate_username');
+  assertQuotaLeft(ctx, OF_USER, ofUser);
+  assertQuotaLeft(ctx, OF_STAFF, ofStaff);
 }
 
 async function insertCourier(

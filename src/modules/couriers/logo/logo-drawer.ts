@@ -73,7 +73,7 @@ export function makeLogoDrawer(
         return { ...picture, raster };
       });
     };
-    return limiter.run(courierId, drawSource, { tenant: tenantId });
+    return limiter.run(key, drawSource, { tenant: tenantId });
   };
 }
 

@@ -6,7 +6,7 @@ import { join, once, onceIf, raw, sql, type Sql } from '../../../platform/db/sta
 import type { UserScope } from '../../../platform/db/scope.js';
 import { withCourierName, type CustomerRow } from './queries.js';
 
-type Query = QueryOf<'listCustomers'>;
+export type Query = Omit<QueryOf<'listCustomers'>, 'action'>;
 
 // Every sort ends with the id, so that pages neither repeat nor skip a row. Within a courier, each order has
 // an index.

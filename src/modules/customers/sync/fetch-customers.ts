@@ -22,6 +22,18 @@ export async function fetchCustomers(
 ): Promise<FetchResult> {
   if (url === null) return { httpStatus: null, error: 'api_url_get_customers is no longer set.' };
   const token = cipher && secrets.decrypt(cipher, { tenantId, rowId, field: 'api_token' });
+  const { get, post } = customerRequests(url, token);
+  const reply = await send(deps, get);
+  if (!isOtherMethod(reply)) return toFetchResult(reply);
+  const posted = await send(deps, post);
+  return toFetchResult(isOtherMethod(posted) ? reply : posted);
+}
+
+/** Returns the request for a courier's customers, and the one that follows if the address answers only to POST. */
+export function customerRequests(
+  url: string,
+  token: string | null,
+): { get: OutboundRequest; post: OutboundRequest } {
   const request = { url, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
   const headers = {
     accept: 'application/json',
@@ -29,15 +41,15 @@ export async function fetchCustomers(
     'user-agent': 'Crossdock',
     ...(token ? { authorization: `Bearer ${token}`, 'x-api-key': token } : {}),
   };
-  const reply = await send(deps, { ...request, method: 'GET', headers });
-  if (!isOtherMethod(reply)) return toFetchResult(reply);
-  const posted = await send(deps, {
-    ...request,
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json; charset=utf-8' },
-    body: JSON.stringify({ APIToken: token ?? '' }),
-  });
-  return toFetchResult(isOtherMethod(posted) ? reply : posted);
+  return {
+    get: { ...request, method: 'GET', headers },
+    post: {
+      ...request,
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json; charset=utf-8' },
+      body: JSON.stringify({ APIToken: token ?? '' }),
+    },
+  };
 }
 
 async function send({ outbound, span: job }: SendDeps, request: OutboundRequest): Promise<OutboundReply> {
@@ -52,7 +64,7 @@ async function send({ outbound, span: job }: SendDeps, request: OutboundRequest)
 }
 
 /** Some systems answer only to POST. Which of the two statuses the others get depends on their framework. */
-const isOtherMethod = (reply: OutboundReply) =>
+export const isOtherMethod = (reply: OutboundReply) =>
   reply.outcome === 'answered' && (reply.status === 404 || reply.status === 405);
 
 function toFetchResult(reply: OutboundReply): FetchResult {

@@ -3,7 +3,23 @@
  * Thrown if a response cannot be read. The message is for the courier's developers and contains no part of
  * the response.
  */
-export class SyncResponseError extends Error {}
+export class SyncResponseError extends Error {
+  constructor(
+    readonly reason: UnreadableReason,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Why a response cannot be read. The names are those of the diagnoses of a check (openapi/diagnoses.yaml). */
+export type UnreadableReason =
+  | 'not_a_list'
+  | 'html_instead_of_list'
+  | 'not_json'
+  | 'not_utf8'
+  | 'compressed'
+  | 'list_too_large';
 
 /** A response with more records is rejected. */
 const MAX_RECORDS = 100_000;
@@ -19,26 +35,41 @@ const SHAPE =
 /**
  * Passes the records of a response to `take`, one after another. Each record is measured first and then
  * parsed alone, so that 20 MiB of brackets or one huge record allocate nothing. A record that is too large is
- * passed as `undefined`.
+ * passed as `undefined`. Returns the other fields of the object around the list, or null without one.
  * @throws SyncResponseError
  */
-export function readList(text: string, take: (record: unknown, index: number) => void): void {
+export function readList(text: string, take: Take): Wrapper | null {
+  const wrapper: Wrapper = {};
   let at = skipSpace(text, 0);
-  if (at === text.length) throw new SyncResponseError(`The response is empty. Respond with ${SHAPE}.`);
-  if (text[at] === '<') throw new SyncResponseError(`The response is in HTML or XML. Respond with ${SHAPE}.`);
-  if (text[at] === '{') at = readObject(text, at, take);
+  const isWrapped = text[at] === '{';
+  if (at === text.length)
+    throw new SyncResponseError('not_json', `The response is empty. Respond with ${SHAPE}.`);
+  if (text[at] === '<')
+    throw new SyncResponseError(
+      'html_instead_of_list',
+      `The response is in HTML or XML. Respond with ${SHAPE}.`,
+    );
+  if (isWrapped) at = readObject(text, at, { take, wrapper });
   else if (text[at] === '[') at = readElements(text, at, take);
-  else throw new SyncResponseError(`Respond with ${SHAPE}.`);
+  else throw new SyncResponseError('not_a_list', `Respond with ${SHAPE}.`);
   if (skipSpace(text, at) < text.length) throw broken(at);
+  return isWrapped ? wrapper : null;
 }
 
+/** The fields of an object beside the list, by their names. */
+export type Wrapper = Record<string, unknown>;
+type Take = (record: unknown, index: number) => void;
+
 /** Returns the position after the list whose bracket is at `open`. */
-function readElements(text: string, open: number, take: (record: unknown, index: number) => void): number {
+function readElements(text: string, open: number, take: Take): number {
   let at = skipSpace(text, open + 1);
   if (text[at] === ']') return at + 1;
   for (let index = 0; ; index += 1) {
     if (index === MAX_RECORDS)
-      throw new SyncResponseError(`The response has more than ${MAX_RECORDS} records. Send fewer.`);
+      throw new SyncResponseError(
+        'list_too_large',
+        `The response has more than ${MAX_RECORDS} records. Send fewer.`,
+      );
     const end = endOfValue(text, at);
     take(end - at > MAX_PART_CHARS ? undefined : parsePart(text, at, end), index);
     at = skipSpace(text, end);
@@ -49,7 +80,7 @@ function readElements(text: string, open: number, take: (record: unknown, index:
 }
 
 /** The same for an object that contains the list. */
-function readObject(text: string, open: number, take: (record: unknown, index: number) => void): number {
+function readObject(text: string, open: number, { take, wrapper }: { take: Take; wrapper: Wrapper }): number {
   const lists: { name: unknown; at: number }[] = [];
   let at = skipSpace(text, open + 1);
   for (let isFirst = true; isFirst ? text[at] !== '}' : text[at] === ','; isFirst = false) {
@@ -62,17 +93,27 @@ function readObject(text: string, open: number, take: (record: unknown, index: n
     const end = endOfValue(text, value);
     if (text[value] === '[') lists.push({ name, at: value });
     else if (end - value > MAX_PART_CHARS)
-      throw new SyncResponseError(`Respond with ${SHAPE}. Other fields of the object must be small.`);
-    else parsePart(text, value, end);
+      throw new SyncResponseError(
+        'not_a_list',
+        `Respond with ${SHAPE}. Other fields of the object must be small.`,
+      );
+    else keep(wrapper, name, parsePart(text, value, end));
     at = skipSpace(text, end);
   }
   if (text[at] !== '}') throw broken(at);
   const [list, second] = lists;
   if (!list || second || !LIST_NAMES.has(plainName(String(list.name))))
-    throw new SyncResponseError(`Respond with ${SHAPE}.`);
+    throw new SyncResponseError('not_a_list', `Respond with ${SHAPE}.`);
   readElements(text, list.at, take);
   return at + 1;
 }
+
+/** Keeps the first fields only: an object of 20 MiB may have a million. */
+function keep(wrapper: Wrapper, name: unknown, value: unknown): void {
+  if (Object.keys(wrapper).length < MAX_WRAPPER_FIELDS) wrapper[String(name)] = value;
+}
+
+const MAX_WRAPPER_FIELDS = 20;
 
 /** Normalises a field's name: `User_Code`, `user-code` and `userCode` are equal. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[_\-\s]/g, '');
@@ -88,6 +129,7 @@ function parsePart(text: string, from: number, to: number): unknown {
 
 const broken = (at: number) =>
   new SyncResponseError(
+    'not_json',
     `The response is not well-formed JSON, or it is incomplete. The problem is at character ${at + 1}.`,
   );
 
@@ -120,6 +162,7 @@ function endOfValue(text: string, from: number): number {
     else continue;
     if (depth > MAX_DEPTH)
       throw new SyncResponseError(
+        'not_a_list',
         `The response is nested deeper than ${MAX_DEPTH} levels. Respond with ${SHAPE}.`,
       );
     // An extra closing bracket belongs to the surrounding value.

@@ -30,7 +30,8 @@ export function makeResponseReader(maxThreads: number, idleMs = IDLE_MS): Respon
       return await threads.run(body);
     } catch (error) {
       if (!isTooLarge(error)) throw error;
-      return { error: 'The response takes too much time or memory to read. Send fewer or shorter records.' };
+      const message = 'The response takes too much time or memory to read. Send fewer or shorter records.';
+      return { error: message, reason: 'list_too_large' };
     }
   };
 }

@@ -3,7 +3,7 @@ import { newIds } from '../../../platform/values/ids.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
 import { warnOfLikeNumber } from '../../tracking-numbers/public.js';
 import type { ReceivedList } from './queries.js';
-import { SyncResponseError, readList } from './sync-list.js';
+import { SyncResponseError, readList, type UnreadableReason, type Wrapper } from './sync-list.js';
 import { packRows } from '../shared/packing.js';
 import { readRecord, type SyncedCustomer, type SyncProblem } from './sync-records.js';
 
@@ -16,21 +16,26 @@ export type ReadableResponse = Pick<ReceivedList, 'packed' | 'sha256'> & {
   problems: SyncProblem[];
   /** The number of packed customers. */
   customers: number;
+  /** The other fields of the object around the list, or null without one. */
+  wrapper: Wrapper | null;
+  /** The first user code, or null. */
+  firstCode: string | null;
 };
 
 /** `error` says why the whole response is rejected. */
-export type SyncResponse = ReadableResponse | { error: string };
+export type SyncResponse = ReadableResponse | { error: string; reason: UnreadableReason };
 
 /** Reads a response of any size and content. The time is not limited here: see sync-reader.ts. */
 export function readSyncResponse(bytes: Uint8Array): SyncResponse {
   const customers = new Map<string, SyncedCustomer>();
   const problems: SyncProblem[] = [];
   let received = 0;
+  let wrapper: Wrapper | null;
   const recordProblem = (problem: SyncProblem) => {
     if (problems.length < MAX_PROBLEMS) problems.push(problem);
   };
   try {
-    readList(decode(bytes), (record, index) => {
+    wrapper = readList(decode(bytes), (record, index) => {
       received += 1;
       const customer = readRecord(record, index, recordProblem);
       if (!customer) return;
@@ -42,7 +47,7 @@ export function readSyncResponse(bytes: Uint8Array): SyncResponse {
       customers.set(customer.userCode, customer);
     });
   } catch (error) {
-    if (error instanceof SyncResponseError) return { error: error.message };
+    if (error instanceof SyncResponseError) return { error: error.message, reason: error.reason };
     throw error;
   }
   return {
@@ -50,6 +55,8 @@ export function readSyncResponse(bytes: Uint8Array): SyncResponse {
     skipped: received - customers.size,
     problems,
     customers: customers.size,
+    wrapper,
+    firstCode: customers.keys().next().value ?? null,
     packed: pack([...customers.values()]),
     sha256: createHash('sha256').update(bytes).digest('hex'),
   };
@@ -75,11 +82,12 @@ const repeated = (index: number): SyncProblem => ({
 function decode(bytes: Uint8Array): string {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
     throw new SyncResponseError(
+      'compressed',
       'The response is compressed. Send it uncompressed, as Accept-Encoding of the request says.',
     );
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new SyncResponseError('The response is not in UTF-8. Encode it in UTF-8.');
+    throw new SyncResponseError('not_utf8', 'The response is not in UTF-8. Encode it in UTF-8.');
   }
 }

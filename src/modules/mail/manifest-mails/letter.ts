@@ -1,5 +1,5 @@
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
-import { formatDateTime } from '../../../platform/values/time.js';
+import { formatLocalTime } from '../../../platform/values/time.js';
 import { oneLine, shorten, shortName, withoutLinks } from '../../../platform/mail/plain-text.js';
 import type { CargoRow, MailDataRow, ManifestStatusChange, TotalsRow } from './queries.js';
 
@@ -50,7 +50,7 @@ export function toLetter(
     houseColor: /^#[0-9a-f]{6}$/i.test(mail.houseColor ?? '') ? (mail.houseColor ?? undefined) : undefined,
     facts: [
       ['Warehouse', shown(mail.warehouseName)],
-      ['Since', `${formatDateTime(mail.createdAt)} UTC`],
+      ['Since', formatLocalTime(mail.createdAt, mail.timeZone)],
       ['Air waybill', shown(mail.awbNumber)],
       ['Flight', shown(mail.flightNumber)],
       ['Flight date', shown(mail.flightDate)],
@@ -58,7 +58,7 @@ export function toLetter(
       ['Their weight', `${Number(totals.weightLb)} lb (${Number(totals.weightKg)} kg)`],
     ],
     packages: cargo.map(toLetterPackage),
-    notes: notesOf(mail.manifestId, { cargo, totals }, now),
+    notes: notesOf(mail, { cargo, totals }, now),
     packageCount: totals.count,
   };
 }
@@ -81,9 +81,13 @@ function toLetterPackage({ trackingNumber, houseNumber, userCode, weightLb }: Ca
 
 const numberOf = (text: string): string => withoutLinks(shorten(oneLine(text), MAX_NUMBER));
 
-function notesOf(manifestId: string, { cargo, totals: { count } }: Cargo, now: Date): string[] {
+function notesOf(
+  { manifestId, timeZone }: MailDataRow,
+  { cargo, totals: { count } }: Cargo,
+  now: Date,
+): string[] {
   const more = count - cargo.length;
-  const notes = [`These are your packages aboard as of ${formatDateTime(now)} UTC.`];
+  const notes = [`These are your packages aboard as of ${formatLocalTime(now, timeZone)}.`];
   if (more > 0)
     notes.unshift(
       `And ${more} more. GET /api/GetManifest.php?id=${manifestId} returns all ${count} of them.`,

@@ -1,6 +1,7 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import { once, sql, type RowOf, type OrNull, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
+import { zoneOf } from '../../tenant-settings/public.js';
 import { columns } from '../../../platform/db/columns.js';
 
 const MANIFEST_MAIL = columns('ManifestMail', 'mail', ['manifestNumber', 'manifestStatus', 'createdAt']);
@@ -33,11 +34,13 @@ export type MailDataRow = RowOf<typeof MANIFEST_MAIL> &
     manifestStatus: ManifestStatusChange['status'];
     /** `YYYY-MM-DD` */
     flightDate: string | null;
+    timeZone: string;
   };
 
 /** `createdAt` is when the manifest reached the status. */
 export const selectMailData = (ctx: SystemScope, mailId: string): Sql<MailDataRow> => sql`
-  select ${MANIFEST_MAIL}, ${TENANT}, ${COURIER}, ${MANIFEST}, to_char(m.flight_date, 'YYYY-MM-DD') as "flightDate", ${WAREHOUSE}
+  select ${MANIFEST_MAIL}, ${TENANT}, ${COURIER}, ${MANIFEST}, to_char(m.flight_date, 'YYYY-MM-DD') as "flightDate", ${WAREHOUSE},
+    ${zoneOf(ctx)} as "timeZone"
   from manifest_mails mail
   join tenants t on t.id = mail.tenant_id
   left join couriers c on c.tenant_id = mail.tenant_id and c.id = mail.courier_id

@@ -1,14 +1,20 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
-import { ApiError } from '../../../platform/errors/errors.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { selectDisputed, selectFigures, selectInfo, selectPackages } from './queries.js';
 import { toDetail } from './view.js';
 import { readPageBefore } from '../../../platform/context/read-page.js';
 import { pageOfManifests, type ManifestQuery } from './list-queries.js';
 
-/** Returns manifests, newest first. A courier sees those that have one of its packages, and counts only these. */
-export const listManifests = (ctx: UserContext, query: ManifestQuery) =>
-  readPageBefore(ctx, pageOfManifests(ctx, query), query.limit);
+/**
+ * Returns manifests. A courier sees those that have one of its packages, and counts only these.
+ * @throws ApiError validation_failed if the days of the flight are in the wrong order
+ */
+export async function listManifests(ctx: UserContext, query: ManifestQuery) {
+  const { flight_from: from, flight_to: to, limit } = query;
+  if (from && to && to < from) throw invalidFieldError('flight_to', 'before', { other: 'flight_from' });
+  return readPageBefore(ctx, pageOfManifests(ctx, query), limit);
+}
 
 /**
  * Returns the part of a manifest that the caller may see.

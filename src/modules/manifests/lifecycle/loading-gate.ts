@@ -4,14 +4,12 @@ import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { SUSPENDED } from '../../packages/public.js';
 import { readOpenLoad } from '../../scans/public.js';
+import { MAX_NAMED } from './locked.js';
 import { leaveBehind, lockedManifestPackages } from './package-queries.js';
 import { storeOverride, type ManifestRow } from './queries.js';
 
 /** Whoever may turn the gate of a warehouse off may also do so for one manifest, or once. See decision 0062. */
 const PERMISSION: Permission = 'warehouse:manage';
-
-/** Limits the response. ManifestLoading has all. */
-const MAX_NAMED = 100;
 
 /**
  * Lets a locked manifest be shipped if its gate is off or its load is complete, or with the reason of an override, which it

@@ -9,6 +9,7 @@ import { checkAwb, type AwbCheck, newSuffix } from './awb.js';
 import { findPackageAboard, lockedManifestPackages } from './package-queries.js';
 import { FIELD_NAMES, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
 import { passGate } from './loading-gate.js';
+import { lockManifest } from './locked.js';
 import {
   changeManifest,
   findAirline,
@@ -16,8 +17,6 @@ import {
   insertManifest,
   removeManifest,
   type ManifestRow,
-  findManifest,
-  lockedManifest,
 } from './queries.js';
 import { applyStatusToPackages } from './transitions.js';
 
@@ -152,16 +151,6 @@ async function listFacts(tx: UserTx, before: ManifestRow, after: ManifestRow): P
 
 /** The airline of the prefix, for readers of the audit trail. */
 const airlineFact = (airline: { name: string } | undefined) => (airline ? { airline: airline.name } : {});
-
-/**
- * Selects a manifest and locks it until the end of the transaction.
- * @throws ApiError manifest_not_found
- */
-async function lockManifest(tx: UserTx, id: string): Promise<ManifestRow> {
-  const [, [manifest]] = await tx.query([lockedManifest(tx, id), findManifest(tx, id)]);
-  if (!manifest) throw new ApiError('manifest_not_found');
-  return manifest;
-}
 
 const NEXT = {
   draft: 'ready',

@@ -10,6 +10,7 @@ import { filtersOf, matching } from '../list/filters.js';
 import { insertDispatch, pageOfDispatches, type DispatchQuery } from './queries.js';
 import { queueSelected, type SyncCounts } from './queue-syncs.js';
 import { readPageBefore } from '../../../platform/context/read-page.js';
+import { zoneOfDays } from '../../tenant-settings/public.js';
 
 /** A larger selection would hold its locks for longer than the request timeout. */
 const MAX_SELECTED = 100_000;
@@ -29,7 +30,7 @@ export type Dispatch = Pick<SyncCounts, 'selected' | 'queued'> & { dispatchId: s
 export async function queueDispatch(ctx: UserContext, query: BodyOf<'queueDispatch'>): Promise<Dispatch> {
   const dispatchId = newId();
   const { package_ids: packageIds } = query;
-  const filters = filtersOf(query);
+  const filters = filtersOf(query, await zoneOfDays(ctx, query.day_zone));
   const selection = packageIds
     ? sql`${ownRows(ctx, 'p')} and p.id = any(${packageIds}::uuid[])`
     : matching(ctx, filters);

@@ -3,19 +3,15 @@ import type { FileReply } from '../../../platform/contract/types.js';
 import type { PageQuery } from '../../../platform/db/pages.js';
 import { harmless, type Cell } from '../../../platform/files/csv-cells.js';
 import { writeCsv } from '../../../platform/files/csv.js';
-import { filtersOf, type PackageFilters } from '../list/filters.js';
+import { filtersOf, type PackageFilters, type PackageQuery } from '../list/filters.js';
 import { exportPackages, type ExportRow, type PackageOrder } from '../list/queries.js';
-import type { WorkbookWriter } from './spreadsheet.js';
+import { exportName, MEDIA_TYPES, type ExportFormat } from '../../../platform/files/exports.js';
+import type { WorkbookWriter } from '../../../platform/files/spreadsheet/write-workbook.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { shownTrackingNumber } from '../../tracking-numbers/public.js';
+import { zoneOfDays } from '../../tenant-settings/public.js';
 
-const MEDIA_TYPES = {
-  csv: 'text/csv',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-} as const;
-
-export type ExportFormat = keyof typeof MEDIA_TYPES;
-export type ExportQuery = PackageFilters & PageQuery & Partial<PackageOrder>;
+export type ExportQuery = PackageFilters & PageQuery & Partial<PackageOrder> & Pick<PackageQuery, 'day_zone'>;
 type ExportOptions<Format> = { format: Format; now: Date; writeWorkbook: WorkbookWriter };
 
 /**
@@ -29,18 +25,14 @@ export async function exportPage<Format extends ExportFormat>(
 ): Promise<FileReply<(typeof MEDIA_TYPES)[Format]>> {
   const { page, limit, sort_by, sort_dir } = query;
   const order = sort_by && sort_dir ? { sort_by, sort_dir } : {};
-  const filters = filtersOf(query);
+  const filters = filtersOf(query, await zoneOfDays(ctx, query.day_zone));
   const [rows] = await ctx.read([exportPackages(ctx, filters, { page, limit, ...order })], {
     from: 'replica',
   });
   const write = format === 'csv' ? writeCsv : writeWorkbook;
   const content = await write(HEADINGS, rows, (row) => toCells(ctx.caller, row));
-  return { name: `packages-${timestampOf(now)}.${format}`, mediaType: MEDIA_TYPES[format], content };
+  return { name: exportName('packages', now, format), mediaType: MEDIA_TYPES[format], content };
 }
-
-/** Returns YYYYMMDD-HHMMSS in UTC. */
-const timestampOf = (date: Date) =>
-  date.toISOString().slice(0, 19).replaceAll('-', '').replaceAll(':', '').replace('T', '-');
 
 export const HEADINGS = [
   'User Code',

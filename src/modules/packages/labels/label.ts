@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { formatDateTime } from '../../../platform/values/time.js';
+import { formatLocalTime } from '../../../platform/values/time.js';
 import { findLabel, type LabelRow } from './queries.js';
 
 /** The content of a label. Each text is one line without control characters. */
@@ -26,6 +26,8 @@ export async function readLabel(ctx: UserContext, packageId: string): Promise<La
 
 export function toLabel(row: LabelRow): Label {
   const { courierCode: code, courierName: name, userCode } = row;
+  // Without seconds.
+  const receivedAt = formatLocalTime(row.receivedAt, row.timeZone ?? 'UTC').replace(/:\d\d (?=\S+$)/, ' ');
   return {
     houseNumber: oneLine(row.houseNumber),
     receivedAt: row.receivedAt,
@@ -37,7 +39,7 @@ export function toLabel(row: LabelRow): Label {
     facts: [
       { name: 'Tracking', value: oneLine(row.trackingNumber) },
       { name: 'Weight', value: weightOf(row.weightLb) },
-      { name: 'Received', value: `${formatDateTime(row.receivedAt).slice(0, 16)} UTC` },
+      { name: 'Received', value: receivedAt },
       { name: 'Warehouse', value: oneLine(row.warehouseName) },
       ...(row.manifestNumber === null ? [] : [{ name: 'Manifest', value: oneLine(row.manifestNumber) }]),
     ],

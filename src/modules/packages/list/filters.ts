@@ -1,5 +1,12 @@
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { allOf, containsPattern, ownRows, tenantRows } from '../../../platform/db/filters.js';
+import {
+  allOf,
+  containsPattern,
+  ownRows,
+  startOfDay,
+  tenantRows,
+  UTC,
+} from '../../../platform/db/filters.js';
 import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import { isDateTime } from '../../../platform/contract/validator.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
@@ -10,18 +17,31 @@ export type PackageQuery = BodyOf<'listPackages'>;
 
 export type PackageFilters = Omit<
   PackageQuery,
-  'page' | 'limit' | 'export' | 'export_format' | 'action' | 'package_ids' | 'sort_by' | 'sort_dir'
->;
+  | 'page'
+  | 'limit'
+  | 'export'
+  | 'export_format'
+  | 'action'
+  | 'package_ids'
+  | 'sort_by'
+  | 'sort_dir'
+  | 'day_zone'
+> & {
+  /** The time zone in which the days of the entry date begin; UTC if it is missing. */
+  zone?: string;
+};
 
 /**
  * Returns only the filters. A request may contain other keys, which are ignored.
+ *
+ * @param zone in which the days of the request begin
  * @throws ApiError validation_failed if filters that the contract cannot compare do not fit together
  */
-export function filtersOf(query: PackageFilters): PackageFilters {
+export function filtersOf(query: PackageFilters, zone = UTC): PackageFilters {
   assertPeriod(query);
   if (query.changed_since !== undefined && !isDateTime(query.changed_since))
     throw invalidFieldError('changed_since', 'invalid_date_time');
-  return { ...listFiltersOf(query), ...officeFiltersOf(query) };
+  return { ...listFiltersOf(query), ...officeFiltersOf(query), ...(zone === UTC ? {} : { zone }) };
 }
 
 const listFiltersOf = (query: PackageFilters): PackageFilters => ({
@@ -51,7 +71,7 @@ const officeFiltersOf = (query: PackageFilters): PackageFilters => ({
 });
 
 /** Whether something filters. An empty text does not, but `false` and 0 do. */
-export const hasFilters = (filters: PackageFilters): boolean =>
+export const hasFilters = ({ zone: _, ...filters }: PackageFilters): boolean =>
   Object.values<unknown>(filters).some((value) => value !== undefined && value !== '');
 
 /** Whether the request has a filter whose matches are counted to a limit only. */
@@ -88,8 +108,9 @@ const daysBetween = (from: string, to: string): number => (Date.parse(to) - Date
  * Returns the condition for the packages that the caller may see and that match all filters. An empty text
  * does not filter.
  */
-export const matching = (ctx: UserScope, filters: PackageFilters): Sql =>
-  allOf(
+export function matching(ctx: UserScope, filters: PackageFilters): Sql {
+  const { zone = UTC } = filters;
+  return allOf(
     ownRows(ctx, 'p'),
     textFilter(filters),
     filters.houseNumber && sql`p.house_number = ${filters.houseNumber}`,
@@ -97,8 +118,8 @@ export const matching = (ctx: UserScope, filters: PackageFilters): Sql =>
     // A courier only ever sees its own packages, whatever courierID says.
     ctx.caller.courierId === null && filters.courierID && sql`p.courier_id = ${filters.courierID}::uuid`,
     filters.carrierID && sql`p.carrier_id = ${filters.carrierID}::uuid`,
-    filters.entryDateFloor && sql`p.received_at >= ${midnight(filters.entryDateFloor)}`,
-    filters.entryDateCeiling && sql`p.received_at < ${midnight(filters.entryDateCeiling, 1)}`,
+    filters.entryDateFloor && sql`p.received_at >= ${startOfDay(filters.entryDateFloor, zone)}`,
+    filters.entryDateCeiling && sql`p.received_at < ${startOfDay(filters.entryDateCeiling, zone, 1)}`,
     filters.status && sql`p.status = any(${filters.status}::text[])`,
     ownerFilter(filters),
     filters.manifest_id && sql`p.manifest_id = ${filters.manifest_id}::uuid`,
@@ -110,6 +131,7 @@ export const matching = (ctx: UserScope, filters: PackageFilters): Sql =>
     billedFilter(ctx, filters),
     foundFilter(filters),
   );
+}
 
 function ownerFilter({ owner }: PackageFilters): Sql | undefined {
   switch (owner) {
@@ -148,14 +170,14 @@ export const isInWarehouse = (ctx: UserScope): Sql =>
 /** For a courier, drafts are no bills. */
 function billedFilter(
   ctx: UserScope,
-  { billed, entryDateFloor: from, entryDateCeiling: to }: PackageFilters,
+  { billed, entryDateFloor: from, entryDateCeiling: to, zone = UTC }: PackageFilters,
 ) {
   if (billed === undefined || !from) return undefined;
   const isForCourier = ctx.caller.courierId !== null;
   const line = sql`exists (select from bill_lines l join bills b on ${ownRows(ctx, 'b')} and b.tenant_id = l.tenant_id and b.id = l.bill_id
     where ${ownRows(ctx, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
       and (not ${isForCourier}::boolean or b.status <> 'draft'))`;
-  const end = to ? undefined : sql`p.received_at < ${midnight(from, BILLED_DAYS)}`;
+  const end = to ? undefined : sql`p.received_at < ${startOfDay(from, zone, BILLED_DAYS)}`;
   return allOf(billed ? line : sql`not ${line}`, end);
 }
 
@@ -198,7 +220,3 @@ function textFilter(filters: PackageFilters): Sql | undefined {
   const found = sql`select packages_containing(${join(patterns)}, ${courierID || null}::uuid)`;
   return hasCappedFilters(filters) ? amongFound('id', found) : sql`p.id = any (array(${found}))`;
 }
-
-/** Midnight UTC of a date, or `daysAfter` days later, independent of the session's time zone. */
-const midnight = (date: string, daysAfter = 0) =>
-  sql`(${date}::date + ${daysAfter}::int)::timestamp at time zone 'UTC'`;

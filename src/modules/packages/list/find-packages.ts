@@ -9,6 +9,7 @@ import {
   type PackageRow,
   type TotalsRow,
 } from './queries.js';
+import { zoneOfDays } from '../../tenant-settings/public.js';
 
 export type PackagePage = {
   rows: PackageRow[];
@@ -27,7 +28,7 @@ export type PackagePage = {
  */
 export async function findPackages(ctx: UserContext, query: PackageQuery): Promise<PackagePage> {
   const { page, limit, sort_by, sort_dir } = query;
-  const filters = filtersOf(query);
+  const filters = filtersOf(query, await zoneOfDays(ctx, query.day_zone));
   const isCapped = hasCappedFilters(filters);
   const reachable = isCapped || !isNewestFirst(query) ? Math.floor(MAX_COUNTED / limit) : Infinity;
   if (page > reachable) throw invalidFieldError('page', 'maximum', { limit: reachable });

@@ -1,11 +1,11 @@
-import { allOf, ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { allOf, localTime, ownRows, startOfDay, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { isInWarehouse } from '../list/filters.js';
 
-/** Days in UTC, both included. `daysBefore` is the distance of the days to compare with. */
-export type Period = { from: string; to: string; daysBefore: number; courierId: string | null };
+/** Days of a time zone, both included. `daysBefore` is the distance of the days to compare with. */
+export type Period = { from: string; to: string; zone: string; daysBefore: number; courierId: string | null };
 
 export type GroupRow = {
   kind: 'day' | 'hour' | 'courier' | 'status';
@@ -31,21 +31,18 @@ const scopeOf = (ctx: UserScope, { courierId }: Period): Sql =>
     ctx.caller.courierId === null && courierId !== null && sql`p.courier_id = ${courierId}::uuid`,
   );
 
-const midnight = (day: string, days: number): Sql =>
-  sql`(${day}::date + ${days}::int)::timestamp at time zone 'UTC'`;
-
 /**
  * Selects the packages that were received in the period, per day, hour of the day, courier and status, and per day and courier those of
  * the days before. Reads the packages of both once.
  */
 export function groupsOfPackages(ctx: UserScope, period: Period): Sql<GroupRow> {
-  const { from, to, daysBefore } = period;
+  const { from, to, zone, daysBefore } = period;
   return sql`
     with received as (
-      select p.courier_id, p.status, p.weight_lb, p.received_at at time zone 'UTC' as at,
-        p.received_at >= ${midnight(from, 0)} as is_now, p.received_at < ${midnight(to, 1 - daysBefore)} as is_before
+      select p.courier_id, p.status, p.weight_lb, ${localTime(sql`p.received_at`, zone)} as at,
+        p.received_at >= ${startOfDay(from, zone, 0)} as is_now, p.received_at < ${startOfDay(to, zone, 1 - daysBefore)} as is_before
       from packages p
-      where ${scopeOf(ctx, period)} and p.received_at >= ${midnight(from, -daysBefore)} and p.received_at < ${midnight(to, 1)}
+      where ${scopeOf(ctx, period)} and p.received_at >= ${startOfDay(from, zone, -daysBefore)} and p.received_at < ${startOfDay(to, zone, 1)}
     ), days as (
       select 'day' as kind, at::date as day, null::int as hour, null::uuid as courier_id, null as status,
         count(*)::int as count, sum(weight_lb) as weight_lb, 0 as count_before, 0::numeric as weight_before

@@ -3,6 +3,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import { sumOfCounts, sumOfWeights } from './amounts.js';
+import { zoneOfDays } from '../../tenant-settings/public.js';
 import { assertPeriod, daysOf, shift } from './period.js';
 import {
   AGES,
@@ -20,16 +21,17 @@ const DAYS_BEFORE = 7;
 
 /**
  * Returns what was received in a period and a week before, and the ages of what is in the warehouse. Weights are in lb, days are those of
- * UTC. Reads all packages of the period.
+ * UTC or the tenant. Reads all packages of the period.
  * @throws ApiError validation_failed
  */
 export async function readStatistics(
   ctx: UserContext,
   query: QueryOf<'getPackageStatistics'>,
 ): Promise<Statistics> {
-  const { from, to, courier_id: courierId = null } = query;
+  const { from, to, courier_id: courierId = null, day_zone: dayZone } = query;
   assertPeriod(from, to);
-  const period = { from, to, daysBefore: DAYS_BEFORE, courierId };
+  const zone = await zoneOfDays(ctx, dayZone);
+  const period = { from, to, zone, daysBefore: DAYS_BEFORE, courierId };
   const [groups, ages] = await ctx.read([groupsOfPackages(ctx, period), agesOfPackages(ctx, period)], {
     from: 'replica',
   });

@@ -1,13 +1,13 @@
 import type { components } from '../../../../generated/contract.js';
-import { allOf, fromDay, tenantRows, untilDay } from '../../../platform/db/filters.js';
+import { allOf, fromDay, localTime, tenantRows, untilDay } from '../../../platform/db/filters.js';
 import type { User } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 
 // Only staff of the whole tenant read these figures, so the tables are filtered by tenant.
 
-/** Days in UTC, both included. */
-export type WorkPeriod = { from: string; to: string; courierId: string | null };
+/** Days of a time zone, both included. */
+export type WorkPeriod = { from: string; to: string; zone: string; courierId: string | null };
 
 export type AmountRow = {
   /** Whether the row is that of a courier, and not of a day. */
@@ -24,8 +24,8 @@ export type AmountRow = {
   unknownLb: string;
 };
 
-const inPeriod = (time: Sql, { from, to }: WorkPeriod): Sql =>
-  sql`${fromDay(time, from)} and ${untilDay(time, to)}`;
+const inPeriod = (time: Sql, { from, to, zone }: WorkPeriod): Sql =>
+  sql`${fromDay(time, from, zone)} and ${untilDay(time, to, zone)}`;
 
 const ofCourier = ({ courierId }: WorkPeriod, alias: string) =>
   courierId !== null && sql`${raw(alias)}.courier_id = ${courierId}::uuid`;
@@ -46,7 +46,7 @@ const shipments = (ctx: UserScope, period: WorkPeriod): Sql => sql`
 
 /** Selects what was shipped, announced and received without a customer, per day and per courier. */
 export function amountsOfWork(ctx: UserScope, period: WorkPeriod): Sql<AmountRow> {
-  const day = (time: Sql): Sql => sql`(${time} at time zone 'UTC')::date`;
+  const day = (time: Sql): Sql => sql`${localTime(time, period.zone)}::date`;
   const ofKind = (kind: string, value: Sql): Sql =>
     sql`coalesce(sum(${value}) filter (where kind = ${kind}), 0)`;
   return sql`

@@ -2,6 +2,7 @@ import type { components } from '../../../../generated/contract.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { sumOfCounts, sumOfWeights } from './amounts.js';
+import { zoneOfDays } from '../../tenant-settings/public.js';
 import { assertPeriod, daysOf } from './period.js';
 import { amountsOfWork, workOfPeople, type AmountRow, type PersonRow } from './work-queries.js';
 
@@ -10,13 +11,13 @@ type Amount = components['schemas']['WorkAmount'];
 
 /**
  * Returns what was shipped, announced and received without a customer in a period, and who did how much. Weights are in lb, days are
- * those of UTC.
+ * those of UTC or the tenant.
  * @throws ApiError validation_failed
  */
 export async function readWork(ctx: UserContext, query: QueryOf<'getWorkStatistics'>): Promise<Work> {
-  const { from, to, courier_id: courierId = null } = query;
+  const { from, to, courier_id: courierId = null, day_zone: dayZone } = query;
   assertPeriod(from, to);
-  const period = { from, to, courierId };
+  const period = { from, to, zone: await zoneOfDays(ctx, dayZone), courierId };
   const [amounts, people] = await ctx.read([amountsOfWork(ctx, period), workOfPeople(ctx, period)], {
     from: 'replica',
   });

@@ -1,7 +1,7 @@
 import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { ParcelPosition, Scan } from '../../../platform/db/models/types.js';
-import { join, sql, type OrNull, type RowOf, type Sql } from '../../../platform/db/statements.js';
+import { join, once, sql, type OrNull, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
@@ -81,6 +81,18 @@ export const countLoad = (ctx: UserScope, id: string): Sql<CountsRow> =>
   sql`select e.expected, e.loaded, e.expected - e.loaded as missing, (select count(*)::int ${extra(ctx, id)}) as extra
     from (select count(*)::int as expected, (count(*) filter (where ${isLoaded}))::int as loaded
       ${expected(ctx, id)}) as e`;
+
+/** Selects at most `limit` of the parcels that are loaded for a manifest, whatever they are, and the number of all. */
+export const allLoaded = (
+  ctx: UserScope,
+  id: string,
+  limit: number,
+): Sql<{ trackingNumber: string; total: number }> =>
+  once`select coalesce(p.tracking_number, o.scan) as "trackingNumber", (count(*) over ())::int as total
+    from parcel_positions o
+    left join packages p on ${tenantRows(ctx, 'p')} and p.tenant_id = o.tenant_id and p.tracking_key = o.parcel_key
+    where ${tenantRows(ctx, 'o')} and o.manifest_id = ${id}::uuid
+    order by o.parcel_key limit ${limit}::int`;
 
 export type ParcelRow = OrNull<RowOf<typeof PARCEL> & RowOf<typeof COURIER> & RowOf<typeof MANIFEST_NUMBER>> &
   Pick<ParcelPosition, 'location' | 'loadedAt' | 'station'> & {

@@ -47,3 +47,9 @@ export async function readOpenLoad(tx: UserTx, id: string, limit: number) {
   ]);
   return { missing: counts?.missing ?? 0, extra: counts?.extra ?? 0, open: [...missing, ...extra] };
 }
+
+/** The number of parcels that are loaded for a manifest that the transaction has locked, and the numbers of at most `limit` of them. */
+export async function readAllLoaded(tx: UserTx, id: string, limit: number) {
+  const rows = await tx.query(queries.allLoaded(tx, id, limit));
+  return { total: rows[0]?.total ?? 0, trackingNumbers: rows.map(({ trackingNumber }) => trackingNumber) };
+}

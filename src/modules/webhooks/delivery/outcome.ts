@@ -40,7 +40,7 @@ export function readOutcome(
  * Receivers of flat packages answer 409 for a package that they already have. A receiver of events gets a
  * `webhook-id` to detect that, and may use 409 for a conflict that a retry solves.
  */
-const isAccepted = ({ format }: Called, status: number) =>
+export const isAccepted = ({ format }: Pick<Called, 'format'>, status: number) =>
   (status >= 200 && status <= 299) || (format !== 'event' && status === 409);
 
 /** Receivers of flat packages answer 404 for a customer that they do not know. */
@@ -55,8 +55,13 @@ function describeNotFound({ endpoint }: Called, userCode: string | undefined): s
  * Returns the start of a response that PostgreSQL can store, limited in code points, as PostgreSQL counts.
  * Secrets are masked, because a receiver may repeat the request.
  */
-function startOf(body: Buffer, isCut: boolean, mask: Mask): string {
-  const maxLength = MAX_STORED_CHARACTERS * 2;
+export function startOf(
+  body: Buffer,
+  isCut: boolean,
+  mask: Mask,
+  maxCharacters = MAX_STORED_CHARACTERS,
+): string {
+  const maxLength = maxCharacters * 2;
   const { text } = mask(body.toString('utf8').replaceAll('\0', ''), maxLength, isCut);
-  return Array.from(text.slice(0, maxLength)).slice(0, MAX_STORED_CHARACTERS).join('').toWellFormed();
+  return Array.from(text.slice(0, maxLength)).slice(0, maxCharacters).join('').toWellFormed();
 }

@@ -1,6 +1,7 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
 import { encryptionContext, ensureWebhookSecret, signingSecrets } from '../../couriers/public.js';
 import type { SystemContext } from '../../../platform/context/request-context.js';
+import type { OutboundRequest } from '../../../platform/outbound/client.js';
 import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import type { Message } from './bodies.js';
@@ -10,12 +11,12 @@ import { makeMask, type Mask } from '../exchanges/mask-secrets.js';
 import { observeAttempt, type AttemptObservers } from './observe.js';
 import { readOutcome, type Called } from './outcome.js';
 import type { AttemptResult, Postponed } from './settle-queries.js';
-import { signatureHeaders } from './sign.js';
+import { signatureHeaders, type SignedMessage } from './sign.js';
 
 const TIMEOUT_MS = 10_000;
 const MAX_REPLY_BYTES = 65_536;
 /** A shorter value in the query of a URL is rather a word, such as a format, than a key. */
-const MIN_KEY_LENGTH = 12;
+export const MIN_KEY_LENGTH = 12;
 
 export type Target = TargetRow & { url: string };
 
@@ -51,15 +52,39 @@ export async function openSender(
     token,
     secrets: signers,
     mask: makeMask(secretsOf(token, signers, target.url)),
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'user-agent': 'Crossdock-Webhooks/1',
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      // Receivers of flat packages differ in where they look for the token.
-      ...(token === null || target.format === 'event' ? {} : { 'x-api-key': token }),
-    },
+    headers: headersOf(target.format, token),
     // The database's clock, so that replicas agree: receivers reject timestamps that are minutes off.
     clock: () => new Date(target.now.getTime() + performance.now() - readMs),
+  };
+}
+
+export const headersOf = (format: Called['format'], token: string | null): Record<string, string> => ({
+  'content-type': 'application/json; charset=utf-8',
+  'user-agent': 'Crossdock-Webhooks/1',
+  ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+  // Receivers of flat packages differ in where they look for the token.
+  ...(token === null || format === 'event' ? {} : { 'x-api-key': token }),
+});
+
+/** Tells a receiver that a request is a test. */
+export const TEST_MARK = { 'x-crossdock-test': 'true' };
+
+/**
+ * Returns the request of a delivery: of a live one, of a test, or of a check.
+ * @param signatures computed if not given
+ */
+export function requestOf(
+  { url, headers, secrets }: Pick<Sender, 'url' | 'headers' | 'secrets'>,
+  message: SignedMessage & { isTest: boolean },
+  signatures = signatureHeaders(secrets, message),
+): OutboundRequest & { body: string } {
+  return {
+    url,
+    headers: { ...headers, ...(message.isTest ? TEST_MARK : {}), ...signatures },
+    body: message.body,
+    method: 'POST',
+    timeoutMs: TIMEOUT_MS,
+    maxBytes: MAX_REPLY_BYTES,
   };
 }
 
@@ -90,21 +115,13 @@ export async function attempt(
   };
   if (!body) return { result: { ...attempted, ...NOTHING_TO_SEND }, exchange: () => null };
   const observed = observeAttempt(deps, sender.queue, delivery, { number, sentAt });
-  const sent = {
-    url: sender.url,
-    headers: {
-      ...sender.headers,
-      ...signatureHeaders(sender.secrets, { id: delivery.id, sentAt, body: body.text }),
-    },
+  const sent = requestOf(sender, {
+    id: delivery.id,
+    sentAt,
     body: body.text,
-  };
-  const reply = await deps.outbound.send({
-    ...sent,
-    span: observed.span,
-    method: 'POST',
-    timeoutMs: TIMEOUT_MS,
-    maxBytes: MAX_REPLY_BYTES,
+    isTest: origin === 'test',
   });
+  const reply = await deps.outbound.send({ ...sent, span: observed.span });
   if (reply.outcome === 'postponed') {
     observed.postponed();
     return { delivery_id, after_ms: reply.retryAfterMs };

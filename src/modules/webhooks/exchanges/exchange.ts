@@ -101,7 +101,7 @@ function keepHeaders(
 }
 
 /** The URL with the values of its query masked: some receivers expect a key there. */
-function withoutQuery(url: string): string {
+export function withoutQuery(url: string): string {
   if (!URL.canParse(url)) return MASK;
   const parts = new URL(url);
   parts.username = '';

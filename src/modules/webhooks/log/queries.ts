@@ -1,5 +1,5 @@
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
-import { allOf, fromDay, ownRows, tenantRows, untilDay } from '../../../platform/db/filters.js';
+import { allOf, fromDay, ownRows, tenantRows, untilDay, UTC } from '../../../platform/db/filters.js';
 import { columns } from '../../../platform/db/columns.js';
 import { isCommonLimit, limitPast } from '../../../platform/db/pages.js';
 import { onceIf, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
@@ -33,11 +33,11 @@ export type DeliveryRow = RowOf<typeof DELIVERY> &
   };
 
 /** Selects the page before `query.before`, newest first, and one row more to detect a next page. */
-export function pageOfDeliveries(ctx: UserScope, query: DeliveryQuery): Sql<DeliveryRow> {
+export function pageOfDeliveries(ctx: UserScope, query: DeliveryQuery, zone = UTC): Sql<DeliveryRow> {
   return onceIf(isCommonFirstPage(query))`${deliveriesOf(
     ctx,
     // The page is cut first, so that names, events and attempts are read only for its rows.
-    sql`select d.* from webhook_deliveries d where ${matching(ctx, query)}
+    sql`select d.* from webhook_deliveries d where ${matching(ctx, query, zone)}
       order by d.created_at desc, d.id desc ${limitPast(query.limit)}`,
   )}`;
 }
@@ -78,10 +78,10 @@ function deliveriesOf(ctx: UserScope, rows: Sql): Sql<DeliveryRow> {
 }
 
 /** Whether the page is a first page of all deliveries, of a common size. */
-const isCommonFirstPage = ({ limit, ...filters }: DeliveryQuery): boolean =>
+const isCommonFirstPage = ({ limit, day_zone: _, ...filters }: DeliveryQuery): boolean =>
   isCommonLimit(limit) && !Object.values(filters).some(Boolean);
 
-const matching = (ctx: UserScope, query: DeliveryQuery): Sql =>
+const matching = (ctx: UserScope, query: DeliveryQuery, zone: string): Sql =>
   allOf(
     ownRows(ctx, 'd'),
     // A courier sees only its own deliveries, whatever courier_id says.
@@ -91,8 +91,8 @@ const matching = (ctx: UserScope, query: DeliveryQuery): Sql =>
     query.event_id && sql`d.event_id = ${query.event_id}::uuid`,
     query.type && ofType(ctx, query.type),
     query.package_id && ofEvent(ctx, sql`e.package_id = ${query.package_id}::uuid`),
-    query.from && fromDay(sql`d.created_at`, query.from),
-    query.to && untilDay(sql`d.created_at`, query.to),
+    query.from && fromDay(sql`d.created_at`, query.from, zone),
+    query.to && untilDay(sql`d.created_at`, query.to, zone),
     query.before &&
       sql`(d.created_at, d.id) < ((
         select b.created_at from webhook_deliveries b where ${ownRows(ctx, 'b')} and b.id = ${query.before}::uuid

@@ -17,6 +17,7 @@ import {
   type DeliveryRow,
   type ExchangeRow,
 } from './queries.js';
+import { zoneOfDays } from '../../tenant-settings/public.js';
 
 /**
  * Returns one page of the delivery log: all couriers for staff, its own deliveries for a courier.
@@ -28,7 +29,7 @@ export async function listDeliveries(
 ): Promise<PageBefore<DeliveryRow>> {
   const { from, to, limit } = query;
   if (from && to && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
-  return readPageBefore(ctx, pageOfDeliveries(ctx, query), limit);
+  return readPageBefore(ctx, pageOfDeliveries(ctx, query, await zoneOfDays(ctx, query.day_zone)), limit);
 }
 
 /**

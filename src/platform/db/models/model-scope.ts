@@ -29,6 +29,7 @@ const SHARED = new Set<string>([
   'Airline',
   'Warehouse',
   'SecuritySettings',
+  'TenantSettings',
 ] satisfies ModelName[]);
 
 /** Tables that only the owner of the schema writes. */

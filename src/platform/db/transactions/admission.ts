@@ -36,13 +36,12 @@ export function admit({ db, scope, noteAdmitted }: Session, [row]: Admission[]):
   if (row.outcome !== 'ok') {
     // A credential that has ended may be in anybody's hands, so it no longer counts as its courier.
     if ((caller.kind === 'key' || caller.kind === 'token') && isRefusedKey(row.outcome))
-      db.connectionShares.forgetKey(caller.keyHash);
+      db.connectionShares.forgetKey(caller);
     throw new ApiError(row.outcome);
   }
-  if (caller.kind === 'key' && row.courier_id)
-    db.connectionShares.recordKeyOwner(caller.keyHash, row.courier_id);
+  if (caller.kind === 'key' && row.courier_id) db.connectionShares.recordKeyOwner(caller, row.courier_id);
   // Now what its text claims is proven.
-  if (caller.kind === 'token') db.connectionShares.recordKeyOwner(caller.keyHash, caller.courierId);
+  if (caller.kind === 'token') db.connectionShares.recordKeyOwner(caller, caller.courierId);
   noteAdmitted();
   return row;
 }

@@ -11,6 +11,7 @@ const COUNTERS = 'event counters';
 const ORDER: readonly LockKind[] = [
   'administrators',
   'security settings',
+  'tenant settings',
   'payment terms',
   'service tokens',
   'warehouses',

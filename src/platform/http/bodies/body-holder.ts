@@ -12,7 +12,7 @@ export function holderOf({ caller, db, tenantId = '', clientAddress }: FastifyRe
   // The account was checked before, so the courier of a key is known, and what a service token claims is right.
   const name =
     caller.kind === 'key'
-      ? (db?.connectionShares.courierOfKey(caller.keyHash) ?? caller.keyHash)
+      ? (db?.connectionShares.courierOfKey(caller) ?? caller.keyHash)
       : (caller.courierId ?? caller.userId);
   return { name: `${tenantId} ${name}`, tenant: tenantId };
 }

@@ -12,9 +12,10 @@ export const quotaOf = (kind: Quota['kind'], limit: number = QUOTAS[kind].limit)
 
 /**
  * Whose usage is counted. A courier's id counts the courier's own calls and those of staff for the courier. A caller counts what it
- * requests: for a courier all its users, API keys and service tokens together, for staff each user and each service token.
+ * requests: for a courier all its users, API keys and service tokens together, for staff each user and each service token. `staff` counts
+ * all users and service tokens of the tenant's staff together.
  */
-export type QuotaOwner = string | UserCaller | KeyCaller;
+export type QuotaOwner = string | UserCaller | KeyCaller | { kind: 'staff' };
 
 type NotesLimits = Pick<Scope, 'noteRateLimit'>;
 type QuotaTx = Pick<ReadTx, 'tenantId' | 'noteRateLimit' | 'query'>;
@@ -45,8 +46,12 @@ export const remainingQuota = async (tx: QuotaTx, quota: Quota, owner: QuotaOwne
 
 /** @throws ApiError quota_exceeded when less than `amount` is left */
 export async function assertQuota(tx: QuotaTx, quota: Quota, owner: QuotaOwner, amount = 1): Promise<void> {
-  const usage = await readQuota(tx, quota, owner);
-  if (usage.used + amount > quota.limit) throw quotaExceeded(tx, quota, usage);
+  assertQuotaLeft(tx, quota, [await readQuota(tx, quota, owner)], amount);
+}
+
+/** @param usages the row of `selectUsage` @throws ApiError quota_exceeded when less than `amount` is left */
+export function assertQuotaLeft(scope: NotesLimits, quota: Quota, [usage]: Usage[], amount = 1): void {
+  if (usage && usage.used + amount > quota.limit) throw quotaExceeded(scope, quota, usage);
 }
 
 export type Usage = { used: number; seconds_left: number };
@@ -98,6 +103,7 @@ function placeOf(owner: QuotaOwner): { table: Sql; columns: Sql; values: Sql } {
     return { table: raw('courier_quotas'), columns: raw('courier_id'), values: sql`${owner}::uuid` };
   const table = raw('principal_quotas');
   const columns = raw('principal_kind, principal_id');
+  if (owner.kind === 'staff') return { table, columns, values: sql`'staff', app_tenant()` };
   if (owner.kind === 'key') return { table, columns, values: sql`'courier', app_courier()` };
   return owner.courierId === null
     ? { table, columns, values: sql`'user', ${owner.userId}::uuid` }
@@ -131,8 +137,10 @@ function insertInto(tenantId: string, { kind, ...quota }: Quota, owner: QuotaOwn
       select ${tenantId}::uuid, ${values}, ${courierOf(owner)}, ${kind}, ${start}, ${amount}`;
 }
 
-const courierOf = (owner: UserCaller | KeyCaller): Sql =>
-  owner.kind === 'key' ? sql`app_courier()` : sql`${owner.courierId}::uuid`;
+function courierOf(owner: Exclude<QuotaOwner, string>): Sql {
+  if (owner.kind === 'staff') return sql`null::uuid`;
+  return owner.kind === 'key' ? sql`app_courier()` : sql`${owner.courierId}::uuid`;
+}
 
 const onConflict = (owner: QuotaOwner): Sql =>
   sql`on conflict (tenant_id, ${placeOf(owner).columns}, kind, period_start)

@@ -9,7 +9,10 @@ import type { Connected } from './subject.js';
 /** From this version on, `createrole` gives power only over roles that the role has created itself, or was given with admin option. */
 const LIMITED_SINCE = 16;
 
-/** Finds roles that could change the passwords of this deployment's roles: on an older server, every role with `createrole`. */
+/**
+ * Finds roles that could change the passwords of this deployment's roles: on an older server, every role with `createrole`. Its own owner
+ * needs the right for the first migration. Until then no table has an owner, and roles.sql gives it the database.
+ */
 export async function checkRoles({ client, config }: Pick<Connected, 'client' | 'config'>): Promise<Finding> {
   if (config.appEnv === 'development') return ok('A server of a developer may have any roles.');
   const version = await readValue<number>(
@@ -20,14 +23,16 @@ export async function checkRoles({ client, config }: Pick<Connected, 'client' | 
     return ok(`In PostgreSQL ${version} a role cannot change the roles of others.`);
   const roles = await readValues<string>(
     client,
-    'select rolname from pg_roles where rolcreaterole and not rolsuper and rolname is distinct from $1 order by rolname',
+    `select rolname from pg_roles where rolcreaterole and not rolsuper
+       and rolname <> coalesce($1, (select pg_get_userbyid(datdba) from pg_database where datname = current_database()))
+     order by rolname`,
     [await readTablesOwner(client)],
   );
   if (roles.length === 0) return ok('No role of another deployment can change the roles of this one.');
   const statements = roles.map((role) => `alter role ${role} nocreaterole;`).join(' ');
   return warning(
     `In PostgreSQL ${version} these roles can change the passwords of this deployment's roles: ${roles.join(', ')}.`,
-    `If they belong to other deployments, run as a superuser: ${statements} See "The database" in docs/deploy.md.`,
+    `If they belong to other deployments whose first migration is done, run as a superuser: ${statements} See "The database" in docs/deploy.md.`,
   );
 }
 

@@ -128,6 +128,7 @@ describe('PDF worker', () => {
       invoiceNumber: 'INV-1',
       courierId: IEX,
       courierName: name,
+      currency: 'USD',
       courierCode: 'IEX',
       serviceType: 'Air',
       startDate: '2026-10-01',

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
-import { makeWorkbookWriter } from '../../../../src/modules/packages/export/spreadsheet.js';
+import { makeWorkbookWriters } from '../../../../src/platform/files/spreadsheet/write-workbook.js';
 import { insertWithoutTriggers } from '../../../support/builders/many-rows.js';
 import type { Answer } from '../../../support/fixture/pending-call.js';
 import { withService } from '../../../support/fixture/with-service.js';
@@ -127,7 +127,7 @@ describe('export of 10,000 rows', () => {
 });
 
 test('the workbook writer survives a workbook that cannot be written', async () => {
-  const writeWorkbook = makeWorkbookWriter();
+  const writeWorkbook = makeWorkbookWriters()('Packages');
   // Longer than a cell may be.
   await expect(writeWorkbook([], [1], () => ['x'.repeat(40_000)])).rejects.toThrow(/32767/);
   const books = await Promise.all(

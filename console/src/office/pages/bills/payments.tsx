@@ -7,7 +7,7 @@ import { FormDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
 import { readAmount } from '../bill-parts.js';
-import { utcDay } from '../../../ui/data/utc-days.js';
+import { utcDay } from '../../../ui/data/days.js';
 
 const METHODS = ['bank_transfer', 'card', 'cash', 'cheque', 'other'] as const;
 

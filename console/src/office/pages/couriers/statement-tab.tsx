@@ -5,7 +5,7 @@ import { useLoad } from '../../../ui/load.js';
 import { Content, Empty, Field, Table } from '../../../ui/parts.js';
 import { FactList } from '../../ui/panel.js';
 import type { TabProps } from '../courier-parts.js';
-import { utcDay } from '../../../ui/data/utc-days.js';
+import { utcDay } from '../../../ui/data/days.js';
 
 const SHOWN = 200;
 

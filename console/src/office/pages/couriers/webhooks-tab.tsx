@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { CourierSettings } from '../../../../../sdk/typescript/src/index.js';
+import { CheckButton, endpointsOf } from '../../../integration/check-button.js';
 import { api } from '../../../session/session.js';
 import { dateTime, t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
@@ -24,6 +25,9 @@ export function WebhooksTab({ courier: { courier_id } }: TabProps) {
     <Content of={settings}>
       {(data) => (
         <div class="stack">
+          <div class="actions">
+            <CheckButton courierId={courier_id} endpoints={endpointsOf(data)} />
+          </div>
           <Health settings={data} onTested={settings.reload} />
           {/* A test changes the health, and drops nothing that was typed. */}
           <Addresses key={JSON.stringify(fieldsOf(data))} settings={data} onChanged={settings.reload} />

@@ -12,12 +12,12 @@ import { setActive } from './change.js';
 import { CustomerPanel } from './customer-panel.js';
 import { CustomerDialog } from './edit.js';
 import { ImportDialog } from './import.js';
-import { customerColumns, loadCustomers } from './list-parts.js';
+import { customerColumns, CustomersExport, loadCustomers } from './list-parts.js';
 
 const linkOf = ({ user_code, courier_id }: Customer) =>
   officeLink(['customers', user_code], { of: courier_id });
 
-type Opened = 'customer' | 'import' | undefined;
+type Opened = 'customer' | 'import' | 'export' | undefined;
 
 /** The customers of all couriers: search, edit, deactivate and import. */
 export function CustomersPage() {
@@ -49,6 +49,9 @@ export function CustomersPage() {
   return (
     <>
       <Heading title={t('customers.title')}>
+        <button type="button" disabled={!loaded.data?.rows.length} onClick={() => setOpened('export')}>
+          {t('officeParcels.export')}
+        </button>
         <button type="button" onClick={() => setOpened('import')}>
           {t('customers.import')}
         </button>
@@ -93,6 +96,9 @@ export function CustomersPage() {
       />
       {dialog === 'customer' && (
         <CustomerDialog couriers={couriers.data ?? []} onClose={close} onDone={done} />
+      )}
+      {dialog === 'export' && (
+        <CustomersExport state={address.state} total={loaded.data?.total ?? 0} onClose={close} />
       )}
       {dialog === 'import' && <ImportDialog couriers={couriers.data ?? []} onClose={close} onDone={done} />}
     </>

@@ -5,6 +5,7 @@ import { PAGE_SIZE } from '../../list/listed.js';
 import { orderOf, type ListState } from '../../list/state.js';
 import type { ListColumn } from '../../list/table.js';
 import { ActiveTag } from '../../ui/active-tag.js';
+import { ExportDialog } from '../../ui/export-dialog.js';
 
 /** The columns of a list of customers. @param linkOf returns the address of a customer */
 export const customerColumns = (linkOf: (customer: Customer) => string): ListColumn<Customer>[] => [
@@ -70,18 +71,33 @@ export const customerColumns = (linkOf: (customer: Customer) => string): ListCol
   },
 ];
 
-/** Loads what the address of a list of customers says. */
-export async function loadCustomers({ search, filters, sort, page }: ListState, signal: AbortSignal) {
-  const { data, total } = await api().customers.list(
-    {
-      page,
-      limit: PAGE_SIZE,
-      ...(search ? { search } : {}),
-      ...(filters['courier'] ? { courier_id: filters['courier'] } : {}),
-      ...(filters['branch'] ? { branch: filters['branch'] } : {}),
-      ...orderOf(sort),
-    },
-    { signal },
-  );
+/** Returns what the address of a list of customers says, for the list and its export. */
+const searchOf = ({ search, filters, sort }: ListState) => ({
+  ...(search ? { search } : {}),
+  ...(filters['courier'] ? { courier_id: filters['courier'] } : {}),
+  ...(filters['branch'] ? { branch: filters['branch'] } : {}),
+  ...orderOf(sort),
+});
+
+/** Loads the customers of a list. */
+export async function loadCustomers(state: ListState, signal: AbortSignal) {
+  const query = { page: state.page, limit: PAGE_SIZE, ...searchOf(state) };
+  const { data, total } = await api().customers.list(query, { signal });
   return { rows: data, total };
 }
+
+type ExportProps = { state: ListState; total: number; onClose: () => void };
+
+/** Files of all customers that a list finds. */
+export const CustomersExport = ({ state, total, onClose }: ExportProps) => (
+  <ExportDialog
+    name="customers"
+    hint={t('customers.exportHint', { count: total })}
+    total={total}
+    load={(format, part) => {
+      const query = { ...searchOf(state), ...part };
+      return format === 'csv' ? api().customers.exportCsv(query) : api().customers.exportXlsx(query);
+    }}
+    onClose={onClose}
+  />
+);

@@ -3,17 +3,16 @@ import type {
   ManifestSummary,
   PackageStatistics,
 } from '../../../../../sdk/typescript/src/index.js';
+import { settings } from '../../../device/settings.js';
 import { api } from '../../../session/session.js';
 import { readOpenManifests } from '../parcels/manifest-dialog.js';
-import { DAY_MS, utcDay } from '../../../ui/data/utc-days.js';
-
-const WEEK_MS = 7 * DAY_MS;
+import { dayAfter, localDay, localHour } from '../../../ui/data/days.js';
 
 export type Figures = {
-  /** Today and the same day of last week, in UTC. */
+  /** Today in the warehouse, and the same day of last week. */
   today: string;
   before: string;
-  /** The hour of the day that it is now, in UTC. */
+  /** The hour of the day that it is now in the warehouse. */
   hour: number;
   statistics: PackageStatistics;
   /** Parcels per hour of the same day of last week. */
@@ -27,13 +26,15 @@ export type Figures = {
 
 /** Reads the figures of Home. The service counts. */
 export async function readFigures(signal: AbortSignal, now = Date.now()): Promise<Figures> {
-  const today = utcDay(now);
-  const before = utcDay(now - WEEK_MS);
-  const hour = new Date(now).getUTCHours();
+  const { timeZone } = settings.value;
+  const today = localDay(now, timeZone);
+  const before = dayAfter(today, -7);
+  const hour = localHour(now, timeZone);
+  const zone = { day_zone: 'tenant' } as const;
   const client = api();
   const [statistics, last, attention, manifests] = await Promise.all([
-    client.packages.statistics({ from: today, to: today }, { signal }),
-    client.packages.statistics({ from: before, to: before }, { signal }),
+    client.packages.statistics({ from: today, to: today, ...zone }, { signal }),
+    client.packages.statistics({ from: before, to: before, ...zone }, { signal }),
     client.packages.attention({ signal }),
     readOpenManifests(signal),
   ]);

@@ -13,7 +13,8 @@ import { PAGE_SIZE, useList } from '../../list/listed.js';
 import { parcelColumns } from './columns.js';
 import { EventDialog } from './event-dialog.js';
 import { canRecord, type EventKind } from './events.js';
-import { ExportDialog } from './export.js';
+import { asQuery } from '../../list/package-search.js';
+import { ExportDialog } from '../../ui/export-dialog.js';
 import { LabelDialog } from './label-dialog.js';
 import { canBeAdded, ManifestDialog } from './manifest-dialog.js';
 import { parcelFilters, searchOf } from './search.js';
@@ -120,7 +121,20 @@ type TaskProps = {
 };
 
 function TaskDialog({ task, rows, state, total, isCut, onClose, onChanged }: TaskProps) {
-  if (task === 'export') return <ExportDialog state={state} total={total} isCut={isCut} onClose={onClose} />;
+  if (task === 'export')
+    return (
+      <ExportDialog
+        name="packages"
+        hint={t('officeParcels.exportHint', { count: total })}
+        total={total}
+        isCut={isCut}
+        load={async (format, part) => {
+          const query = { ...asQuery(await searchOf(state)), ...part };
+          return format === 'csv' ? api().packages.exportCsv(query) : api().packages.exportXlsx(query);
+        }}
+        onClose={onClose}
+      />
+    );
   if (task === 'labels') return <LabelDialog parcels={rows} onClose={onClose} />;
   if (task === 'send') return <SendAgainDialog parcels={rows} onClose={onClose} />;
   if (task === 'manifest') return <ManifestDialog parcels={rows} onClose={onClose} onChanged={onChanged} />;

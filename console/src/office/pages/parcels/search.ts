@@ -1,9 +1,11 @@
 import type { Carrier, PackageSearch } from '../../../../../sdk/typescript/src/index.js';
+import { settings } from '../../../device/settings.js';
 import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { PACKAGE_STATUSES, SHORTEST_TEXT, type PackageStatus } from '../../list/package-search.js';
 import { orderOf, type ListState } from '../../list/state.js';
 import { valuesOf, type Filter } from '../../list/filters.js';
+import { startOfDay } from '../../../ui/data/days.js';
 import { courierOptions } from '../../list/courier-options.js';
 
 /** Ages in days, the limits of the figures of Home. */
@@ -27,11 +29,12 @@ export async function searchOf({ search, filters, sort }: ListState, signal?: Ab
     ...(filters['shipper'] ? { shipper: filters['shipper'] } : {}),
     ...(filters['from'] ? { entryDateFloor: filters['from'] } : {}),
     ...(filters['to'] ? { entryDateCeiling: filters['to'] } : {}),
+    ...(filters['from'] || filters['to'] ? { day_zone: 'tenant' as const } : {}),
     ...(manifest ? { manifest_id: manifest } : {}),
     ...(filters['on_manifest'] ? { on_manifest: filters['on_manifest'] === 'true' } : {}),
     ...(filters['place'] ? { location: filters['place'] } : {}),
     ...(filters['age'] ? { min_age_days: Number(filters['age']) } : {}),
-    ...(filters['changed'] ? { changed_since: `${filters['changed']} 00:00:00` } : {}),
+    ...(filters['changed'] ? { changed_since: startOfDay(filters['changed'], settings.value.timeZone) } : {}),
     ...(filters['billed'] ? { billed: filters['billed'] === 'true' } : {}),
     ...orderOf(sort),
   };

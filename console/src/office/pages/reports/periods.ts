@@ -1,4 +1,4 @@
-import { DAY_MS, utcDay } from '../../../ui/data/utc-days.js';
+import { DAY_MS, dayAfter, localDay, utcDay } from '../../../ui/data/days.js';
 
 /** The longest period of a report, in days. The service refuses longer ones. */
 export const MOST_DAYS = 31;
@@ -50,9 +50,9 @@ export const lastDayOf = (unit: Unit, start: string, to: string): string => {
 };
 
 /** Returns Monday to Sunday of the week before the present one. */
-export function lastWeek(nowMs = Date.now()): { from: string; to: string } {
-  const monday = msOf(mondayOf(utcDay(nowMs)));
-  return { from: utcDay(monday - 7 * DAY_MS), to: utcDay(monday - DAY_MS) };
+export function lastWeek(nowMs = Date.now(), zone = 'UTC'): { from: string; to: string } {
+  const monday = mondayOf(localDay(nowMs, zone));
+  return { from: dayAfter(monday, -7), to: dayAfter(monday, -1) };
 }
 
 const mondayOf = (day: string): string =>

@@ -1,3 +1,4 @@
+import { settings } from '../../../device/settings.js';
 import { api } from '../../../session/session.js';
 import { loadReportsTexts } from '../../../texts/on-use/reports.js';
 import { t } from '../../../texts/texts.js';
@@ -5,7 +6,7 @@ import { useLoad } from '../../../ui/load.js';
 import { Choice, Content, Field, Heading, Problem } from '../../../ui/parts.js';
 import { officeAddress, officeLink, openAddress } from '../../../ui/router.js';
 import { courierOptions, useCouriers } from '../../list/courier-options.js';
-import { lastDays } from '../../../ui/data/utc-days.js';
+import { lastDays } from '../../../ui/data/days.js';
 import { faultOf, lastWeek, MOST_DAYS, type Unit } from './periods.js';
 import { Sections } from './sections.js';
 import { WorkSections, WORK_REPORTS, type WorkReport } from './work-sections.js';
@@ -13,7 +14,10 @@ import { WorkSections, WORK_REPORTS, type WorkReport } from './work-sections.js'
 const PRESETS = ['7', 'week', '14', '31'] as const;
 type Preset = (typeof PRESETS)[number];
 
-const periodOf = (preset: Preset) => (preset === 'week' ? lastWeek() : lastDays(Number(preset)));
+const periodOf = (preset: Preset) => {
+  const { timeZone } = settings.value;
+  return preset === 'week' ? lastWeek(Date.now(), timeZone) : lastDays(Number(preset), Date.now(), timeZone);
+};
 const REPORTS = ['received', ...WORK_REPORTS] as const;
 type Report = (typeof REPORTS)[number];
 
@@ -27,7 +31,7 @@ type Choices = { from: string; to: string; courier: string; unit: Unit; report: 
 
 /** Returns what the address says. By default, what was received in the last seven days, of all couriers. */
 function choicesOf(query: URLSearchParams | undefined): Choices {
-  const week = lastDays(7);
+  const week = lastDays(7, Date.now(), settings.value.timeZone);
   return {
     from: query?.get('from') ?? week.from,
     to: query?.get('to') ?? week.to,
@@ -72,6 +76,7 @@ function ReportsPage() {
 const queryOf = ({ from, to, courier }: Choices) => ({
   from,
   to,
+  day_zone: 'tenant' as const,
   ...(courier ? { courier_id: courier } : {}),
 });
 

@@ -6,20 +6,32 @@ import { officeAddress, officeLink } from '../../../ui/router.js';
 import { Tabs } from '../../ui/tabs.js';
 import { CarriersTab } from './carriers.js';
 import { Terms } from '../terms.js';
+import { RegionTab } from './region.js';
 import { SecurityTab } from './security.js';
 import { WarehousesTab } from './warehouses.js';
 
 const BillingTab = () => <Terms />;
 
-const TABS = { warehouses: WarehousesTab, carriers: CarriersTab, billing: BillingTab, security: SecurityTab };
+const TABS = {
+  warehouses: WarehousesTab,
+  carriers: CarriersTab,
+  billing: BillingTab,
+  region: RegionTab,
+  security: SecurityTab,
+};
 
 type TabId = keyof typeof TABS;
 
-/** The settings of the business. Those of the security are for administrators only. */
+/** The settings of the business. Time zone, currency and security are for administrators only. */
 export function SettingsPage() {
   const tab = officeAddress.value?.argument ?? 'warehouses';
   const isAdmin = session.value?.user.role === 'admin';
-  const ids: TabId[] = ['warehouses', 'carriers', 'billing', ...(isAdmin ? (['security'] as const) : [])];
+  const ids: TabId[] = [
+    'warehouses',
+    'carriers',
+    'billing',
+    ...(isAdmin ? (['region', 'security'] as const) : []),
+  ];
   const id = ids.find((each) => each === tab);
   const View: FunctionComponent | undefined = id && TABS[id];
   return (

@@ -17,6 +17,13 @@ export const sum = (decimals: string[]): string => new Decimal(sumExactly(decima
 
 export const difference = (a: string, b: string): string => new Decimal(a).minus(b).toFixed(2);
 
+/** Returns the name and the code of a currency, for example `US dollars (USD)`. */
+export function currencyName(code: string): string {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency: code, currencyDisplay: 'name' });
+  const name = format.formatToParts(2).find(({ type }) => type === 'currency')?.value;
+  return name && name !== code ? `${name} (${code})` : code;
+}
+
 /** Returns the UTC date of a time in JSON. */
 export const day = (moment: string): string => moment.slice(0, 10);
 

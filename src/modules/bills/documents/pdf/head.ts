@@ -3,7 +3,6 @@ import type { Invoice } from './invoice.js';
 import {
   INK,
   LEFT,
-  lineHeight,
   put,
   putLines,
   putRule,
@@ -12,8 +11,9 @@ import {
   STYLES,
   type Sheet,
   type Style,
-} from './sheet.js';
-import { day } from './format.js';
+} from '../../../../platform/pdf/sheet.js';
+import { putFacts, type Fact } from '../../../../platform/pdf/facts.js';
+import { currencyName, day } from './format.js';
 
 /** An image that pdfkit has opened. pdfkit draws it, but its types accept only bytes in its place. */
 export type Picture = Buffer & { width: number; height: number };
@@ -42,7 +42,7 @@ export function putHead(sheet: Sheet, invoice: Invoice, logo: Picture | undefine
     ...STYLES.name,
     size: 10.5,
   });
-  sheet.y = Math.max(toEnd, putFacts(sheet, invoice, below)) + 14;
+  sheet.y = Math.max(toEnd, putFacts(sheet, factsOf(invoice), { x: MIDDLE, y: below, right: RIGHT })) + 14;
 }
 
 export const titleOf = ({ bill }: Invoice): string => (bill.status === 'draft' ? 'Draft invoice' : 'Invoice');
@@ -75,23 +75,12 @@ function putLogo(sheet: Sheet, logo: Picture | undefined, y: number): number {
   return height + 7;
 }
 
-/** Returns the position of their end. */
-function putFacts(sheet: Sheet, { bill }: Invoice, y: number): number {
-  const facts: [string, string | null][] = [
-    ['Issued', bill.publishedAt ? day(bill.publishedAt) : 'Not issued'],
-    // A bill that was published without a due date keeps its text.
-    ['Due', bill.status === 'draft' ? 'Not issued' : bill.storedDueDate],
-    ['Period', `${bill.startDate} to ${bill.endDate}`],
-    ['Service', bill.serviceType],
-    ['Packages', String(bill.totalPackages)],
-    ['Currency', 'US dollars (USD)'],
-  ];
-  let end = y;
-  for (const [name, value] of facts) {
-    if (value === null) continue;
-    putText(sheet, name, { x: MIDDLE, y: end }, STYLES.quiet);
-    const area = { x: MIDDLE + 70, y: end, width: RIGHT - MIDDLE - 70 };
-    end = Math.max(putLines(sheet, value, area, STYLES.body), end + lineHeight(STYLES.body)) + 2.5;
-  }
-  return end;
-}
+const factsOf = ({ bill }: Invoice): Fact[] => [
+  ['Issued', bill.publishedAt ? day(bill.publishedAt) : 'Not issued'],
+  // A bill that was published without a due date keeps its text.
+  ['Due', bill.status === 'draft' ? 'Not issued' : bill.storedDueDate],
+  ['Period', `${bill.startDate} to ${bill.endDate}`],
+  ['Service', bill.serviceType],
+  ['Packages', String(bill.totalPackages)],
+  ['Currency', currencyName(bill.currency)],
+];

@@ -1,11 +1,11 @@
 import { Decimal } from 'decimal.js';
-import type { Line } from './invoice.js';
-import { spaceLeft, STYLES, startPage, type Sheet } from './sheet.js';
-import { putTable, type Cell, type Column, type Row } from './table.js';
+import type { Invoice, Line } from './invoice.js';
+import { spaceLeft, STYLES, startPage, type Sheet } from '../../../../platform/pdf/sheet.js';
+import { putTable, type Cell, type Column, type Row } from '../../../../platform/pdf/table.js';
 import { day, money, sum } from './format.js';
 import { countOf } from '../../../../platform/values/count-of.js';
 
-const COLUMNS: Column[] = [
+const columnsOf = (currency: string): Column[] => [
   { title: 'No.', width: 25, isRight: true },
   { title: 'Received', width: 45 },
   { title: 'House no.', width: 45 },
@@ -14,7 +14,7 @@ const COLUMNS: Column[] = [
   { title: 'Customer', width: 60 },
   { title: 'Weight (lb)', width: 48, isRight: true },
   { title: 'Tier', width: 48 },
-  { title: 'Amount (USD)', width: 60, isRight: true },
+  { title: `Amount (${currency})`, width: 60, isRight: true },
 ];
 
 /**
@@ -24,7 +24,7 @@ const COLUMNS: Column[] = [
 const [MAX_CODE_LINES, MAX_NUMBER_LINES] = [3, 16];
 
 /** Adds every line of the bill, in order, and their total. */
-export function putLineTable(sheet: Sheet, lines: Line[]): void {
+export function putLineTable(sheet: Sheet, { bill }: Invoice, lines: Line[]): void {
   if (lines.length === 0) return;
   if (spaceLeft(sheet) < 60) startPage(sheet);
   // The same number of decimals in all rows aligns the decimal points.
@@ -36,7 +36,7 @@ export function putLineTable(sheet: Sheet, lines: Line[]): void {
     { column: 1, span: 6, text: label, style: STYLES.strongCell },
     { column: 7, text: total, style: STYLES.strongCell },
   ];
-  putTable(sheet, COLUMNS, [...rows, last]);
+  putTable(sheet, columnsOf(bill.currency), [...rows, last]);
 }
 
 const decimalsOf = (weight: string | null): number =>

@@ -13,41 +13,49 @@ import {
   startPage,
   type Sheet,
   type Style,
-} from './sheet.js';
-import { putTable, type Column, type Row } from './table.js';
+} from '../../../../platform/pdf/sheet.js';
+import { putTable, type Column, type Row } from '../../../../platform/pdf/table.js';
 import { day, difference, METHODS, money, quantity, sum, sumExactly } from './format.js';
 
-const CHARGES: Column[] = [
+const chargeColumns = (currency: string): Column[] => [
   { title: 'Charges', width: 293 },
   { title: 'Count', width: 60, isRight: true },
-  { title: 'Fee (USD)', width: 70, isRight: true },
-  { title: 'Amount (USD)', width: 85, isRight: true },
+  { title: `Fee (${currency})`, width: 70, isRight: true },
+  { title: `Amount (${currency})`, width: 85, isRight: true },
 ];
 
-const PAYMENTS: Column[] = [
+const paymentColumns = (currency: string): Column[] => [
   { title: 'Payments', width: 70 },
   { title: 'Method', width: 90 },
   { title: 'Reference', width: 263 },
-  { title: 'Amount (USD)', width: 85, isRight: true },
+  { title: `Amount (${currency})`, width: 85, isRight: true },
 ];
 
 /** Adds the totals per tier, the payments and the amount due. */
 export function putSummary(sheet: Sheet, invoice: Invoice, lines: Line[]): void {
   const { bill, payments } = invoice;
-  putTable(sheet, CHARGES, chargesOf(lines));
-  putTotals(sheet, [
-    ['Subtotal', bill.subtotal],
-    [`Tax (${quantity(bill.taxRate)}%)`, bill.taxAmount],
-    ['Total', bill.totalAmount],
-  ]);
+  putTable(sheet, chargeColumns(bill.currency), chargesOf(lines));
+  putTotals(
+    sheet,
+    [
+      ['Subtotal', bill.subtotal],
+      [`Tax (${quantity(bill.taxRate)}%)`, bill.taxAmount],
+      ['Total', bill.totalAmount],
+    ],
+    bill.currency,
+  );
   if (payments.length > 0) {
     sheet.y += 6;
-    putTable(sheet, PAYMENTS, payments.map(paymentRow));
+    putTable(sheet, paymentColumns(bill.currency), payments.map(paymentRow));
   }
-  putTotals(sheet, [
-    ['Paid', bill.paidAmount],
-    ['Balance due', difference(bill.totalAmount, bill.paidAmount)],
-  ]);
+  putTotals(
+    sheet,
+    [
+      ['Paid', bill.paidAmount],
+      ['Balance due', difference(bill.totalAmount, bill.paidAmount)],
+    ],
+    bill.currency,
+  );
   putRemarks(sheet, bill.remarks);
   sheet.y += 14;
 }
@@ -98,7 +106,7 @@ function paymentRow({ receivedOn, method, reference, amountUsd, voidedAt }: Paym
 }
 
 /** The last total is the sum of the others. */
-function putTotals(sheet: Sheet, totals: [name: string, amount: string][]): void {
+function putTotals(sheet: Sheet, totals: [name: string, amount: string][], currency: string): void {
   const height = totals.length * (lineHeight(STYLES.due) + 2) + 8;
   if (height > spaceLeft(sheet)) startPage(sheet);
   sheet.y += 5;
@@ -107,7 +115,7 @@ function putTotals(sheet: Sheet, totals: [name: string, amount: string][]): void
     const style: Style = isLast ? STYLES.due : STYLES.body;
     if (isLast) putRule(sheet, sheet.y - 0.5, RIGHT - 220, 220, INK.strong, 0.8);
     if (isLast) sheet.y += 3;
-    putText(sheet, isLast ? `${name} (USD)` : name, { x: RIGHT - 220, y: sheet.y }, style);
+    putText(sheet, isLast ? `${name} (${currency})` : name, { x: RIGHT - 220, y: sheet.y }, style);
     putText(sheet, money(amount), { x: RIGHT, y: sheet.y, isRight: true, maxWidth: 100 }, style);
     sheet.y += lineHeight(style) + 1.5;
   }
