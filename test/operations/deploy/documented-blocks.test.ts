@@ -83,7 +83,7 @@ async function paste({ text }: Block, failing = 0): Promise<Run> {
       return join(root, rest);
     },
   );
-  for (const [, program = ''] of moved.matchAll(/(\S*\/bin\/\w+)/g)) write(program, recorder(program));
+  for (const [, program = ''] of moved.matchAll(/([^\s"]*\/bin\/\w+)/g)) write(program, recorder(program));
   const home = `${root}/home`;
   mkdirSync(home, { recursive: true });
   // The folders that the release and make-secrets.sh create: both programs are replaced.
