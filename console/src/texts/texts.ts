@@ -14,6 +14,10 @@ import type { AccountKey } from '../session/account-texts.js';
 import type { PinKey } from '../session/pin/texts.js';
 import type { VoidKey } from '../find/void/texts.js';
 import type { IntegrationKey } from '../integration/texts.js';
+import type { PaymentKey } from '../office/pages/bills/payment-texts.js';
+import type { WizardKey } from '../office/texts/wizard.js';
+import type { OfficeManifestsKey } from '../office/pages/manifests/texts.js';
+import type { RegionKey } from '../office/pages/settings/region-texts.js';
 import { es } from './es.js';
 
 export type AnyKey =
@@ -30,7 +34,11 @@ export type AnyKey =
   | PinKey
   | AccountKey
   | VoidKey
-  | IntegrationKey;
+  | IntegrationKey
+  | OfficeManifestsKey
+  | PaymentKey
+  | WizardKey
+  | RegionKey;
 
 const CATALOGUES: Record<Language, Record<string, string>> = { en: { ...en }, es: { ...es } };
 

@@ -132,8 +132,8 @@ test(
     // The jobs connect when the service has begun to serve.
     await until(async () => {
       rows = await server.query(
-        `select a.application_name as name, s.ssl from pg_stat_activity a join pg_stat_ssl s using (pid)
-         where a.datname = 'crossdock'`,
+        `select a.application_name as name, s.ssl
+         from pg_stat_ssl s join (select * from pg_stat_activity where datname = 'crossdock') a using (pid)`,
       );
       return rows.length > 2;
     });

@@ -1,13 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { BillDetail, BillPayment } from '../../../../../sdk/typescript/src/index.js';
 import { api } from '../../../session/session.js';
-import { date, money, t, textOf } from '../../../texts/texts.js';
+import { addTexts, date, money, t, textOf } from '../../../texts/texts.js';
 import { Choice, Table, Tag } from '../../../ui/parts.js';
 import { FormDialog } from '../../ui/dialogs.js';
 import { Form, Text, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
 import { readAmount } from '../bill-parts.js';
 import { utcDay } from '../../../ui/data/days.js';
+import { paymentTexts } from './payment-texts.js';
+
+addTexts(paymentTexts);
 
 const METHODS = ['bank_transfer', 'card', 'cash', 'cheque', 'other'] as const;
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api } from '../../../session/session.js';
-import { t } from '../../../texts/texts.js';
+import { addTexts, t } from '../../../texts/texts.js';
 import { useAction } from '../../../ui/load.js';
 import { Heading, Problem } from '../../../ui/parts.js';
 import { Form, Text, useForm } from '../../ui/form.js';
@@ -8,6 +8,9 @@ import { confirmed } from '../../ui/own-password.js';
 import { ContactFields, NameFields } from './detail-fields.js';
 import { HandOver } from './hand-over.js';
 import { detailsOf, type Created } from '../courier-parts.js';
+import { wizardTexts } from '../../texts/wizard.js';
+
+addTexts(wizardTexts);
 
 const STEPS = ['details', 'user', 'rates', 'webhook', 'sheet'] as const;
 type Step = (typeof STEPS)[number];

@@ -1,5 +1,5 @@
 import { api } from '../../../session/session.js';
-import { t } from '../../../texts/texts.js';
+import { addTexts, t } from '../../../texts/texts.js';
 import { Heading } from '../../../ui/parts.js';
 import { linkTo, officeAddress, openAddress } from '../../../ui/router.js';
 import { DataList } from '../../list/data-list.js';
@@ -7,6 +7,9 @@ import { PAGE_SIZE, useList } from '../../list/listed.js';
 import { orderOf, type ListState } from '../../list/state.js';
 import { manifestColumns } from './columns.js';
 import { ManifestPanel } from './manifest-panel.js';
+import { officeManifestsTexts } from './texts.js';
+
+addTexts(officeManifestsTexts);
 
 const STATUSES = ['draft', 'ready', 'shipped', 'completed'] as const;
 

@@ -2,12 +2,15 @@ import type { TenantSettings } from '../../../../../sdk/typescript/src/index.js'
 import { rememberTenant } from '../../../device/tenant.js';
 import { settings } from '../../../device/settings.js';
 import { api } from '../../../session/session.js';
-import { dateTime, t } from '../../../texts/texts.js';
+import { addTexts, dateTime, t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Choice, Content, Field } from '../../../ui/parts.js';
 import { Unsaved } from '../../ui/unsaved.js';
 import { Form, useForm } from '../../ui/form.js';
 import { toast } from '../../ui/toasts.js';
+import { regionTexts } from './region-texts.js';
+
+addTexts(regionTexts);
 
 /** In which time zone the warehouse works, and in which currency it bills. */
 export function RegionTab() {

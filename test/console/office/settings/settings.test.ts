@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { DEMO } from '../../../fixtures/demo/seed.js';
-import { consoleSuite } from '../../support/console/suite.js';
+import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { consoleSuite } from '../../../support/console/suite.js';
 
 const { it, service } = consoleSuite();
 
