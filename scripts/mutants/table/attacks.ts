@@ -200,6 +200,18 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'customers: slow systems of one tenant leave a place to others',
+    file: 'src/modules/customers/sync/sync.ts',
+    find: 'perTenant: 3, maxWaiting: 4',
+    replace: 'maxWaiting: 4',
+    tests: [
+      {
+        file: 'test/modules/customers/sync/sync-turns.test.ts',
+        titles: ['slow systems of the couriers of one tenant leave a place to other tenants'],
+      },
+    ],
+  },
+  {
     name: 'webhooks: what is kept of an answer has no half of a character',
     file: 'src/modules/webhooks/delivery/outcome.ts',
     find: ".join('').toWellFormed();",

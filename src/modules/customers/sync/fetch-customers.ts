@@ -5,6 +5,7 @@ import type { StartedRun } from './run-queries.js';
 
 /** The limits of time and size for a courier's response. The contract states them at syncCustomers. */
 const TIMEOUT_MS = 30_000;
+const SHORTEST_MS = 5_000;
 const MAX_BYTES = 20 * 1024 * 1024;
 
 export type FetchedBody = { httpStatus: number; body: Buffer };
@@ -25,7 +26,9 @@ export async function fetchCustomers(
   const { get, post } = customerRequests(url, token);
   const reply = await send(deps, get);
   if (!isOtherMethod(reply)) return toFetchResult(reply);
-  const posted = await send(deps, post);
+  // Both together take no longer than one may.
+  const timeoutMs = Math.max(SHORTEST_MS, post.timeoutMs - reply.durationMs);
+  const posted = await send(deps, { ...post, timeoutMs });
   return toFetchResult(isOtherMethod(posted) ? reply : posted);
 }
 
@@ -63,9 +66,12 @@ async function send({ outbound, span: job }: SendDeps, request: OutboundRequest)
   return reply;
 }
 
-/** Some systems answer only to POST. Which of the two statuses the others get depends on their framework. */
+/**
+ * Some systems answer only to POST. Which of the two statuses the others get depends on their framework. A response without an end is of
+ * none of these.
+ */
 export const isOtherMethod = (reply: OutboundReply) =>
-  reply.outcome === 'answered' && (reply.status === 404 || reply.status === 405);
+  reply.outcome === 'answered' && !reply.isCut && (reply.status === 404 || reply.status === 405);
 
 function toFetchResult(reply: OutboundReply): FetchResult {
   if (reply.outcome === 'postponed') return { isPostponed: true };

@@ -31,9 +31,10 @@ export type CustomerSync = (deps: SyncDeps, job: Jobs['syncCustomers']) => Promi
 
 /**
  * A job in progress holds a response of up to 20 MiB, while it arrives and until it is stored. Further jobs wait before they call the
- * courier's system. Only a few wait here, because a waiting job occupies one of the worker's slots; the others return to the queue.
+ * courier's system. Only a few wait here, because a waiting job occupies one of the worker's slots; the others return to the queue. Slow
+ * systems of the couriers of one tenant leave a place to other tenants.
  */
-const JOBS = { concurrency: 4, maxWaiting: 4, maxWaitMs: 600_000, retryAfterSeconds: 60 };
+const JOBS = { concurrency: 4, perTenant: 3, maxWaiting: 4, maxWaitMs: 600_000, retryAfterSeconds: 60 };
 
 /** Reading a response takes CPU time and 100 MB, storing it takes a connection for seconds. */
 const LIMITS = {
@@ -76,8 +77,18 @@ export function makeCustomerSync(shared: Pick<SyncDeps, 'config' | 'threadIdleMs
 
   return async (deps, job) => {
     const { tenantId, runId } = job;
-    if (jobs.hasSpace(runId)) return jobs.run(runId, () => synchronise(deps, job));
-    await requeueJob(makeContext(deps.db, { kind: 'system', tenantId }, runId), runId);
+    let hasStarted = false;
+    const work = () => {
+      hasStarted = true;
+      return synchronise(deps, job);
+    };
+    try {
+      await jobs.run(runId, work, { tenant: tenantId });
+    } catch (error) {
+      // There is no place, or a job of another tenant has got the one in which it waited.
+      if (hasStarted) throw error;
+      await requeueJob(makeContext(deps.db, { kind: 'system', tenantId }, runId), runId);
+    }
   };
 }
 
