@@ -77,16 +77,16 @@ export function makeCustomerSync(shared: Pick<SyncDeps, 'config' | 'threadIdleMs
 
   return async (deps, job) => {
     const { tenantId, runId } = job;
-    let hasStarted = false;
+    const state = { hasStarted: false };
     const work = () => {
-      hasStarted = true;
+      state.hasStarted = true;
       return synchronise(deps, job);
     };
     try {
       await jobs.run(runId, work, { tenant: tenantId });
     } catch (error) {
       // There is no place, or a job of another tenant has got the one in which it waited.
-      if (hasStarted) throw error;
+      if (state.hasStarted) throw error;
       await requeueJob(makeContext(deps.db, { kind: 'system', tenantId }, runId), runId);
     }
   };
