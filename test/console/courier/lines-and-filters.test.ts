@@ -32,6 +32,7 @@ test('the filters of an address become those of the service, and unknown ones ar
     manifest_id: 'M1',
     on_manifest: false,
     min_age_days: 7,
+    day_zone: 'tenant',
     entryDateFloor: '2026-11-01',
   });
 });
@@ -42,5 +43,5 @@ test.each([
   ['billed=no&to=2026-10-31', { entryDateFloor: '2026-10-01', entryDateCeiling: '2026-10-31' }],
   ['billed=no&from=2026-11-20', { entryDateFloor: '2026-11-20', entryDateCeiling: '2026-11-28' }],
 ])('bills are compared in a period of 31 days: %s', (query, period) =>
-  expect(filters(query)).toEqual({ billed: false, ...period }),
+  expect(filters(query)).toEqual({ billed: false, day_zone: 'tenant', ...period }),
 );

@@ -1,4 +1,8 @@
 import { integrationEn, integrationEs } from '../../../console/src/integration/texts.js';
+import { paymentTexts } from '../../../console/src/office/pages/bills/payment-texts.js';
+import { officeManifestsTexts } from '../../../console/src/office/pages/manifests/texts.js';
+import { regionTexts } from '../../../console/src/office/pages/settings/region-texts.js';
+import { wizardTexts } from '../../../console/src/office/texts/wizard.js';
 import { voidEn, voidEs } from '../../../console/src/find/void/texts.js';
 import { en as courierEn } from '../../../console/src/courier/texts/en.js';
 import { es as courierEs } from '../../../console/src/courier/texts/es.js';
@@ -42,6 +46,10 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...unsavedEn,
     ...voidEn,
     ...integrationEn,
+    ...paymentTexts.en,
+    ...officeManifestsTexts.en,
+    ...regionTexts.en,
+    ...wizardTexts.en,
   },
   es: {
     ...stationEs,
@@ -58,6 +66,10 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...unsavedEs,
     ...voidEs,
     ...integrationEs,
+    ...paymentTexts.es,
+    ...officeManifestsTexts.es,
+    ...regionTexts.es,
+    ...wizardTexts.es,
   },
 };
 

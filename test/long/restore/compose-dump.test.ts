@@ -90,10 +90,8 @@ async function operate({ urlOf }: DatabaseServer, program: string): Promise<stri
     );
     expect(analyzed).toEqual([{ reltuples: 1 }]);
     const report = await operate(server, 'doctor.js');
-    expect(report).toMatch(/^ok +migrations /m);
-    expect(
-      report.split('\n').filter((line) => /^problem +(rights|schema|owner|migrations) /.test(line)),
-    ).toEqual([]);
+    for (const line of ['migrations', 'rights', 'owner'])
+      expect(report).toMatch(new RegExp(`^ok +${line} `, 'm'));
     expect(report).toContain('restored from a dump');
   },
   LIMIT_MS,

@@ -173,7 +173,7 @@ describe('payments', () => {
     await expectNothingWritten(async () => {
       const reply = await billing.pay(billId, 0.01);
       expectError(reply, 400, 'payment_exceeds_balance');
-      expect(reply.body['message']).toContain('0.00 USD');
+      expect(reply.body['message']).toContain('is 0.00.');
     });
     const voided = await billing.unpay(data(first).payment_id, 'Returned.');
     expect([voided.body['message'], data(voided)]).toEqual([
@@ -190,7 +190,7 @@ describe('payments', () => {
       const again = await billing.unpay(data(first).payment_id.toUpperCase(), 'Another reason.');
       expect([again.status, again.body['message']]).toEqual([200, 'The payment was voided already.']);
       expect(data(again)).toEqual(data(voided));
-      expect((await billing.pay(billId, 0.11)).body['message']).toContain('0.10 USD');
+      expect((await billing.pay(billId, 0.11)).body['message']).toContain('is 0.10.');
     });
     const today = new Date().toISOString().slice(0, 10);
     expect(data(await billing.read(billId))).toMatchObject({

@@ -178,7 +178,7 @@ describe('draft creation', () => {
     await expectNothingWritten(async () => {
       const taxed = await billing.draft(courierId, { tax_rate: 0.001 });
       expectError(taxed, 400, 'bill_too_large');
-      expect(taxed.body['message']).toContain('10000099999.00 USD');
+      expect(taxed.body['message']).toContain('10000099999.00. The largest');
     });
   });
 

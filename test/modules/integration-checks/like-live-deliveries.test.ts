@@ -27,13 +27,30 @@ const bodyOf = ({ body }: Received): Body => {
 
 /** The fields that differ: id, time, the marks of a test, and the customer, whom a test does not have. */
 const FLAT_DIFFERS = [
-  ...['PackageID', 'EntryDate', 'EntryDateTime', 'TrackingNumber', 'ControlNumber', 'Description', 'Shipper'],
-  ...['UserCode', 'FirstName', 'LastName', 'Branch', 'Unknown'],
+  'PackageID',
+  'EntryDate',
+  'EntryDateTime',
+  'TrackingNumber',
+  'ControlNumber',
+  'Description',
+  'Shipper',
+  'UserCode',
+  'FirstName',
+  'LastName',
+  'Branch',
+  'Unknown',
 ];
 const EVENT_DIFFERS = ['event_id', 'timestamp', 'type', 'sequence', 'data'];
 const DATA_DIFFERS = [
-  ...['package_id', 'entry_date_time', 'tracking_number', 'house_number', 'description', 'shipper'],
-  ...['user_code', 'first_name', 'last_name'],
+  'package_id',
+  'entry_date_time',
+  'tracking_number',
+  'house_number',
+  'description',
+  'shipper',
+  'user_code',
+  'first_name',
+  'last_name',
 ];
 
 /** Returns the live body with the values of the check in some fields, as text. */

@@ -145,12 +145,16 @@ describe('after npm run anonymise', () => {
     expect(canaries.empty).toEqual([]);
     const decisionOf = (name: string) =>
       COLUMNS[name.slice(0, name.lastIndexOf('.'))]?.[name.slice(name.lastIndexOf('.') + 1)];
-    // Check constraints limit these to words and formats of our own, and to the hash and the kind of a logo.
+    // Check constraints limit these to words and formats of our own, to the hash and the kind of a logo, and to names of time zones and
+    // currencies.
     expect([...new Set(canaries.impossible.map(decisionOf))].sort()).toEqual([
       'code',
+      'keep',
       'logo',
       'manifestNumber',
     ]);
+    const kept = canaries.impossible.filter((name) => decisionOf(name) === 'keep');
+    expect(kept.sort()).toEqual(['public.tenant_settings.currency', 'public.tenant_settings.time_zone']);
   });
 
   test('a service token has as many addresses as before, and none of them', async () => {
