@@ -21,7 +21,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-const { db, service } = withService();
+const { api, db, service } = withService();
 const waiting: ServerResponse[] = [];
 
 beforeAll(async () => {
@@ -34,8 +34,7 @@ beforeAll(async () => {
 /** Requests a run of a courier and returns its id. */
 async function request(as: string, courier_id: string, path: string): Promise<string> {
   await setSyncUrl(service(), `${receiver.url}${path}`, courier_id);
-  const { body } = await service().call('syncCustomers', { as, body: { courier_id } });
-  return body['data'].run_id;
+  return (await api.as(as).syncCustomers({ courier_id }).ok()).data.run_id;
 }
 
 async function newCourier(code: string): Promise<string> {
