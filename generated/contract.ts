@@ -13707,24 +13707,6 @@ export interface components {
          * @description - `account_disabled`: The user or its courier is disabled.
          *     - `address_not_allowed`: The service token may not be used from this address.
          *     - `scope_missing`: The service token does not have a scope that the operation requires.
-         *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
-         *     - `https_required`: The request was not sent over HTTPS.
-         */
-        "ScopeMissing.packages.read.PermissionDenied.package.view": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `account_disabled`: The user or its courier is disabled.
-         *     - `address_not_allowed`: The service token may not be used from this address.
-         *     - `scope_missing`: The service token does not have a scope that the operation requires.
          *     - `record_forbidden`: The record belongs to another courier.
          *     - `https_required`: The request was not sent over HTTPS.
          */
@@ -16899,7 +16881,7 @@ export interface operations {
             };
             400: components["responses"]["MalformedRequest"];
             401: components["responses"]["ScopedTokenRejected"];
-            403: components["responses"]["ScopeMissing.packages.read.PermissionDenied.package.view"];
+            403: components["responses"]["ScopeMissing.packages.read"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];

@@ -71,6 +71,8 @@ function missing(pattern: RegExp, exists: (name: string) => boolean): string[] {
 // The names under which the service offers its contract for download, files that examples create, and names that only look
 // like files.
 const NO_FILES = new Set([
+  // A variable of the block.
+  'DEPLOY/make-secrets.sh',
   'HOST/openapi.json',
   'HOST/openapi.sdk.json',
   'generated/OPERATIONS.md',
@@ -93,6 +95,10 @@ const isFile = (name: string) => files.some((path) => path === name || path.ends
 // Names from Node, OpenTelemetry, Fastify, PostgreSQL and its tools, pgbouncer, Prometheus, pino and graphile-worker, and
 // from examples in CONTRIBUTING.md.
 const FOREIGN = new Set([
+  'client_tls_sslmode',
+  'flushSync',
+  'client_tls_cert_file',
+  'client_tls_key_file',
   'NODE_EXTRA_CA_CERTS',
   'OTEL_EXPORTER_OTLP_CERTIFICATE',
   'OTEL_EXPORTER_OTLP_COMPRESSION',

@@ -22,7 +22,7 @@ const END_MS = 300;
 export type LineWriter = {
   /** Writes a line at the end of the turn, or drops it if too many wait. */
   write(line: string): void;
-  /** Writes what waits. For the end of the process: it waits for a reader for at most 300 ms, and not for a disk. */
+  /** Writes what waits, and nothing after that. For the end of the process: it waits for a reader for at most 300 ms, and not for a disk. */
   end(): void;
   /** The number of dropped lines. */
   lost(): number;
@@ -53,10 +53,12 @@ export function openLineWriter({ fd, unblock }: Output, onLoss: (lines: number) 
   let reported = 0;
   let isPlanned = false;
   let isBlocked = false;
+  /** After the end the number of the file descriptor may be that of another file. */
+  let hasEnded = false;
   let pauseMs = FIRST_PAUSE_MS;
 
   function write(line: string): void {
-    if (waitingLength + line.length > MAX_WAITING) {
+    if (hasEnded || waitingLength + line.length > MAX_WAITING) {
       lost += 1;
       return;
     }
@@ -72,7 +74,7 @@ export function openLineWriter({ fd, unblock }: Output, onLoss: (lines: number) 
     isPlanned = true;
     setImmediate(() => {
       isPlanned = false;
-      if (!isBlocked) flush();
+      if (!isBlocked && !hasEnded) flush();
     });
   }
 
@@ -86,6 +88,7 @@ export function openLineWriter({ fd, unblock }: Output, onLoss: (lines: number) 
   }
 
   function retry(): void {
+    if (hasEnded) return;
     isBlocked = false;
     flush();
   }
@@ -131,6 +134,7 @@ export function openLineWriter({ fd, unblock }: Output, onLoss: (lines: number) 
   }
 
   function end(): void {
+    hasEnded = true;
     const deadlineMs = performance.now() + END_MS;
     while (hasWaiting()) {
       const error = writeWaiting(deadlineMs);

@@ -87,7 +87,7 @@ async function paste({ text }: Block, failing = 0): Promise<Run> {
   const home = `${root}/home`;
   mkdirSync(home, { recursive: true });
   // The folders that the release and make-secrets.sh create: both programs are replaced.
-  mkdirSync(join(root, 'opt', 'crossdock', 'secrets-staging'), { recursive: true });
+  mkdirSync(`${root}/opt/crossdock/secrets-staging`, { recursive: true });
   const values = new Map([...moved.matchAll(/\b(\w+)=([\w./-]+)/g)].map(([, name, value]) => [name, value]));
   for (const [, folder = ''] of moved.matchAll(/\bcd ("[^"]+"|[^\s)]+)/g)) {
     const path = folder.replaceAll('"', '').replace(/\$(\w+)/g, (_all, name) => values.get(name) ?? '');

@@ -28,10 +28,10 @@ function blockOf(section: string, part: string): string {
   return found[0]?.[1] ?? '';
 }
 
-let root: string;
+let rootFolder: string;
 
 beforeEach(async () => {
-  root = await makeFolder();
+  rootFolder = await makeFolder();
   for (const folder of [
     'bin',
     'etc/systemd/system',
@@ -39,50 +39,50 @@ beforeEach(async () => {
     'var/lib/crossdock-release',
     'certificate',
   ])
-    mkdirSync(join(root, folder), { recursive: true });
+    mkdirSync(join(rootFolder, folder), { recursive: true });
 });
 
 afterAll(removeFolders);
 
 function write(path: string, text: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), text);
-  chmodSync(join(root, path), 0o755);
+  mkdirSync(dirname(join(rootFolder, path)), { recursive: true });
+  writeFileSync(join(rootFolder, path), text);
+  chmodSync(join(rootFolder, path), 0o755);
 }
 
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const read = (path: string) => readFileSync(join(rootFolder, path), 'utf8');
 
 /** Replaces a program by one that records its call and its folder. */
 const stub = (name: string, script = '') =>
-  write(`bin/${name}`, `#!/bin/sh\necho "${name} $* in $PWD" >>${root}/calls\n${script}\n`);
+  write(`bin/${name}`, `#!/bin/sh\necho "${name} $* in $PWD" >>${rootFolder}/calls\n${script}\n`);
 
 const callsOf = (name: string) =>
-  (existsSync(join(root, 'calls')) ? read('calls').trim().split('\n') : []).filter((call) =>
+  (existsSync(join(rootFolder, 'calls')) ? read('calls').trim().split('\n') : []).filter((call) =>
     call.startsWith(`${name} `),
   );
 
 /** Makes the archive of a release: the real `deploy/`, whose files name the version. */
 function release(version: string, crossdock = 'exit 0'): void {
   const name = `crossdock-${version}`;
-  cpSync(join(projectRoot, 'deploy'), join(root, name, 'deploy'), { recursive: true });
+  cpSync(join(projectRoot, 'deploy'), join(rootFolder, name, 'deploy'), { recursive: true });
   for (const file of ['systemd/crossdock-worker.service', 'proxy/10-frontend.cfg', 'postgres/pgbouncer.ini'])
-    writeFileSync(join(root, name, 'deploy', file), `of ${version}`);
+    writeFileSync(join(rootFolder, name, 'deploy', file), `of ${version}`);
   write(`${name}/bin/crossdock`, `#!/bin/sh\n${crossdock}\n`);
-  const archive = join(root, 'var', 'lib', 'crossdock-release', `${name}.tar.gz`);
-  expect(spawnSync('tar', ['-czf', archive, '-C', root, name]).status).toBe(0);
-  renameSync(join(root, name), join(root, `made-${version}`));
+  const archive = join(rootFolder, 'var', 'lib', 'crossdock-release', `${name}.tar.gz`);
+  expect(spawnSync('tar', ['-czf', archive, '-C', rootFolder, name]).status).toBe(0);
+  renameSync(join(rootFolder, name), join(rootFolder, `made-${version}`));
 }
 
 /** Pastes blocks into one terminal, whose variables and folder stay from block to block. Returns what each has printed last. */
 function paste(...blocks: string[]): string[] {
   const text = blocks
-    .map((block) => block.replace(/(?<![\w./:@-])\/(opt|etc|var)\//g, `${root}/$1/`))
-    .map((block) => block.replaceAll(/^(CERTIFICATE|PRIVATE_KEY)=.*\//gm, `$1=${root}/certificate/`))
+    .map((block) => block.replace(/(?<![\w./:@-])\/(opt|etc|var)\//g, `${rootFolder}/$1/`))
+    .map((block) => block.replaceAll(/^(CERTIFICATE|PRIVATE_KEY)=.*\//gm, `$1=${rootFolder}/certificate/`))
     .join('\necho ---\n');
   const { stdout } = spawnSync('/bin/sh', ['-c', `exec 2>&1\n${text}\n`], {
     encoding: 'utf8',
-    cwd: root,
-    env: { PATH: `${root}/bin:${process.env['PATH']}` },
+    cwd: rootFolder,
+    env: { PATH: `${rootFolder}/bin:${process.env['PATH']}` },
   });
   return stdout.split('---\n').map((printed) => printed.trim().split('\n').at(-1) ?? '');
 }
@@ -103,7 +103,7 @@ describe('with compose', () => {
 
   /** Returns the files that compose.yaml of a release names and that do not exist. */
   function missing(version: string): string[] {
-    const folder = join(root, 'opt', 'crossdock', `crossdock-${version}`, 'deploy', 'compose');
+    const folder = join(rootFolder, 'opt', 'crossdock', `crossdock-${version}`, 'deploy', 'compose');
     const { secrets, services } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'), { merge: true });
     return [...Object.values<{ file: string }>(secrets).map(({ file }) => file), services.api.env_file]
       .map((file) => resolve(folder, file.replace('${CROSSDOCK_ENVIRONMENT}', 'staging')))
@@ -119,7 +119,7 @@ describe('with compose', () => {
     expect(missing('1.1.0')).toEqual([]);
     expect(read('opt/crossdock/secrets-staging/tls.pem')).toBe('chain\nkey\n');
     const key = read('opt/crossdock/secrets-staging/LOOKUP_KEY');
-    writeFileSync(join(root, 'opt/crossdock/staging.env'), 'changed');
+    writeFileSync(join(rootFolder, 'opt/crossdock/staging.env'), 'changed');
     write('certificate/privkey.pem', 'another key\n');
     // In the same terminal, so in the folder to which the first paste has changed.
     expect(paste(...install(), ...install()).map((line) => line.slice(0, 3))).toEqual(Array(4).fill('OK:'));
@@ -127,15 +127,15 @@ describe('with compose', () => {
     expect(read('opt/crossdock/staging.env')).toBe('changed');
     expect(read('opt/crossdock/secrets-staging/tls.pem')).toBe('chain\nanother key\n');
     expect(callsOf('podman-compose')).toEqual(
-      Array(3).fill(`podman-compose -p crossdock-staging up -d in ${join(root, FOLDER)}`),
+      Array(3).fill(`podman-compose -p crossdock-staging up -d in ${join(rootFolder, FOLDER)}`),
     );
   });
 
   test('a certificate that is missing ends the block, and the next paste succeeds', () => {
-    renameSync(join(root, 'certificate', 'privkey.pem'), join(root, 'privkey.pem'));
+    renameSync(join(rootFolder, 'certificate', 'privkey.pem'), join(rootFolder, 'privkey.pem'));
     expect(paste(...install().slice(0, 1))).toEqual([expect.stringMatching(/^FAILED: /)]);
-    expect(existsSync(join(root, 'opt/crossdock/secrets-staging/tls.pem'))).toBe(false);
-    renameSync(join(root, 'privkey.pem'), join(root, 'certificate', 'privkey.pem'));
+    expect(existsSync(join(rootFolder, 'opt/crossdock/secrets-staging/tls.pem'))).toBe(false);
+    renameSync(join(rootFolder, 'privkey.pem'), join(rootFolder, 'certificate', 'privkey.pem'));
     expect(paste(...install())).toEqual([expect.stringMatching(/^OK: /), expect.stringMatching(/^OK: /)]);
     expect(missing('1.1.0')).toEqual([]);
   });
@@ -143,12 +143,12 @@ describe('with compose', () => {
   test('an upgrade uses the files of the new release, and the settings and secrets of the deployment', () => {
     release('1.2.0');
     paste(...install());
-    writeFileSync(join(root, 'opt/crossdock/staging.env'), 'changed');
+    writeFileSync(join(rootFolder, 'opt/crossdock/staging.env'), 'changed');
     const key = read('opt/crossdock/secrets-staging/LOOKUP_KEY');
     expect(paste('export CROSSDOCK_ENVIRONMENT=staging', upgrade(), upgrade()).slice(1)).toEqual(
       Array(2).fill('OK: the containers of the new release are started'),
     );
-    const folder = join(root, 'opt/crossdock/crossdock-1.2.0/deploy/compose');
+    const folder = join(rootFolder, 'opt/crossdock/crossdock-1.2.0/deploy/compose');
     expect(callsOf('podman-compose').at(-1)).toBe(
       `podman-compose -p crossdock-staging up -d --force-recreate in ${folder}`,
     );
@@ -177,9 +177,9 @@ describe('with systemd', () => {
 
   const systemctl = () => callsOf('systemctl').map((call) => call.replace(/^systemctl (.*) in .*$/, '$1'));
   const installed = () => ({
-    current: readlinkSync(join(root, 'opt/crossdock/current')),
+    current: readlinkSync(join(rootFolder, 'opt/crossdock/current')),
     unit: read('etc/systemd/system/crossdock-worker.service'),
-    proxy: existsSync(join(root, 'etc/haproxy/crossdock/10-frontend.cfg'))
+    proxy: existsSync(join(rootFolder, 'etc/haproxy/crossdock/10-frontend.cfg'))
       ? read('etc/haproxy/crossdock/10-frontend.cfg')
       : undefined,
   });
@@ -189,14 +189,14 @@ describe('with systemd', () => {
     // The unit executes the migrations of the release that is current.
     stub(
       'systemctl',
-      `case "$*" in 'start crossdock-migrate') exec ${root}/opt/crossdock/current/bin/crossdock migrate;; esac`,
+      `case "$*" in 'start crossdock-migrate') exec ${rootFolder}/opt/crossdock/current/bin/crossdock migrate;; esac`,
     );
     for (const name of ['sleep', 'curl', 'haproxy']) stub(name);
     const first = [blockOf(SYSTEMD, 'make-secrets.sh'), blockOf(SYSTEMD, 'enable --now')];
     // Twice in one terminal.
     expect(paste(...first, ...first).map((line) => line.slice(0, 3))).toEqual(Array(4).fill('OK:'));
     expect(installed()).toEqual({ current: 'crossdock-1.1.0', unit: 'of 1.1.0', proxy: undefined });
-    writeFileSync(join(root, 'calls'), '');
+    writeFileSync(join(rootFolder, 'calls'), '');
   });
 
   test('an upgrade whose migration fails restarts nothing, and the old release and its units are back', () => {
@@ -224,7 +224,7 @@ describe('with systemd', () => {
   test('a rollback installs the units and the files of the proxy of the old release', () => {
     release('1.2.0', 'test "$1" = migrate');
     paste(upgrade(), proxy());
-    writeFileSync(join(root, 'calls'), '');
+    writeFileSync(join(rootFolder, 'calls'), '');
     expect(paste(rollback())).toEqual(['OK: the old release serves']);
     expect(installed()).toEqual({ current: 'crossdock-1.1.0', unit: 'of 1.1.0', proxy: 'of 1.1.0' });
     expect(systemctl()).toEqual([

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { openLineWriter } from '../../../src/platform/logging/line-writer.js';
+import { openLineWriter, type LineWriter } from '../../../src/platform/logging/line-writer.js';
 import { until } from '../../support/service/processes.js';
 
 const LIMIT_MS = 60_000;
@@ -13,6 +14,7 @@ const LIMIT_MS = 60_000;
 let folder: string;
 let pipe: number;
 let losses: number[];
+let writers: LineWriter[];
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'crossdock-lines-'));
@@ -24,11 +26,20 @@ afterAll(() => rmSync(folder, { recursive: true }));
 beforeEach(() => {
   pipe = openSync(join(folder, 'pipe'), constants.O_RDWR | constants.O_NONBLOCK);
   losses = [];
+  writers = [];
 });
 
-afterEach(() => closeSync(pipe));
+// A writer must not try again with the number of a file that is closed: it may be that of a connection to the database then.
+afterEach(() => {
+  for (const writer of writers) writer.end();
+  closeSync(pipe);
+});
 
-const openWriter = () => openLineWriter({ fd: pipe, unblock() {} }, (lines) => losses.push(lines));
+function openWriter(fd = pipe): LineWriter {
+  const writer = openLineWriter({ fd, unblock() {} }, (lines) => losses.push(lines));
+  writers.push(writer);
+  return writer;
+}
 
 /** Returns what is in the pipe now. */
 function read(): string {
@@ -121,7 +132,7 @@ test('the end of the process waits for a reader that does not read, but not for 
 test('a full disk delays neither a line nor the end of the process', () => {
   const full = openSync('/dev/full', 'w');
   try {
-    const writer = openLineWriter({ fd: full, unblock() {} }, () => undefined);
+    const writer = openWriter(full);
     const startMs = performance.now();
     for (const number of range(0, 30_000)) writer.write(line(number));
     writer.end();
@@ -130,4 +141,21 @@ test('a full disk delays neither a line nor the end of the process', () => {
   } finally {
     closeSync(full);
   }
+});
+
+test('nothing is written after the end, to whatever file has the number then', async () => {
+  const full = openSync('/dev/full', 'w');
+  const writer = openWriter(full);
+  writer.write('before\n');
+  // The disk is full, so the writer tries again and again.
+  await sleep(50);
+  writer.end();
+  closeSync(full);
+  const other = join(folder, 'other');
+  const reused = openSync(other, 'w');
+  expect(reused).toBe(full);
+  writer.write('after\n');
+  await sleep(500);
+  closeSync(reused);
+  expect(readFileSync(other, 'utf8')).toBe('');
 });

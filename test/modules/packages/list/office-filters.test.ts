@@ -132,6 +132,7 @@ describe('filters of the office', () => {
       await api.as('admin').listPackages(unchecked(body)).refused(400, 'validation_failed');
     await api.as('admin').exportPackagesCsv(long).refused(400, 'validation_failed');
     await api.as('admin').exportPackagesXlsx(long).refused(400, 'validation_failed');
+    await api.as('admin').queueDispatch(unchecked(long)).refused(400, 'validation_failed');
   });
 });
 
