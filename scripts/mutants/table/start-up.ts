@@ -220,7 +220,7 @@ export const START_UP: readonly SourceMutant[] = [
   {
     name: 'log: without a reader, lines fill no memory',
     file: 'src/platform/logging/line-writer.ts',
-    find: 'if (waitingLength + line.length > MAX_WAITING) {',
+    find: 'if (hasEnded || waitingLength + line.length > MAX_WAITING) {',
     replace: 'if (waitingLength + line.length > 100 * MAX_WAITING) {',
     tests: [
       {
