@@ -605,7 +605,7 @@ export const ATTACKS: readonly Mutant[] = [
     tests: [
       {
         file: 'test/security/bounds/allowance/other-tenant.test.ts',
-        titles: ['are unknown at another, and what they send there counts for no courier'],
+        titles: ['what is known of a key at one tenant is unknown at another'],
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
+import { makeConnectionShares } from '../../../../src/platform/limits/connection-shares.js';
 import { startService, type Service } from '../../../support/service/service.js';
 import { serviceTokenOf } from '../../../support/service/principals.js';
 
@@ -29,4 +30,17 @@ test('a key and a token that are valid at one tenant are unknown at another, and
     "select tenant_id, principal_id from write_allowances where principal_kind = 'courier'",
   );
   expect(rows).toEqual([{ tenant_id: DEMO.tenants.demo, principal_id: DEMO.couriers.IEX }]);
+});
+
+test('what is known of a key at one tenant is unknown at another, while it is in use at its own', () => {
+  const shares = makeConnectionShares({
+    size: 10,
+    countTenants: () => Promise.resolve(2),
+    isAway: () => false,
+  });
+  const at = (tenantId: string) => ({ tenantId, keyHash: 'hash' });
+  shares.recordKeyOwner(at('one'), 'courier');
+  expect([shares.courierOfKey(at('one')), shares.courierOfKey(at('two'))]).toEqual(['courier', undefined]);
+  shares.forgetKey(at('two'));
+  expect(shares.courierOfKey(at('one'))).toBe('courier');
 });
