@@ -10,7 +10,7 @@ import { makeCustomerSync } from '../modules/customers/sync/sync.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import type { Tasks } from '../platform/queue/runner.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
-import { makeMailShare } from './mail-share.js';
+import { makeJobShare } from './job-share.js';
 import { observeJobs } from './observe-jobs.js';
 import { runBackgroundMigrations } from './background-migrations/run.js';
 import { deleteExpired } from './retention.js';
@@ -20,11 +20,11 @@ import { requeue } from './requeue.js';
 
 /** The worker's slots that mails use at the same time: an eighth of one tenant, a quarter in total. */
 const sharesOf = (slots: number) => ({
-  mails: makeMailShare({ total: Math.ceil(slots / 4), perTenant: Math.ceil(slots / 8) }),
+  mails: makeJobShare({ total: Math.ceil(slots / 4), perTenant: Math.ceil(slots / 8) }),
   // Each holds an invoice of up to 10,000 lines, and the writer has two threads.
-  bills: makeMailShare({ total: 2, perTenant: 2 }),
+  bills: makeJobShare({ total: 2, perTenant: 2 }),
   // Each waits up to a minute for a courier's system.
-  checks: makeMailShare({ total: 4, perTenant: 2 }),
+  checks: makeJobShare({ total: 4, perTenant: 2 }),
 });
 
 /** Returns the function for each kind of job. */

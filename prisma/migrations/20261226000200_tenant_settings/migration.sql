@@ -1,5 +1,5 @@
 -- upgrade: rolling
--- The time zone and the currency of a tenant (docs/decisions/0142). Servers of the previous release do not read them: they show UTC and
+-- The time zone and the currency of a tenant (docs/decisions/0140). Servers of the previous release do not read them: they show UTC and
 -- USD, the values of a tenant without a row.
 create table tenant_settings (
   tenant_id uuid not null,

@@ -154,7 +154,7 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'mails: they leave slots of the worker to other jobs',
-    file: 'src/jobs/mail-share.ts',
+    file: 'src/jobs/job-share.ts',
     find: 'if (!hasRoom(tenantId)) return',
     replace: 'if (!hasRoom(tenantId) && total === 0) return',
     tests: [

@@ -226,7 +226,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'webhooks: a secret is masked in base64 too',
     file: 'src/modules/webhooks/exchanges/mask-secrets.ts',
-    find: 'needles.push(needleOf(text, before, after));',
+    find: 'needles.push({ text, before, after });',
     replace: 'void [text, before, after];',
     tests: [
       {

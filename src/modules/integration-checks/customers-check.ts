@@ -6,7 +6,7 @@ import {
   type ReadableResponse,
   type ResponseReader,
 } from '../customers/public.js';
-import { makeMask, TEST_MARK, withWrongKeys } from '../webhooks/public.js';
+import { keysOf, makeMask, TEST_MARK, withWrongKeys } from '../webhooks/public.js';
 import type { Answer, Answered, Course } from './course.js';
 import { found, type ListCheck } from './list-check.js';
 import { findPages } from './pages.js';
@@ -25,7 +25,7 @@ export async function checkCustomers(
   readResponse: ResponseReader,
 ): Promise<void> {
   const { url, token } = target;
-  const mask = makeMask([...(token === null ? [] : [token]), ...new URL(url).searchParams.values()]);
+  const mask = makeMask([...(token === null ? [] : [token]), ...keysOf(url)]);
   const check = { course, mask, url, readResponse };
   const { kind, answer } = await requestList(course, target);
   if (!answer) return;

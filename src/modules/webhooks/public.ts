@@ -2,7 +2,7 @@
 export { reportChanged } from './events/outbox.js';
 export { emitEventsOfPackages, emitPackageEvents } from './events/events.js';
 export { selectEventPackages, type EventPackageRow } from './events/event-queries.js';
-export { TEST_MARK } from './delivery/send.js';
+export { keysOf, TEST_MARK } from './delivery/send.js';
 export { openWebhookProbe, withWrongKeys, type WebhookProbe } from './probes/probe.js';
 export { isAccepted, startOf } from './delivery/outcome.js';
 export { withoutQuery } from './exchanges/exchange.js';

@@ -2,7 +2,7 @@ import { ApiError } from '../errors/errors.js';
 
 /** Starting a thread or a process takes half a second, and ten times that on an overloaded machine. */
 export const STARTING_MS = 30_000;
-const RETRY_AFTER_SECONDS = 5;
+export const RETRY_AFTER_SECONDS = 5;
 
 /** What runs tasks outside the thread that serves requests. */
 export type TaskRunner<Message, Result> = {
@@ -31,7 +31,7 @@ export class WorkerTaskError extends Error {
 /** Limits the time until a task starts, and then the time of the task itself. */
 export function makeTimeLimit(
   { startingMs, timeoutMs }: { startingMs: number; timeoutMs: number },
-  onStart: () => void,
+  onStart: () => void = () => undefined,
 ) {
   const aborting = new AbortController();
   const fail = (reason: unknown) => aborting.abort(reason);

@@ -1,7 +1,14 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { projectRoot } from '../../config/project-root.js';
-import { makeTimeLimit, STARTING_MS, WorkerTaskError, type TaskRunner } from './task-limit.js';
+import { ApiError } from '../errors/errors.js';
+import {
+  makeTimeLimit,
+  RETRY_AFTER_SECONDS,
+  STARTING_MS,
+  WorkerTaskError,
+  type TaskRunner,
+} from './task-limit.js';
 
 // Node's own fork: each task has a process of its own, so there is nothing that a pool would keep.
 
@@ -38,7 +45,7 @@ export function makeTaskProcesses<Message, Result>(
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
         serialization: 'advanced',
       });
-      const limit = makeTimeLimit({ startingMs, timeoutMs }, () => {});
+      const limit = makeTimeLimit({ startingMs, timeoutMs });
       const onEnded = () => limit.fail(ended?.reason);
       ended?.addEventListener('abort', onEnded, { once: true });
       try {
@@ -73,12 +80,16 @@ function outcomeOf<Result>(
     });
     child.once('exit', (code, by) => {
       // After the messages that the process has sent before it ended.
-      setImmediate(() =>
-        reject(hasLoaded ? endOf(code, by) : new Error(`The process ${file} did not start: ${code ?? by}.`)),
-      );
+      setImmediate(() => reject(hasLoaded ? endOf(code, by) : notStarted(file, code)));
     });
   });
 }
+
+/** Linux kills a process that the machine has no memory for. */
+const notStarted = (file: string, code: number | null): Error =>
+  code === null
+    ? new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS })
+    : new Error(`The process ${file} did not start: ${code}.`);
 
 /** V8 aborts for want of memory, and Linux kills. Whatever else ends a process is an error of the task. */
 const endOf = (code: number | null, signal: NodeJS.Signals | null): WorkerTaskError =>

@@ -12,7 +12,8 @@ export type WorkerPoolOptions = {
   maxThreads: number;
   /**
    * A thread that exceeds it step by step is terminated, and the process continues. One large allocation beyond it, such as a text or a map
-   * of many megabytes, aborts the process: whoever makes a task of untrusted input bounds each text and list before it is made, or uses task-process.ts.
+   * of many megabytes, aborts the process: whoever makes a task of untrusted input bounds each text and list before it is made, or gives
+   * it a process (task-process.ts).
    */
   maxHeapMb: number;
   /** The time limit of a task. It starts when the thread has loaded. */

@@ -2,12 +2,11 @@ import { availableParallelism } from 'node:os';
 import type { RateLimit } from './headers/rate-limits.js';
 import { networkOf, networksOf } from '../values/network-address.js';
 import { makeNetworkBudget } from './network-budget.js';
+import type { UserCaller } from '../identity/callers.js';
 import { placeOfTeam, type CallOwner } from './queues/keyed-limiter.js';
 import { makeOwnLimits } from './shared/shared-limits.js';
 
 type LimitedContext = { tenantId: string; noteRateLimit(limit: RateLimit): void };
-
-export type HashingCaller = { tenantId: string; userId: string; courierId: string | null };
 
 export type LoginLimiter = {
   /** @throws ApiError too_many_attempts when too many logins from the address have failed */
@@ -39,7 +38,10 @@ export type LoginLimiter = {
    *
    * @throws ApiError overloaded when it could not start in time
    */
-  hashFor<Result>(caller: HashingCaller, hash: () => Promise<Result>): Promise<Result>;
+  hashFor<Result>(
+    caller: Pick<UserCaller, 'tenantId' | 'userId' | 'courierId'>,
+    hash: () => Promise<Result>,
+  ): Promise<Result>;
 };
 
 const FAILURES_PER_ADDRESS: RateLimit = {

@@ -69,6 +69,11 @@ test('a task that nobody needs any more ends with its process', async () => {
   await expect(runner.run({ act: 'spin' }, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
 });
 
+test('a process that the system ends while it loads is overload', async () => {
+  const dying = processes({}, '../../test/support/workers/dying-process.mjs');
+  await expect(dying.run({ act: 'answer' })).rejects.toMatchObject({ code: 'overloaded' });
+});
+
 test('a process that does not load in time is overload, and one that cannot be loaded an error', async () => {
   await expect(processes({ startingMs: 1 }).run({ act: 'answer' })).rejects.toMatchObject({
     code: 'overloaded',

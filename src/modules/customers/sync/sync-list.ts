@@ -39,7 +39,8 @@ const SHAPE =
  * @throws SyncResponseError
  */
 export function readList(text: string, take: Take): Wrapper | null {
-  const wrapper: Wrapper = {};
+  // Without a prototype, which a field could replace.
+  const wrapper = Object.create(null) as Wrapper;
   let at = skipSpace(text, 0);
   const isWrapped = text[at] === '{';
   if (at === text.length)

@@ -16,7 +16,7 @@ import { signatureHeaders, type SignedMessage } from './sign.js';
 const TIMEOUT_MS = 10_000;
 const MAX_REPLY_BYTES = 65_536;
 /** A shorter value in the query of a URL is rather a word, such as a format, than a key. */
-export const MIN_KEY_LENGTH = 12;
+const MIN_KEY_LENGTH = 12;
 
 export type Target = TargetRow & { url: string };
 
@@ -139,12 +139,17 @@ export async function attempt(
   return { result, exchange: () => readExchange(sent, reply, sender.mask) };
 }
 
-const isLong = (value: string) => value.length >= MIN_KEY_LENGTH;
+/** Whether a value in the query of a URL can be a key. */
+export const isKey = (value: string): boolean => value.length >= MIN_KEY_LENGTH;
+
+/** Returns the values in the query of a URL that can be keys. None of a text that is no URL. */
+export const keysOf = (url: string): string[] =>
+  URL.canParse(url) ? [...new URL(url).searchParams.values()].filter(isKey) : [];
 
 const secretsOf = (token: string | null, signers: string[], url: string): string[] => [
   ...(token === null ? [] : [token]),
   ...signers.map((secret) => secret.replace(/^whsec_/, '')),
-  ...(URL.canParse(url) ? [...new URL(url).searchParams.values()] : []).filter(isLong),
+  ...keysOf(url),
 ];
 
 /** A flat package has the current state, so there is none for a package that was removed from the database. */

@@ -12,8 +12,8 @@ const MAX_STEPS = 4_000_000;
 /** What a character takes at most in a text with two escapes: `%26%23x27%3B`. */
 const MAX_ESCAPED_LENGTH = 12;
 
-/** A text that occurs where a secret occurs, how many units around it also belong to the secret, and its borders (`bordersOf`). */
-type Needle = { text: string; before: number; after: number; borders: Uint16Array };
+/** A text that occurs where a secret occurs, and how many units around it also belong to the secret. */
+type Needle = { text: string; before: number; after: number };
 type Escape = { pattern: RegExp; read: (escaped: string) => string };
 
 /** The start of a text without secrets, and whether it ends before the text. It may end within a character of two units. */
@@ -80,13 +80,14 @@ function* runsOf(marks: Uint8Array): Generator<[start: number, end: number]> {
  * aa…ab…aa in a text of a's, which a courier can choose, and no maintained package searches one text.
  */
 function markNeedle(text: string, needle: Needle, marks: Uint8Array, search: Search): void {
-  const { text: sought, before, after, borders } = needle;
+  const { text: sought, before, after } = needle;
   const { length } = sought;
   // An ordinary text has none, which V8 finds faster.
   const first = text.indexOf(sought.slice(0, PREFIX_LENGTH));
   if (first < 0) return;
   search.stepsLeft -= text.length - first;
   if (search.stepsLeft < 0) return;
+  const borders = bordersOf(sought);
   let matched = 0;
   for (let at = first; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
@@ -144,7 +145,7 @@ function startsIn(text: string, { pattern }: Escape): number[] {
 
 /** Base64 has three spellings, by the number of bytes before the secret. The characters at its ends also depend on its neighbours. */
 function needlesOf(secret: string): Needle[] {
-  const needles = [needleOf(secret, 0, 0)];
+  const needles = [{ text: secret, before: 0, after: 0 }];
   const bytes = Buffer.from(secret);
   for (const offset of [0, 1, 2]) {
     const bits = 8 * (offset + bytes.length);
@@ -152,19 +153,12 @@ function needlesOf(secret: string): Needle[] {
     const after = bits % 6 === 0 ? 0 : 1;
     const inBase64 = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
     const text = inBase64.slice(offset + before, Math.floor(bits / 6));
-    needles.push(needleOf(text, before, after));
+    needles.push({ text, before, after });
     const inUrl = text.replaceAll('+', '-').replaceAll('/', '_');
-    if (inUrl !== text) needles.push(needleOf(inUrl, before, after));
+    if (inUrl !== text) needles.push({ text: inUrl, before, after });
   }
   return needles;
 }
-
-const needleOf = (text: string, before: number, after: number): Needle => ({
-  text,
-  before,
-  after,
-  borders: bordersOf(text),
-});
 
 function replaceMarked(text: string, marks: Uint8Array): string {
   const parts: string[] = [];

@@ -6,7 +6,7 @@ import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import { newId } from '../../../platform/values/ids.js';
 import { selectTarget } from '../delivery/claim-queries.js';
 import type { Called } from '../delivery/outcome.js';
-import { headersOf, MIN_KEY_LENGTH, openSender, requestOf, type Sender } from '../delivery/send.js';
+import { headersOf, isKey, openSender, requestOf, type Sender } from '../delivery/send.js';
 import { signatureHeaders } from '../delivery/sign.js';
 import type { Mask } from '../exchanges/mask-secrets.js';
 import { probeContent, probeReceivedAt, PROBE_WEIGHT_LB } from './package.js';
@@ -145,6 +145,6 @@ const wrongText = (text: string): string =>
 export function withWrongKeys(text: string): string {
   const url = new URL(text);
   for (const [name, value] of url.searchParams)
-    if (value.length >= MIN_KEY_LENGTH) url.searchParams.set(name, wrongText(value));
+    if (isKey(value)) url.searchParams.set(name, wrongText(value));
   return url.href;
 }

@@ -1,5 +1,6 @@
 // Our own: p-queue and bottleneck have neither round-robin between keys nor a bounded queue that drops a task of the key with most tasks.
 import { ApiError } from '../../errors/errors.js';
+import type { UserCaller } from '../../identity/callers.js';
 import type { Networks } from '../../values/network-address.js';
 import { makeBlockTurns } from './block-turns.js';
 import { findReplaced, type Owner, type WaitingCall as Call } from './replaced-call.js';
@@ -20,7 +21,7 @@ export type CallOwner = {
 };
 
 /** Where the calls of a user who has logged in come from: all users of a courier from one place, and each of the staff from its own. */
-export function placeOfTeam({ courierId, userId }: { courierId: string | null; userId: string }): Networks {
+export function placeOfTeam({ courierId, userId }: Pick<UserCaller, 'courierId' | 'userId'>): Networks {
   const team = courierId === null ? `user ${userId}` : `courier ${courierId}`;
   return { block: team, line: team, network: team };
 }

@@ -17,7 +17,7 @@ const SHORTEST_S = 2;
 const WAITING_PER_S = 20;
 
 /** A share of the worker's slots. */
-export type MailShare = {
+export type JobShare = {
   /**
    * Returns the function of a job that sends a mail, or checks a URL, if the share has room. Otherwise the job returns to the queue, so that it occupies no
    * slot of the deliveries.
@@ -25,7 +25,7 @@ export type MailShare = {
   within<Of extends Kind>(kind: Of, work: Work<Of>): JobWork<Of>;
 };
 
-export function makeMailShare({ total, perTenant }: ShareSize): MailShare {
+export function makeJobShare({ total, perTenant }: ShareSize): JobShare {
   const running: string[] = [];
   let waiting = 0;
 
