@@ -125,6 +125,7 @@ it('after a log-out the login page offers the workers of the station, and no scr
   await accountMenu(page).click();
   await page.getByRole('button', { name: 'Log out', exact: true }).click();
   await loginPage(page);
+  await pins(page).getByRole('button').first().waitFor();
   expect(await pins(page).getByRole('button').allTextContents()).toEqual(Object.values(NAMES));
   expect(await findingsOf(page)).toEqual([]);
   const [cookie] = (await page.context().cookies()).filter(({ name }) => name === 'crossdock-station');

@@ -13,9 +13,12 @@ const [IN_PROGRESS, WAITING] = [4, 4];
 /** Each holds a response, in a buffer that grows by doubling, and a thread reads two of them. */
 const MAX_GROWTH_MIB = (IN_PROGRESS * 2 * RESPONSE.length) / MIB + 2 * 200;
 
+type Run = { id: string; tenantId: string };
+
 let service: Service;
 let rig: SyncRig;
-let runs: string[];
+/** Half of them are another tenant's: one alone has three of the four places. */
+let runs: Run[];
 
 beforeAll(async () => {
   service = await startService({ poolSize: 20 });
@@ -23,20 +26,24 @@ beforeAll(async () => {
   await service.owner.query(
     `insert into couriers select (jsonb_populate_record(c, jsonb_build_object(
        'id', new_id(), 'code', 'SYNC' || n, 'name', 'Sync ' || n, 'api_key_hash', null, 'api_key_cipher', null,
-       'webhook_secret_cipher', null, 'api_token_cipher', null))).* from couriers c, generate_series(1, $1::int) n where c.id = $2`,
-    [COURIERS, DEMO.couriers.IEX],
+       'webhook_secret_cipher', null, 'api_token_cipher', null, 'api_url_get_customers', iex.api_url_get_customers))).*
+     from couriers iex, couriers c, generate_series(1, $1::int) n where iex.id = $3 and c.id = any($2)`,
+    [COURIERS / 2, [DEMO.couriers.IEX, DEMO.couriers.TWO], DEMO.couriers.IEX],
   );
-  const { rows } = await service.owner.query<{ id: string }>(
+  const { rows } = await service.owner.query<Run>(
     `insert into customer_sync_runs (tenant_id, id, courier_id, origin)
-     select tenant_id, new_id(), id, 'schedule' from couriers where code like 'SYNC%' returning id`,
+     select tenant_id, new_id(), id, 'schedule' from couriers where code like 'SYNC%' order by code
+     returning id, tenant_id as "tenantId"`,
   );
-  runs = rows.map(({ id }) => id);
+  runs = rows;
 });
 
 afterAll(async () => {
   await rig.stop();
   await service.stop();
 });
+
+const work = ({ id, tenantId }: Run) => rig.work(id, undefined, tenantId);
 
 const openRuns = async () => {
   const { rows } = await service.owner.query<{ status: string; n: number }>(
@@ -61,7 +68,7 @@ test(
     const watch = setInterval(() => (mostRss = Math.max(mostRss, process.memoryUsage().rss - startRss)), 20);
     // While every system that was called is slow, jobs beyond the limit end at once: they occupy no slot of the worker.
     const ended: string[] = [];
-    const working = runs.map((id) => rig.work(id).then(() => void ended.push(id)));
+    const working = runs.map((run) => work(run).then(() => void ended.push(run.id)));
     while (release.length < IN_PROGRESS || ended.length < COURIERS - IN_PROGRESS - WAITING)
       await new Promise((resolve) => setImmediate(resolve));
     expect([release.length, ended.length]).toEqual([IN_PROGRESS, COURIERS - IN_PROGRESS - WAITING]);
@@ -76,13 +83,10 @@ test(
     // The jobs that returned to the queue are run again until all have ended.
     while (((await openRuns()).get('queued') ?? 0) > 0) {
       await emptyQueue(service.owner);
-      const left = await service.owner.query<{ id: string }>(
-        "select id from customer_sync_runs where status = 'queued'",
+      const left = await service.owner.query<Run>(
+        `select id, tenant_id as "tenantId" from customer_sync_runs where status = 'queued'`,
       );
-      await drain(
-        release,
-        left.rows.map(({ id }) => rig.work(id)),
-      );
+      await drain(release, left.rows.map(work));
     }
     clearInterval(watch);
     // White space is an empty response.

@@ -14,8 +14,8 @@ export type SyncRig = {
   receiver: Receiver;
   /** Requests a run as the courier, executes it and returns its record. */
   sync(sent?: Sent): Promise<Reply['body']>;
-  /** Executes a run. */
-  work(runId: string, outbound?: OutboundClient): Promise<void>;
+  /** Executes a run, by default one of the demo tenant. */
+  work(runId: string, outbound?: OutboundClient, tenantId?: string): Promise<void>;
   /** Returns a run's record as its courier sees it. */
   runOf(runId: string): Promise<Reply['body']>;
   /** All log entries. */
@@ -80,8 +80,8 @@ export async function startSyncRig(
       logged.length = 0;
       await setUrl();
     },
-    async work(runId, other) {
-      await job({ ...deps, outbound: other ?? outbound }, { tenantId: DEMO.tenants.demo, runId });
+    async work(runId, other, tenantId = DEMO.tenants.demo) {
+      await job({ ...deps, outbound: other ?? outbound }, { tenantId, runId });
     },
     async runOf(runId) {
       const { body } = await service.call('listCustomerSyncs', { as: 'iex', query: { limit: 100 } });
