@@ -4012,7 +4012,7 @@ export interface components {
          *     | 400 | `manifest_closed` | The manifest is shipped or completed. Its packages can no longer be changed. |
          *     | 400 | `manifest_full` | The manifest would have too many packages. |
          *     | 400 | `manifest_too_long` | The manifest has more packages than a document can have. |
-         *     | 400 | `manifest_not_empty` | The manifest still has packages. |
+         *     | 400 | `manifest_not_empty` | The manifest still has packages, or parcels are loaded for it. |
          *     | 400 | `packages_not_assignable` | At least one package cannot be added to the manifest, or removed from it. `errors` names each. |
          *     | 400 | `package_invalid_transition` | At least one package cannot change to this status. `errors` names each. |
          *     | 400 | `too_many_package_events` | At least one package has as many events as a package can have. `errors` names each. |
@@ -12284,7 +12284,7 @@ export interface components {
          *     - `manifest_invalid_transition`: The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed.
          *     - `manifest_closed`: The manifest is shipped or completed. Its packages can no longer be changed.
          *     - `manifest_full`: The manifest would have too many packages.
-         *     - `manifest_not_empty`: The manifest still has packages.
+         *     - `manifest_not_empty`: The manifest still has packages, or parcels are loaded for it.
          *     - `packages_not_assignable`: At least one package cannot be added to the manifest, or removed from it. `errors` names each.
          */
         "ManageManifest.400.Replayable": {

@@ -91,7 +91,8 @@ export const errorCatalogue = {
   "manifest_not_empty": {
     "status": 400,
     "messages": {
-      "default": "The manifest still has packages. Remove them before you delete the manifest."
+      "default": "The manifest still has packages. Remove them before you delete the manifest.",
+      "still_loaded": "The manifest cannot be deleted while parcels are loaded for it: {loaded}. Take them off before you delete the manifest."
     }
   },
   "packages_not_assignable": {
@@ -1656,7 +1657,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'manifest_invalid_transition', options: { variant?: 'default'; args: { status: string; next: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant: 'final' | 'left'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant: 'not_loaded'; args: { missing: number; extra: number }; errors: Entry[] } & Detail]
-  | [code: 'manifest_invalid_transition', options: { variant: 'still_loaded'; args: { loaded: number }; errors: Entry[] } & Detail]
+  | [code: 'manifest_invalid_transition' | 'manifest_not_empty', options: { variant: 'still_loaded'; args: { loaded: number }; errors: Entry[] } & Detail]
   | [code: 'manifest_closed' | 'prealert_not_flagged' | 'parcel_claim_decided', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_full', options: { variant?: 'default'; args: { count: number; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'manifest_too_long' | 'too_many_payments' | 'bill_too_long' | 'too_many_users' | 'too_many_tokens', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]

@@ -17,6 +17,7 @@ export type List = {
   sorts: string[];
   maxLimit: number;
   hasPages: boolean;
+  maxPage: number;
   /** Whether it returns the records as a file. */
   isFile: boolean;
 };
@@ -35,6 +36,7 @@ export const lists: List[] = operationIds.flatMap((id) => {
     sorts: (named('sort_by')?.['enum'] ?? []) as string[],
     maxLimit: Number(limit['maximum']),
     hasPages: named('page') !== undefined,
+    maxPage: Number(named('page')?.['maximum'] ?? 1),
     isFile: !('application/json' in (describeOperation(id).responses['200']?.content ?? {})),
   };
 });

@@ -34,7 +34,7 @@ export const failuresEs: Record<string, string> = {
   manifest_invalid_transition:
     'El manifiesto no puede dar este paso. Compruebe su estado, y en Cargar si falta o sobra algún paquete.',
   manifest_too_long: 'El manifiesto tiene demasiados paquetes para un documento. Expórtelos por partes.',
-  manifest_not_empty: 'El manifiesto aún tiene paquetes. Quítelos primero.',
+  manifest_not_empty: 'El manifiesto aún tiene paquetes, o hay bultos cargados. Quítelos primero.',
   manifest_not_found: 'Este manifiesto no existe. Elija otro de la lista.',
   method_not_allowed: 'El servicio no admite esta solicitud. Recargue la página.',
   overloaded: 'El servicio está ocupado. Espere un momento e inténtelo de nuevo.',

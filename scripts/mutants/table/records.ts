@@ -60,10 +60,65 @@ export const RECORDS: readonly SourceMutant[] = [
   },
   {
     name: 'manifests: a manifest with loaded parcels stays ready',
-    file: 'src/modules/manifests/lifecycle/reopen.ts',
+    file: 'src/modules/manifests/lifecycle/loaded.ts',
     find: 'if (total === 0) return;',
     replace: 'if (total >= 0) return;',
     tests: [{ file: REOPEN, titles: ['stays ready while parcels are loaded for it'] }],
+  },
+  {
+    name: 'manifests: a manifest with loaded parcels is not deleted',
+    file: 'src/modules/manifests/lifecycle/manifest.ts',
+    find: "if (before.status === 'ready')",
+    replace: "if (before.status === 'completed')",
+    tests: [{ file: REOPEN, titles: ['is not deleted while a parcel is loaded for it'] }],
+  },
+  {
+    name: 'manifests: one that goes back and forth mails a courier a few times',
+    file: 'src/modules/mail/manifest-mails/queries.ts',
+    find: 'const MAILS_OF_STATUS = 3;',
+    replace: 'const MAILS_OF_STATUS = 30;',
+    tests: [
+      {
+        file: 'test/modules/mail/manifest-mails/mail-limit.test.ts',
+        titles: ['mails a courier three times'],
+      },
+    ],
+  },
+  {
+    name: 'manifests: a skipped mail has no job',
+    file: 'src/modules/mail/manifest-mails/queries.ts',
+    find: "and mail.status = 'queued'`",
+    replace: '`',
+    tests: [
+      {
+        file: 'test/modules/mail/manifest-mails/mail-limit.test.ts',
+        titles: ['a skipped mail queues no job'],
+      },
+    ],
+  },
+  {
+    name: 'rates: a copied table is charged for its tiers',
+    file: 'src/modules/rates/rate-table.ts',
+    find: 'const written = saved.isChanged ?',
+    replace: 'const written = !saved.isChanged ?',
+    tests: [
+      {
+        file: 'test/security/bounds/written-allowance.test.ts',
+        titles: ['a copy of a rate table is charged for its tiers'],
+      },
+    ],
+  },
+  {
+    name: 'webhooks: looking for the start of a secret counts as a search',
+    file: 'src/modules/webhooks/exchanges/mask-secrets.ts',
+    find: 'search.stepsLeft -= text.length / UNITS_PASSED_PER_STEP;',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/webhooks/deliveries/hostile-answers.test.ts',
+        titles: ['many values of a URL that an answer almost repeats'],
+      },
+    ],
   },
   {
     name: 'manifest documents: one has a limit of lines',

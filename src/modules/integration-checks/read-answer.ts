@@ -8,7 +8,11 @@ const FAILURE =
 const MAX_LOGIN_PATH = 500;
 const LOGIN = /log-?in|sign-?in|\bsso\b|\/auth\b|\/session/i;
 
-export const textOf = ({ body }: Answered): string => body.toString('utf8');
+/** What is read of a response. Only a list of customers may be longer, and that is not read here. */
+const MAX_READ_BYTES = 64 * 1024;
+
+/** Returns the start of a response. */
+export const textOf = ({ body }: Answered): string => body.toString('utf8', 0, MAX_READ_BYTES);
 
 export const isHtml = (answer: Answered): boolean =>
   /html/i.test(headerOf(answer, 'content-type') ?? '') || HTML.test(textOf(answer));

@@ -1,3 +1,4 @@
+import { BOUND_KINDS } from '../../../generated/bounds.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lock } from '../../platform/db/columns.js';
@@ -30,7 +31,7 @@ export async function readRates(ctx: UserContext, courierId: string | undefined)
  */
 export async function saveRates(ctx: UserContext, requested: Action<'save_rates'>): Promise<SavedTable> {
   const tiers = readTable(requested.rates);
-  return withRatesLocked(ctx, async (tx) => {
+  return withRatesLocked(ctx, tiers.length, async (tx) => {
     const courierId = requested.courier_id ? await lockCourier(tx, requested.courier_id) : null;
     return replaceTable(tx, { action: 'rates.saved', courierId }, tiers);
   });
@@ -44,7 +45,7 @@ export async function copyDefaultRates(
   ctx: UserContext,
   { courier_id }: Action<'copy_default'>,
 ): Promise<SavedTable> {
-  return withRatesLocked(ctx, async (tx) => {
+  return withRatesLocked(ctx, 0, async (tx) => {
     const courierId = await lockCourier(tx, courier_id);
     const defaults = await findTable(tx, null);
     if (defaults.length === 0) throw new ApiError('default_rates_missing');
@@ -61,7 +62,7 @@ export async function deleteRate(
   ctx: UserContext,
   { rate_id: id }: Action<'delete_rate'>,
 ): Promise<SavedTable> {
-  return withRatesLocked(ctx, async (tx) => {
+  return withRatesLocked(ctx, 0, async (tx) => {
     const tier = await tx.models.rateTier.findFirst({ where: { id }, select: { courierId: true } });
     if (!tier) throw new ApiError('rate_not_found');
     const { courierId } = tier;
@@ -70,11 +71,21 @@ export async function deleteRate(
   });
 }
 
-const withRatesLocked = (ctx: UserContext, work: (tx: UserTx) => Promise<SavedTable>): Promise<SavedTable> =>
-  ctx.write(async (tx) => {
+/** @param named the number of tiers in the request, with which it was counted */
+async function withRatesLocked(
+  ctx: UserContext,
+  named: number,
+  work: (tx: UserTx) => Promise<SavedTable>,
+): Promise<SavedTable> {
+  const saved = await ctx.write(async (tx) => {
     await tx.query(lockRates(ctx.tenantId));
     return work(tx);
   });
+  // The audit entry has both tables.
+  const written = saved.isChanged ? saved.replaced + saved.tiers.length : 0;
+  ctx.noteWrites({ furtherBytes: Math.max(0, written - named) * BOUND_KINDS.rates.item_bytes });
+  return saved;
+}
 
 /** Concurrent changes of one courier's rates run one after the other. */
 async function lockCourier(tx: UserTx, courierId: string): Promise<string> {

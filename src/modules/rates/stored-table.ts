@@ -10,6 +10,8 @@ export type SavedTable = {
   tiers: StoredTier[];
   warnings: string[];
   isChanged: boolean;
+  /** The number of tiers that the table had before. */
+  replaced: number;
 };
 
 /** A courier's own tiers, or the default ones (null), by weight. */
@@ -49,7 +51,7 @@ export async function replaceTable(
     tx.later(audit(tx, { action, entity, entityId: courierId ?? tx.tenantId, ...states }));
   }
   const warnings = (await tx.query(selectGaps(tx, courierId))).map(gapWarning);
-  return { courierId, tiers, warnings, isChanged };
+  return { courierId, tiers, warnings, isChanged, replaced: before.length };
 }
 
 const toColumns = (tier: StoredTier) => pickColumns(tier, ['id', 'startWeightLb', 'endWeightLb', 'feeUsd']);

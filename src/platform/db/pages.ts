@@ -22,7 +22,7 @@ export const orderBy = (alias: string, columns: readonly string[], direction: 'A
 export const limitTo = (query: PageQuery): Sql =>
   isCommonPage(query)
     ? raw(`limit ${query.limit}`)
-    : sql`limit ${query.limit}::int offset (${query.page}::bigint - 1) * ${query.limit}::bigint`;
+    : sql`limit ${query.limit}::bigint offset (${query.page}::bigint - 1) * ${query.limit}::bigint`;
 
 /** Limits a statement to a page that begins after a row, and one row more, which shows that there is a next page. */
 export const limitPast = (limit: number): Sql =>

@@ -1,4 +1,4 @@
-import { once, type Sql } from '../db/statements.js';
+import { once, sql, type Sql } from '../db/statements.js';
 import type { Traced } from '../tracing/span.js';
 import type { DeliveryQueue } from './delivery-queues.js';
 
@@ -30,6 +30,8 @@ export type Jobs = {
   prune: Record<string, never>;
 };
 
+type JobOptions = { maxAttempts?: number; withinSeconds?: number };
+
 /**
  * Returns the statement that queues jobs. They run at least once, after the transaction commits. A job that throws is retried
  * after e^attempts seconds, at most six hours.
@@ -37,18 +39,33 @@ export type Jobs = {
  * @param payloads one per job
  * @param withinSeconds the jobs start at random times within this period, so that not all start at once
  */
-export function addJobs<Kind extends keyof Jobs>(
-  { traceparent }: Traced,
+export const addJobs = <Kind extends keyof Jobs>(
+  traced: Traced,
   kind: Kind,
   payloads: Jobs[Kind][],
-  { maxAttempts = 12, withinSeconds = 0 } = {},
-): Sql {
-  const traced = payloads.map((payload) => ({ ...payload, traceparent }));
-  return once`select count(*)::int as added from graphile_worker.add_jobs(array(
-      select row(${kind}, payload, null, now() + random() * make_interval(secs => ${withinSeconds}), ${maxAttempts},
-        null, 0, null)::graphile_worker.job_spec
-      from json_array_elements(${JSON.stringify(traced)}::json) as payload))`;
-}
+  options?: JobOptions,
+): Sql =>
+  addSelectedJobs(
+    traced,
+    kind,
+    sql`select payload from json_array_elements(${JSON.stringify(payloads)}::json) as payload`,
+    options,
+  );
+
+/**
+ * The same for payloads that a statement selects, when it runs.
+ * @param payloads selects one column, `payload`, of JSON
+ */
+export const addSelectedJobs = (
+  { traceparent }: Traced,
+  kind: keyof Jobs,
+  payloads: Sql,
+  { maxAttempts = 12, withinSeconds = 0 }: JobOptions = {},
+): Sql =>
+  once`select count(*)::int as added from graphile_worker.add_jobs(array(
+      select row(${kind}, (payload::jsonb || ${JSON.stringify({ traceparent })}::jsonb)::json, null,
+        now() + random() * make_interval(secs => ${withinSeconds}), ${maxAttempts}, null, 0, null)::graphile_worker.job_spec
+      from (${payloads}) as selected))`;
 
 /**
  * Returns the statement that queues a running job again, as if this run had not been: with its attempts, and with its trace.

@@ -88,6 +88,22 @@ describe('a ready manifest', () => {
     expect((await loadingOf(id, { list: 'history' })).data.history).toHaveLength(4);
   });
 
+  test('is not deleted while a parcel is loaded for it, although no package is on it', async () => {
+    const aboard = await received();
+    const { id } = await ready([aboard.id]);
+    await load(id, aboard.number);
+    await api
+      .as('warehouse')
+      .manageManifest({ action: 'remove_packages', manifest_id: id, package_ids: [aboard.id] })
+      .ok();
+    const remove = () => api.as('warehouse').manageManifest({ action: 'delete_manifest', manifest_id: id });
+    const refused = await remove().refused(400, 'manifest_not_empty');
+    expect(refused.message).toContain('while parcels are loaded for it: 1.');
+    expect(refused.errors).toMatchObject([{ field: 'manifest_id', code: 'still_loaded' }]);
+    await unload(id, aboard.number);
+    await remove().ok();
+  });
+
   test('names at most 100 loaded parcels', async () => {
     const { id } = await ready([]);
     await load(id, ...Array.from({ length: 130 }, (_, index) => `MANY${Date.now()}${index}`));

@@ -101,6 +101,28 @@ test('a session of the staff in a loop of audited changes is stopped, and the au
     expect((await service.call('createCustomer', customer('manager'))).status).toBe(200);
   }));
 
+test('a copy of a rate table is charged for its tiers, and so is their replacement', () =>
+  stopAfter(async () => {
+    const manage = (body: object) => service.call('manageCourierRates', { as: 'manager', body });
+    const tiers = Array.from({ length: 100 }, (_, n) => ({
+      startweight: n,
+      endweight: n + 0.999,
+      fee: 1,
+    }));
+    expect((await manage({ action: 'save_rates', rates: tiers })).status).toBe(200);
+    const courier_id = DEMO.couriers.IEX;
+    let isCopy = false;
+    const { served } = await callUntilRefused(() => {
+      isCopy = !isCopy;
+      return isCopy
+        ? manage({ action: 'copy_default', courier_id })
+        : manage({ action: 'save_rates', courier_id, rates: tiers.slice(0, 1) });
+    });
+    // 100 KiB each.
+    expect(served).toBeLessThan(12);
+    expect(served).toBeGreaterThan(4);
+  }));
+
 test('a batch is charged for what it carries, and a request that writes nothing is free', () =>
   stopAfter(async () => {
     // Refused by the work, after the bytes were taken.

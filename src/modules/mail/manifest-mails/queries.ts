@@ -1,6 +1,6 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import { once, sql, type RowOf, type OrNull, type Sql } from '../../../platform/db/statements.js';
-import type { SystemScope } from '../../../platform/db/scope.js';
+import type { Scope, SystemScope } from '../../../platform/db/scope.js';
 import { zoneOf } from '../../tenant-settings/public.js';
 import { columns } from '../../../platform/db/columns.js';
 
@@ -75,9 +75,12 @@ export const MAILS_OF_COURIER = 60;
 
 export const LIMIT_REACHED = `the courier has had ${MAILS_OF_COURIER} mails about manifests today`;
 
+/** Of a courier about one status of a manifest within a day. A manifest that goes back to draft becomes ready again, and has other packages. */
+const MAILS_OF_STATUS = 3;
+
 /**
- * One statement for all couriers of a manifest. Mails above the limit of a courier are stored as skipped. It locks the couriers' counters
- * in the order of their ids, until the transaction ends.
+ * One statement for all couriers of a manifest. A courier that has had its mails about this status gets no further one. Mails above the
+ * limit of a courier are stored as skipped. It locks the couriers' counters in the order of their ids, until the transaction ends.
  */
 export const insertManifestMails = (
   tenantId: string,
@@ -86,6 +89,10 @@ export const insertManifestMails = (
 ): Sql => once`
   with wanted as (
     select id, courier_id from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as mail (id uuid, courier_id uuid)
+    where ${MAILS_OF_STATUS}::int > (
+      select count(*) from manifest_mails had
+      where had.tenant_id = ${tenantId}::uuid and had.manifest_id = ${manifestId}::uuid and had.manifest_status = ${status}
+        and had.courier_id = mail.courier_id and had.created_at > now() - interval '1 day')
   ), counted as (
     insert into courier_quotas as q (tenant_id, courier_id, kind, period_start, used)
     select ${tenantId}::uuid, courier_id, 'manifest_mails', date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', 1
@@ -101,3 +108,9 @@ export const insertManifestMails = (
     case when counted.courier_id is null then ${LIMIT_REACHED} end,
     case when counted.courier_id is null then now() end
   from wanted left join counted using (courier_id)`;
+
+/** Selects the payloads of the jobs that send the queued ones of these mails. */
+export const selectMailJobs = (scope: Scope, mailIds: string[]): Sql => sql`
+  select json_build_object('tenantId', mail.tenant_id, 'mailId', mail.id) as payload
+  from manifest_mails mail
+  where ${tenantRows(scope, 'mail')} and mail.id = any(${mailIds}::uuid[]) and mail.status = 'queued'`;

@@ -1,12 +1,12 @@
 import { newId } from '../../../platform/values/ids.js';
-import { addJobs } from '../../../platform/queue/jobs.js';
+import { addSelectedJobs } from '../../../platform/queue/jobs.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import { QUEUE_ATTEMPTS } from '../delivery/send-mail.js';
-import { insertManifestMails, type ManifestStatusChange } from './queries.js';
+import { insertManifestMails, selectMailJobs, type ManifestStatusChange } from './queries.js';
 
 /**
- * Queues one mail per courier, in the transaction that changes the manifest. Above the limit of a courier its mail is skipped and the
- * change succeeds. The job of a skipped mail finds it settled.
+ * Queues one mail per courier, in the transaction that changes the manifest and has locked it. A courier that has had three
+ * of this manifest and status within a day gets none. Above the limit of a courier its mail is skipped and the change succeeds.
  */
 export async function queueManifestMails(
   tx: Tx,
@@ -15,12 +15,6 @@ export async function queueManifestMails(
 ): Promise<void> {
   const mails = courierIds.map((courierId) => ({ id: newId(), courier_id: courierId }));
   tx.later(insertManifestMails(tx.tenantId, change, mails));
-  tx.later(
-    addJobs(
-      tx,
-      'sendManifestMail',
-      mails.map(({ id }) => ({ tenantId: tx.tenantId, mailId: id })),
-      { maxAttempts: QUEUE_ATTEMPTS },
-    ),
-  );
+  const ids = mails.map(({ id }) => id);
+  tx.later(addSelectedJobs(tx, 'sendManifestMail', selectMailJobs(tx, ids), { maxAttempts: QUEUE_ATTEMPTS }));
 }

@@ -18,6 +18,7 @@ import {
   removeManifest,
   type ManifestRow,
 } from './queries.js';
+import { assertNothingLoaded } from './loaded.js';
 import { applyStatusToPackages } from './transitions.js';
 
 type ManageBody = BodyOf<'manageManifest'>;
@@ -73,12 +74,16 @@ export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Prom
   return updated;
 }
 
-/** Deletes a manifest without packages, whatever its status. @throws ApiError manifest_not_found, manifest_not_empty */
+/**
+ * Deletes a manifest without packages. While it is ready, nothing may be loaded for it either: nobody could take that off afterwards.
+ * @throws ApiError manifest_not_found, manifest_not_empty
+ */
 export async function deleteManifest(ctx: UserContext, manifestId: string): Promise<void> {
   await ctx.write(async (tx) => {
     const { id, isWarehouseGated: _, ...before } = await lockManifest(tx, manifestId);
     const [aboard] = await tx.query(findPackageAboard(ctx, id));
     if (aboard) throw new ApiError('manifest_not_empty');
+    if (before.status === 'ready') await assertNothingLoaded(tx, id, 'manifest_not_empty');
     tx.later(removeManifest(ctx, id));
     auditLater(tx, 'manifest.deleted', id, { before });
   });

@@ -1,10 +1,9 @@
 import { auditLater } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import type { UserTx } from '../../../platform/db/scope.js';
-import { ApiError, fieldError } from '../../../platform/errors/errors.js';
-import { readAllLoaded } from '../../scans/public.js';
-import { lockManifest, MAX_NAMED } from './locked.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { assertNothingLoaded } from './loaded.js';
+import { lockManifest } from './locked.js';
 import { changeManifest } from './queries.js';
 
 type Reopening = Extract<BodyOf<'manageManifest'>, { action: 'reopen_manifest' }>;
@@ -24,8 +23,7 @@ export async function reopenManifest(
     if (status === 'draft') return false;
     if (status !== 'ready')
       throw new ApiError('manifest_invalid_transition', { variant: 'left', args: { status } });
-    // After the lock, which every batch with a load of this manifest shares until its positions are committed.
-    await assertNothingLoaded(tx, id);
+    await assertNothingLoaded(tx, id, 'manifest_invalid_transition');
     const updated = await tx.query(changeManifest(tx, status, { ...manifest, status: 'draft' }));
     if (updated.length !== 1) throw new Error(`${updated.length} manifests were updated under one lock.`);
     auditLater(tx, 'manifest.status_changed', id, {
@@ -34,15 +32,5 @@ export async function reopenManifest(
       remarks,
     });
     return true;
-  });
-}
-
-async function assertNothingLoaded(tx: UserTx, manifestId: string): Promise<void> {
-  const { total, trackingNumbers } = await readAllLoaded(tx, manifestId, MAX_NAMED);
-  if (total === 0) return;
-  throw new ApiError('manifest_invalid_transition', {
-    variant: 'still_loaded',
-    args: { loaded: total },
-    errors: trackingNumbers.map((number) => fieldError('manifest_id', 'still_loaded', { number })),
   });
 }

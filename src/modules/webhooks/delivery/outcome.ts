@@ -5,6 +5,8 @@ import type { Mask } from '../exchanges/mask-secrets.js';
 import type { AttemptResult } from './settle-queries.js';
 
 const MAX_STORED_CHARACTERS = 1_024;
+/** More than a mask searches for the longest secret. The rest of a response of 20 MiB need not become text. */
+const MAX_SEARCHED_BYTES = 512 * 1024;
 
 /** The URL that was called, and what it was sent. */
 export type Called = {
@@ -62,6 +64,7 @@ export function startOf(
   maxCharacters = MAX_STORED_CHARACTERS,
 ): string {
   const maxLength = maxCharacters * 2;
-  const { text } = mask(body.toString('utf8').replaceAll('\0', ''), maxLength, isCut);
+  const searched = body.toString('utf8', 0, MAX_SEARCHED_BYTES).replaceAll('\0', '');
+  const { text } = mask(searched, maxLength, isCut || body.length > MAX_SEARCHED_BYTES);
   return Array.from(text.slice(0, maxLength)).slice(0, maxCharacters).join('').toWellFormed();
 }

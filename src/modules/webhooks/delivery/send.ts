@@ -3,6 +3,7 @@ import { encryptionContext, ensureWebhookSecret, signingSecrets } from '../../co
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import type { OutboundRequest } from '../../../platform/outbound/client.js';
 import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
+import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import type { Message } from './bodies.js';
 import type { TargetRow } from './claim-queries.js';
@@ -126,6 +127,8 @@ export async function attempt(
     observed.postponed();
     return { delivery_id, after_ms: reply.retryAfterMs };
   }
+  // Answers that arrive together are searched for secrets in turns.
+  await pauseWhenDue();
   const outcome = readOutcome(sender, reply, { userCode: body.userCode, mask: sender.mask });
   const retryAfter = retryAfterSeconds(deps.config.webhookRetrySeconds, origin, number) ?? null;
   const isGivenUp = outcome.outcome !== 'delivered' && retryAfter === null && origin !== 'test';

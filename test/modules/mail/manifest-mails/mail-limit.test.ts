@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { DEMO } from '../../../../fixtures/demo/seed.js';
 import { withOutbox } from '../../../support/fixture/with-outbox.js';
 import { mailsOf, makeManifest, makePackages, manage, move } from '../../../support/receivers/mails.js';
+import { until } from '../../../support/service/processes.js';
 import { SOURCE } from './queued-mails.js';
 
 const { service, outbox, db } = withOutbox({});
@@ -20,6 +21,11 @@ const setUsed = (courierId: string, used: number) =>
      values ($1, $2, 'manifest_mails', date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', $3)`,
     [DEMO.tenants.demo, courierId, used],
   );
+
+const jobs = () =>
+  db.query("select payload from graphile_worker._private_jobs where payload::text like '%mailId%'");
+
+const untilNoJobs = () => until(async () => (await jobs()).length === 0);
 
 const skipped = {
   status: 'skipped',
@@ -44,6 +50,39 @@ test('a user of the warehouse in a loop of manifests sends 60 mails to a courier
   expect(states).toEqual([...Array(60).fill('queued'), ...Array(3).fill('skipped')]);
   expect(await db.count('manifest_mails', { courier_id: IEX, status: 'skipped' })).toBeGreaterThanOrEqual(3);
 }, 60_000);
+
+test('a manifest that goes back and forth mails a courier three times, and queues no job beyond', async () => {
+  const [packageId = ''] = await makePackages(service(), SOURCE.IEX, [{}]);
+  const id = await makeManifest(service(), [packageId]);
+  const toAndFro = async () => {
+    await move(service(), id, 'ready');
+    expect((await manage(service(), { action: 'reopen_manifest', manifest_id: id })).status).toBe(200);
+  };
+  for (let n = 0; n < 3; n += 1) await toAndFro();
+  const mails = await mailsOf(service(), id);
+  expect(mails.map((mail) => mail['manifest_status'])).toEqual(['ready', 'ready', 'ready']);
+  await untilNoJobs();
+  for (let n = 0; n < 5; n += 1) await toAndFro();
+  expect(await jobs()).toEqual([]);
+  expect(await mailsOf(service(), id)).toHaveLength(3);
+  // Another status has its own mails.
+  await move(service(), id, 'ready');
+  await move(service(), id, 'shipped');
+  expect((await mailsOf(service(), id)).map((mail) => mail['manifest_status'])).toEqual([
+    ...Array(3).fill('ready'),
+    'shipped',
+  ]);
+});
+
+test('a skipped mail queues no job', async () => {
+  await setUsed(IEX, 60);
+  await untilNoJobs();
+  const [packageId = ''] = await makePackages(service(), SOURCE.IEX, [{}]);
+  const id = await makeManifest(service(), [packageId]);
+  await move(service(), id, 'ready');
+  expect(await mailsOf(service(), id)).toMatchObject([skipped]);
+  expect(await jobs()).toEqual([]);
+});
 
 test('a courier above its limit is skipped with the reason, and the other couriers of the manifest get their mails', async () => {
   await setUsed(IEX, 60);

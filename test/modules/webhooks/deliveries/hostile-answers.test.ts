@@ -97,6 +97,21 @@ test.each([
   expect(cpuOf(secrets)).toBeLessThan(40 * Math.max(usual, 4));
 });
 
+// No start of a value occurs, so that each is sought to the end of the answer, in each of its readings.
+const NEAR = `${'a'.repeat(420)}%2561%255Cx61\\x2561&#x25;61`.repeat(200).slice(0, 65_536);
+
+test('many values of a URL that an answer almost repeats take hardly longer than a few', () => {
+  const values = (count: number) => makeMask(many(count, (n) => `aaaaaaab${String(n).padStart(4, '0')}`));
+  const cpuOf = (mask: ReturnType<typeof makeMask>) => {
+    const startedMs = process.cpuUsage().user;
+    for (let n = 0; n < 3; n += 1) mask(NEAR, 65_536, true);
+    return (process.cpuUsage().user - startedMs) / 1_000;
+  };
+  const few = cpuOf(values(3));
+  // At most 2.5 times. Without a limit they take 20 times as long.
+  expect(cpuOf(values(130))).toBeLessThan(6 * Math.max(few, 10));
+});
+
 test('nothing is kept of an answer whose secrets take too long to find', () => {
   const mask = makeMask(many(138, (n) => `aaaaaaaa${String(n).padStart(4, 'b')}`));
   expect(mask(ESCAPED, 16_384)).toEqual({ text: '***', isCut: true });
