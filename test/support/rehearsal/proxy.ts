@@ -42,6 +42,8 @@ async function startHaproxy(program: string, ports: number[], version: string): 
     // It belongs to the whole machine, where other tests run too.
     UNAVAILABLE_SOCKET: `crossdock-${port}`,
   });
+  // The master loses a signal that arrives before it has taken charge of its signals, and a worker answers earlier.
+  await until(() => Promise.resolve(running.output().includes('Loading success')));
   let reloads = 0;
   return {
     url: `http://127.0.0.1:${port}`,
