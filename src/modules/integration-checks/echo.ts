@@ -9,26 +9,25 @@ const MAX_OFFSET_MS = 14 * 3_600_000;
 const MAX_VALUES = 500;
 const MAX_DEPTH = 6;
 
-type Leaf = { name: string; value: unknown; siblings: Record<string, unknown> };
+/** `isInKilograms` of the object around it, whose fields may name a unit. */
+type Leaf = { name: string; value: unknown; isInKilograms: boolean };
 
 /** Returns what shows that the weight was read as kilograms, or undefined. */
 export function findKilograms(content: unknown, sentLb: number): string | undefined {
-  const found = leavesOf(content).find(({ name, value, siblings }) => {
+  const found = leavesOf(content).find(({ name, value, isInKilograms }) => {
     const number = numberOf(value);
     if (!/weight|peso/i.test(name) || number === undefined) return false;
     return (
       isNear(number, sentLb * POUNDS_PER_KILOGRAM) ||
-      (isNear(number, sentLb) && isInKilograms(name, siblings))
+      (isNear(number, sentLb) && (isInKilograms || /kg|kilo/i.test(name)))
     );
   });
   return found && `sent ${sentLb} lb, received ${found.name} ${String(found.value)}`;
 }
 
-const isInKilograms = (name: string, siblings: Record<string, unknown>): boolean =>
-  /kg|kilo/i.test(name) ||
-  Object.entries(siblings).some(
-    ([sibling, value]) =>
-      /unit|uom/i.test(sibling) && typeof value === 'string' && /^k(?:g|ilo)/i.test(value),
+const namesKilograms = (fields: [name: string, value: unknown][]): boolean =>
+  fields.some(
+    ([name, value]) => /unit|uom/i.test(name) && typeof value === 'string' && /^k(?:g|ilo)/i.test(value),
   );
 
 const isNear = (value: number, expected: number) => Math.abs(value - expected) <= expected * TOLERANCE;
@@ -79,10 +78,12 @@ function leavesOf(content: unknown): Leaf[] {
   const visit = (node: unknown, depth: number): void => {
     if (typeof node !== 'object' || node === null || depth > MAX_DEPTH) return;
     // Object.entries() of an object or array of JSON.
-    for (const [name, value] of Object.entries(node as Record<string, unknown>)) {
+    const fields = Object.entries(node as Record<string, unknown>);
+    const isInKilograms = namesKilograms(fields);
+    for (const [name, value] of fields) {
       if (leaves.length >= MAX_VALUES) return;
       if (typeof value === 'object') visit(value, depth + 1);
-      else leaves.push({ name, value, siblings: node as Record<string, unknown> });
+      else leaves.push({ name, value, isInKilograms });
     }
   };
   visit(content, 0);

@@ -23,10 +23,17 @@ export function printable(text: string, font: Font): string {
  * Wraps a text to lines no wider than `widthPt`, between words, or within a word that is wider than a line.
  * Nothing is omitted.
  */
-export function wrap(text: string, font: Font, sizePt: number, widthPt: number): string[] {
+export const wrap = (text: string, font: Font, sizePt: number, widthPt: number): string[] => [
+  ...linesOf(text, font, sizePt, widthPt),
+];
+
+/** Yields the lines one after the other, so that nothing is measured of those that nobody takes. */
+function* linesOf(text: string, font: Font, sizePt: number, widthPt: number): Generator<string, void> {
   const shown = printable(text, font);
-  if (font.widthPt(shown, sizePt) <= widthPt) return [shown];
-  const lines: string[] = [];
+  if (font.widthPt(shown, sizePt) <= widthPt) {
+    yield shown;
+    return;
+  }
   let line = '';
   for (const word of shown.split(/ +/)) {
     const longer = line === '' ? word : `${line} ${word}`;
@@ -34,51 +41,56 @@ export function wrap(text: string, font: Font, sizePt: number, widthPt: number):
       line = longer;
       continue;
     }
-    if (line !== '') lines.push(line);
-    const pieces = split(word, font, sizePt, widthPt);
-    line = pieces.pop() ?? '';
-    lines.push(...pieces);
+    if (line !== '') yield line;
+    line = '';
+    for (const piece of piecesOf(word, font, sizePt, widthPt)) {
+      if (line !== '') yield line;
+      line = piece;
+    }
   }
-  return line === '' ? lines : [...lines, line];
+  if (line !== '') yield line;
 }
 
 type Space = { font: Font; sizePt: number; widthPt: number; maxLines: number };
 
 /** Wraps a text, and omits what does not fit on `maxLines` lines. */
 export function wrapCut(text: string, { font, sizePt, widthPt, maxLines }: Space): string[] {
-  const lines = wrap(text, font, sizePt, widthPt);
+  const lines: string[] = [];
+  for (const line of linesOf(text, font, sizePt, widthPt)) {
+    lines.push(line);
+    if (lines.length > maxLines) break;
+  }
   if (lines.length <= maxLines) return lines;
   const last = lines.slice(maxLines - 1, maxLines + 1).join(' ');
   return [...lines.slice(0, maxLines - 1), cut(last, font, sizePt, widthPt)];
 }
 
-/** Splits a word into pieces that fit. A grapheme cluster and an escaped code point are never split. */
-function split(word: string, font: Font, sizePt: number, widthPt: number): string[] {
-  const pieces: string[] = [];
+/** Yields the pieces of a word that fit. A grapheme cluster and an escaped code point are never split. */
+function* piecesOf(word: string, font: Font, sizePt: number, widthPt: number): Generator<string, void> {
   let piece = '';
   for (const character of charactersOf(word)) {
     if (piece !== '' && font.widthPt(piece + character, sizePt) > widthPt) {
-      pieces.push(piece);
+      yield piece;
       piece = '';
     }
     piece += character;
   }
-  return [...pieces, piece];
+  yield piece;
 }
 
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-const charactersOf = (word: string): string[] =>
-  word
-    .split(/(\[U\+[0-9A-F]{4,6}\])/)
-    .flatMap((part) =>
-      part.startsWith('[U+') ? part : Array.from(GRAPHEMES.segment(part), ({ segment }) => segment),
-    );
+function* charactersOf(word: string): Generator<string, void> {
+  for (const part of word.split(/(\[U\+[0-9A-F]{4,6}\])/)) {
+    if (part.startsWith('[U+')) yield part;
+    else for (const { segment } of GRAPHEMES.segment(part)) yield segment;
+  }
+}
 
 /** Returns as much of the text as fits. Only for texts that are printed in full elsewhere. */
 export function cut(text: string, font: Font, sizePt: number, widthPt: number): string {
   const shown = printable(text, font);
   if (font.widthPt(shown, sizePt) <= widthPt) return shown;
-  const [first = ''] = split(shown, font, sizePt, widthPt - font.widthPt('…', sizePt));
+  const [first = ''] = piecesOf(shown, font, sizePt, widthPt - font.widthPt('…', sizePt));
   return `${first.trimEnd()}…`;
 }

@@ -44,6 +44,15 @@ function nameOf({ courier_code: code }: FiguresRow, names: Map<string | null, st
   return name ? `${name} (${code})` : code;
 }
 
+/** More than the three lines that are printed of a description can hold. */
+const MOST_PRINTED = 400;
+
+const shorten = (line: Line): Line => ({
+  ...line,
+  shipper: line.shipper?.slice(0, MOST_PRINTED) ?? null,
+  description: line.description?.slice(0, MOST_PRINTED) ?? null,
+});
+
 // About two milliseconds of work, so that the event loop serves other requests in between.
 const LINES_PER_TEXT = 1_000;
 
@@ -51,7 +60,7 @@ async function serialize(lines: Line[]): Promise<string[]> {
   const texts: string[] = [];
   for (let start = 0; start < lines.length; start += LINES_PER_TEXT) {
     await pauseWhenDue();
-    texts.push(JSON.stringify(lines.slice(start, start + LINES_PER_TEXT)));
+    texts.push(JSON.stringify(lines.slice(start, start + LINES_PER_TEXT).map(shorten)));
   }
   return texts;
 }

@@ -221,6 +221,23 @@ test('a manifest of 10,000 packages is written in each format, and a longer one 
     await documentOf(id, format).refused(400, 'manifest_too_long');
 }, 120_000);
 
+test('texts of which three lines are printed cost hardly more than those three lines', async () => {
+  const cpuOf = async (description: string) => {
+    const { id } = await ready();
+    await insertPackages(db, 300, { manifestId: id });
+    await db.query('update packages set description = $2 where manifest_id = $1', [id, description]);
+    const before = process.cpuUsage();
+    await fileOf(id, 'pdf');
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  await cpuOf('Shoes');
+  const short = await cpuOf('Shoes and a hat. '.repeat(20));
+  // At most three times. To wrap them whole takes thirty times as long. These characters are missing in the font.
+  for (const long of ['鞋'.repeat(2_000), 'Ж'.repeat(2_000)])
+    expect(await cpuOf(long)).toBeLessThan(8 * Math.max(short, 200));
+});
+
 describe('access to cargo manifests', () => {
   test.each(STAFF)('%s gets them', async (as) => {
     await documentOf(DEMO.manifests.draft, 'csv', as).ok();
