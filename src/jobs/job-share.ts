@@ -13,7 +13,7 @@ type JobWork<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of], job: RunningJ
 export type ShareSize = { total: number; perTenant: number };
 
 const SHORTEST_S = 2;
-/** So many waiting mails of a process make the wait a second longer. Then 10,000 of them cost 40 jobs per second. */
+/** So many waiting mails of a tenant and kind make their wait a second longer. Then 10,000 of them cost 40 jobs per second. */
 const WAITING_PER_S = 20;
 
 /** A share of the worker's slots. */
@@ -27,16 +27,26 @@ export type JobShare = {
 
 export function makeJobShare({ total, perTenant }: ShareSize): JobShare {
   const running: string[] = [];
-  let waiting = 0;
+  /** The numbers of jobs that wait, by tenant and kind: a mail about an account does not wait for those about manifests. */
+  const waiting = new Map<string, number>();
 
   function hasRoom(tenantId: string): boolean {
     return running.length < total && running.filter((each) => each === tenantId).length < perTenant;
   }
 
+  const countOf = (key: string) => waiting.get(key) ?? 0;
+
+  function note(key: string, change: 1 | -1): void {
+    const count = countOf(key) + change;
+    if (count === 0) waiting.delete(key);
+    else waiting.set(key, count);
+  }
+
   async function returnToQueue<Of extends Kind>(kind: Of, own: TaskDeps, payload: Jobs[Of], job: RunningJob) {
-    const withinSeconds = SHORTEST_S + waiting / WAITING_PER_S;
-    waiting += 1;
-    delay(() => (waiting -= 1), withinSeconds * 1_000).unref();
+    const key = `${payload.tenantId} ${kind}`;
+    const withinSeconds = SHORTEST_S + countOf(key) / WAITING_PER_S;
+    note(key, 1);
+    delay(() => note(key, -1), withinSeconds * 1_000).unref();
     const ctx = makeContext(own.db, { kind: 'system', tenantId: payload.tenantId }, BACKGROUND);
     await ctx.write([putBack(kind, payload, { ...job, withinSeconds })]);
   }

@@ -54,8 +54,9 @@ export function changeSettings(
 
 /** Asserts that PostgreSQL, which filters by days, and JavaScript, which shows times, both know the time zone. */
 async function assertZone(tx: UserTx, name: string): Promise<void> {
-  const [found] = await tx.query(isZoneOfDatabase(name));
-  if (!found?.isKnown || !isZoneOfPlatform(name)) throw invalidFieldError('time_zone', 'unknown_time_zone');
+  // Asked first, because it costs less.
+  const [found] = isZoneOfPlatform(name) ? await tx.query(isZoneOfDatabase(name)) : [];
+  if (!found?.isKnown) throw invalidFieldError('time_zone', 'unknown_time_zone');
 }
 
 function isZoneOfPlatform(name: string): boolean {

@@ -29,15 +29,18 @@ afterAll(() => ses.stop());
 const isDone = async (kind: string) =>
   (await db.query(`select from graphile_worker.jobs where task_identifier = '${kind}'`)).length === 0;
 
-test('mails to a server that does not respond leave the slots to other jobs, and all are sent later', async () => {
-  const { id: userId } = await insertMailedUser(service().owner, 'w', { full_name: 'W' });
-  await db.query(
+const queueAccountMail = (userId: string, many: number) =>
+  db.query(
     `with mail as (
        insert into account_mails (tenant_id, id, user_id, kind, recipient)
-       select $1, new_id(), $2, 'email_changed', 'many@quay.example' from generate_series(1, 15) returning id)
+       select $1, new_id(), $2, 'email_changed', 'many@quay.example' from generate_series(1, $3::int) returning id)
      select graphile_worker.add_job('sendAccountMail', json_build_object('tenantId', $1::text, 'mailId', id), max_attempts => 25) from mail`,
-    [DEMO.tenants.demo, userId],
+    [DEMO.tenants.demo, userId, many],
   );
+
+test('mails to a server that does not respond leave the slots to other jobs, and all are sent later', async () => {
+  const { id: userId } = await insertMailedUser(service().owner, 'w', { full_name: 'W' });
+  await queueAccountMail(userId, 15);
   await until(() => Promise.resolve(ses.requests.length > 0));
   await db.query("select graphile_worker.add_job('sweep')");
   await until(() => isDone('sweep'), 8_000);
@@ -53,4 +56,34 @@ test('mails to a server that does not respond leave the slots to other jobs, and
   expect(
     new Set(ses.accepted.map(({ bytes }) => /^Message-ID: .*$/im.exec(bytes.toString())?.[0])).size,
   ).toBe(15);
+});
+
+test('a mail about an account does not wait as long as many about manifests', async () => {
+  const { id: userId } = await insertMailedUser(service().owner, 'x', { full_name: 'X' });
+  ses.answer = 'hang';
+  const sent = ses.requests.length;
+  await queueAccountMail(userId, 1);
+  await until(() => Promise.resolve(ses.requests.length > sent));
+  await db.query(
+    `select graphile_worker.add_job('sendManifestMail', json_build_object('tenantId', $1::text, 'mailId', new_id()))
+     from generate_series(1, 400)`,
+    [DEMO.tenants.demo],
+  );
+  // The longest wait that was given to a mail of a kind, in seconds.
+  const longestWait = async (kind: string) => {
+    const [row] = await db.query<{ seconds: number }>(
+      `select coalesce(extract(epoch from max(run_at) - now()), 0)::float8 as seconds from graphile_worker.jobs
+       where task_identifier = '${kind}' and locked_at is null`,
+    );
+    return row?.seconds ?? 0;
+  };
+  await until(async () => (await longestWait('sendManifestMail')) > 12);
+  await queueAccountMail(userId, 5);
+  await until(async () => (await longestWait('sendAccountMail')) > 0.5);
+  expect(await longestWait('sendAccountMail')).toBeLessThan(4);
+  await db.query(
+    "delete from graphile_worker._private_jobs where payload::text like '%mailId%' and locked_at is null",
+  );
+  ses.answer = 'accept';
+  ses.hangUp();
 });

@@ -1,4 +1,5 @@
 import { auditLater } from '../../../platform/audit/audit.js';
+import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
@@ -16,12 +17,16 @@ export async function claimLabelJobs(
   const [rows] = await ctx.write([claimJobs(ctx, { claimId, station, maxJobs })]);
   // Imported with the first label, because the fonts would slow the start down.
   const { writeLabelZpl } = await import('../labels/label-zpl.js');
-  const jobs = rows.map((row) => ({
-    job_id: row.id,
-    house_number: row.houseNumber,
-    copies: row.copies,
-    zpl: writeLabelZpl(toLabel(row), row.copies),
-  }));
+  const jobs: DataOf<'claimLabelJobs'>['jobs'] = [];
+  for (const row of rows) {
+    await pauseWhenDue();
+    jobs.push({
+      job_id: row.id,
+      house_number: row.houseNumber,
+      copies: row.copies,
+      zpl: writeLabelZpl(toLabel(row), row.copies),
+    });
+  }
   return { claim_id: claimId, lease_seconds: LEASE_SECONDS, jobs };
 }
 
