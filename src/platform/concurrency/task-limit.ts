@@ -28,6 +28,20 @@ export class WorkerTaskError extends Error {
   }
 }
 
+/**
+ * For tasks whose size is limited, so that only a machine with too much work lets them exceed their limits.
+ * @throws ApiError overloaded if a task exceeds its time or memory
+ */
+export async function orOverloaded<Result>(task: Promise<Result>): Promise<Result> {
+  try {
+    return await task;
+  } catch (error) {
+    if (error instanceof WorkerTaskError && error.reason !== 'error')
+      throw new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    throw error;
+  }
+}
+
 /** Limits the time until a task starts, and then the time of the task itself. */
 export function makeTimeLimit(
   { startingMs, timeoutMs }: { startingMs: number; timeoutMs: number },

@@ -1,3 +1,4 @@
+import { orOverloaded } from '../concurrency/task-limit.js';
 import { makeWorkerPool } from '../concurrency/worker-pool.js';
 
 const POOL = {
@@ -9,7 +10,7 @@ const POOL = {
   timeoutMs: 100_000,
 };
 
-/** Draws a document, and returns the bytes of the PDF. */
+/** Draws a document, and returns the bytes of the PDF. @throws ApiError overloaded */
 export type PdfWriter<Content> = (content: Content) => Promise<Buffer>;
 
 /**
@@ -19,7 +20,7 @@ export type PdfWriter<Content> = (content: Content) => Promise<Buffer>;
 export function makePdfWriter<Content>(file: string): PdfWriter<Content> {
   const threads = makeWorkerPool<Content, Uint8Array>(file, POOL);
   return async (content) => {
-    const bytes = await threads.run(content);
+    const bytes = await orOverloaded(threads.run(content));
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   };
 }

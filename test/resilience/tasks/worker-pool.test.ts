@@ -1,5 +1,6 @@
 import { getPriority } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
+import { orOverloaded } from '../../../src/platform/concurrency/task-limit.js';
 import { makeWorkerPool, type WorkerPoolOptions } from '../../../src/platform/concurrency/worker-pool.js';
 
 type Act = { act: 'answer' | 'wait' | 'throw' | 'spin' | 'exit' | 'fill' | 'priority'; value?: unknown };
@@ -39,6 +40,19 @@ describe('a task that fails reports the reason, and another task continues', () 
     expect((await pool.run({ act: 'answer', value: 'next' })).value).toBe('next');
   });
 });
+
+test.each([
+  ['its time', { act: 'spin' }, 'overloaded'],
+  ['its memory', { act: 'fill' }, 'overloaded'],
+  ['neither', { act: 'throw', value: 'words' }, undefined],
+] as const)(
+  'of work whose size is limited, a task that exceeds %s is overload',
+  async (_what, task, code) => {
+    const pool = makePool({ timeoutMs: task.act === 'fill' ? 20_000 : LIMITS.timeoutMs });
+    const error = await orOverloaded(pool.run(task)).catch((thrown: unknown) => thrown);
+    expect((error as { code?: string }).code).toBe(code);
+  },
+);
 
 test('a task that nobody needs any more ends its thread, and another task continues', async () => {
   const pool = makePool({ maxThreads: 1, timeoutMs: 60_000 });

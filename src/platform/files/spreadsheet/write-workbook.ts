@@ -1,5 +1,6 @@
 import { pause } from '../../concurrency/pause-when-due.js';
 import type { Cell } from '../csv-cells.js';
+import { orOverloaded } from '../../concurrency/task-limit.js';
 import { makeWorkerPool } from '../../concurrency/worker-pool.js';
 import type { Sheet } from './spreadsheet-worker.js';
 
@@ -31,7 +32,7 @@ export function makeWorkbookWriters(): WorkbookWriters {
   return (name) => async (headings, rows, toCells) => {
     // Sent as JSON texts: copying them to the thread takes a tenth of the time of copying 140,000 cells.
     const texts = [JSON.stringify([headings]), ...(await serializeRows(rows, toCells))];
-    const { buffer, byteOffset, byteLength } = await threads.run({ name, texts });
+    const { buffer, byteOffset, byteLength } = await orOverloaded(threads.run({ name, texts }));
     return Buffer.from(buffer, byteOffset, byteLength);
   };
 }
