@@ -1,15 +1,16 @@
 import { setTimeout as delay } from 'node:timers';
 import { BACKGROUND } from '../platform/audit/audit.js';
 import { makeContext } from '../platform/context/request-context.js';
+import { wakeDeliveryQueueWithin } from '../platform/queue/delivery-queues.js';
 import { putBack, type Jobs } from '../platform/queue/jobs.js';
 import type { RunningJob } from '../platform/queue/runner.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
 
-type Kind = 'sendManifestMail' | 'sendAccountMail' | 'sendBillMail' | 'checkIntegration';
+type Kind = 'deliver' | 'sendManifestMail' | 'sendAccountMail' | 'sendBillMail' | 'checkIntegration';
 type Work<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of]) => Promise<void>;
 type JobWork<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of], job: RunningJob) => Promise<void>;
 
-/** The numbers of mails, or checks, that a process sends at the same time: in total, and of one tenant. */
+/** The numbers of mails, checks or delivery queues that a process works on at the same time: in total, and of one tenant. */
 export type ShareSize = { total: number; perTenant: number };
 
 const SHORTEST_S = 2;
@@ -19,8 +20,8 @@ const WAITING_PER_S = 20;
 /** A share of the worker's slots. */
 export type JobShare = {
   /**
-   * Returns the function of a job that sends a mail, or checks a URL, if the share has room. Otherwise the job returns to the queue, so that it occupies no
-   * slot of the deliveries.
+   * Returns the function of a job that sends to others if the share has room. Otherwise the job returns to the queue, so that it occupies
+   * no slot of other work.
    */
   within<Of extends Kind>(kind: Of, work: Work<Of>): JobWork<Of>;
 };
@@ -48,7 +49,12 @@ export function makeJobShare({ total, perTenant }: ShareSize): JobShare {
     note(key, 1);
     delay(() => note(key, -1), withinSeconds * 1_000).unref();
     const ctx = makeContext(own.db, { kind: 'system', tenantId: payload.tenantId }, BACKGROUND);
-    await ctx.write([putBack(kind, payload, { ...job, withinSeconds })]);
+    // A delivery queue has one waiting job, so it is not added as a further one.
+    const returned =
+      kind === 'deliver'
+        ? wakeDeliveryQueueWithin(ctx, payload as Jobs['deliver'], withinSeconds)
+        : putBack(kind, payload, { ...job, withinSeconds });
+    await ctx.write([returned]);
   }
 
   return {

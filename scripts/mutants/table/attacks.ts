@@ -212,6 +212,18 @@ export const ATTACKS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'webhooks: receivers of one tenant that hang leave slots to others',
+    file: 'src/jobs/tasks.ts',
+    find: 'perTenant: Math.max(1, Math.floor(slots * 0.8))',
+    replace: 'perTenant: slots',
+    tests: [
+      {
+        file: 'test/modules/webhooks/hanging-receivers.test.ts',
+        titles: ['leave slots to the webhooks of other tenants'],
+      },
+    ],
+  },
+  {
     name: 'webhooks: what is kept of an answer has no half of a character',
     file: 'src/modules/webhooks/delivery/outcome.ts',
     find: ".join('').toWellFormed();",

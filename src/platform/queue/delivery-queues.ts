@@ -27,6 +27,17 @@ export const wakeDeliveryQueues = (ctx: Waker, queues: Sql): Sql =>
 export const wakeDeliveryQueuesWhenDue = (ctx: Waker, queues: Sql): Sql =>
   addDeliveryJobs({ tenantId: ctx.tenantId }, queues, true);
 
+/** The same for one queue, at a random time within a period in seconds. */
+export const wakeDeliveryQueueWithin = (
+  ctx: Waker,
+  { courierId, endpoint }: DeliveryQueue,
+  seconds: number,
+): Sql =>
+  wakeDeliveryQueuesWhenDue(
+    ctx,
+    sql`select ${courierId}::uuid as courier_id, ${endpoint} as endpoint, now() + random() * make_interval(secs => ${seconds}::float8) as due`,
+  );
+
 /**
  * Makes the pending deliveries of a queue due now, whenever their next attempt was scheduled: the receiver works again, or the
  * URL is a new one. Those that are being sent or settled at this moment are skipped, so that no two transactions wait for each other.
