@@ -17,11 +17,12 @@ import { deleteExpired } from './retention.js';
 import { deliver } from '../modules/webhooks/delivery/deliver.js';
 import { sendPending } from '../modules/webhooks/delivery/send-pending.js';
 import { requeue } from './requeue.js';
+import { shareOfSlow } from './slow-deliveries.js';
 
 /** How many of the worker's slots each kind of job uses at the same time. */
 const sharesOf = (slots: number) => ({
-  // Receivers that do not answer hold a slot each. The couriers of one tenant leave a fifth to others.
-  deliveries: makeJobShare({ total: slots, perTenant: Math.max(1, Math.floor(slots * 0.8)) }),
+  // Those of receivers that were slow: each holds a slot for up to 25 seconds.
+  slowDeliveries: makeJobShare({ total: slots, perTenant: Math.ceil(slots / 2) }),
   mails: makeJobShare({ total: Math.ceil(slots / 4), perTenant: Math.ceil(slots / 8) }),
   // Each holds an invoice of up to 10,000 lines, and the writer has two threads.
   bills: makeJobShare({ total: 2, perTenant: 2 }),
@@ -31,9 +32,9 @@ const sharesOf = (slots: number) => ({
 
 /** Returns the function for each kind of job. */
 export function makeTasks(deps: TaskDeps): Tasks {
-  const { deliveries, mails, bills, checks } = sharesOf(deps.config.worker.concurrency);
+  const { slowDeliveries, mails, bills, checks } = sharesOf(deps.config.worker.concurrency);
   return {
-    deliver: observeJobs(deps, 'deliver', deliveries.within('deliver', deliver)),
+    deliver: observeJobs(deps, 'deliver', shareOfSlow(slowDeliveries, deliver)),
     sendPending: observeJobs(deps, 'sendPending', sendPending),
     sendManifestMail: observeJobs(
       deps,

@@ -214,8 +214,8 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'webhooks: receivers of one tenant that hang leave slots to others',
     file: 'src/jobs/tasks.ts',
-    find: 'perTenant: Math.max(1, Math.floor(slots * 0.8))',
-    replace: 'perTenant: slots',
+    find: 'perTenant: Math.ceil(slots / 2) }),',
+    replace: 'perTenant: slots }),',
     tests: [
       {
         file: 'test/modules/webhooks/hanging-receivers.test.ts',
