@@ -8,6 +8,30 @@ const STABLE = 'test/modules/tracking-numbers/stable-readings.test.ts';
 /** Guards of numbers that end in the same digits, of packages of renamed customers, and of numbers among words. */
 export const RELATED_NUMBERS: readonly SourceMutant[] = [
   {
+    name: 'scans: a number of Amazon beside another number is a second symbol',
+    file: 'src/modules/tracking-numbers/reader/in-words.ts',
+    find: 'verified.length + ofAmazon.length > 1 ?',
+    replace: 'verified.length + ofAmazon.length > 99 ?',
+    tests: [
+      {
+        file: 'test/modules/tracking-numbers/in-words.test.ts',
+        titles: ['one of Amazon has no check digit'],
+      },
+    ],
+  },
+  {
+    name: 'scans: two numbers without anything between are two numbers',
+    file: 'src/modules/tracking-numbers/read-scan.ts',
+    find: 'PLAIN.test(trimmed) && !joinedIn(trimmed)',
+    replace: 'PLAIN.test(trimmed)',
+    tests: [
+      {
+        file: 'test/modules/tracking-numbers/in-words.test.ts',
+        titles: ['that a scanner sends without anything between'],
+      },
+    ],
+  },
+  {
     name: 'related numbers: a pre-alert with another number is that of another parcel',
     file: 'src/modules/prealerts/prealert.ts',
     find: 'fields.trackingKey !== locked.announcedKey',

@@ -1,4 +1,5 @@
 import type { Candidate } from './reader/candidates.js';
+import { joinedIn } from './reader/in-words.js';
 import { isNoNumber } from './reader/incidental.js';
 import { hasControlCharacter, plainText, readsIn, toElement } from './reader/noise.js';
 import { MAX_NUMBERS, numbersOf } from './scan-numbers.js';
@@ -23,7 +24,7 @@ export type ScanReading = {
 /** A symbol on a parcel has fewer characters. Longer text is not compared with the formats. */
 const MAX_LENGTH = 1_000;
 
-/** Most numbers: nothing to remove, and one spelling. A longer text with hyphens may be two numbers. */
+/** Most numbers: nothing to remove, and one spelling. A longer text may be two numbers. */
 const PLAIN = /^(?:[0-9A-Z]+|[0-9A-Z][0-9A-Z-]{0,19})$/;
 
 /**
@@ -33,7 +34,8 @@ const PLAIN = /^(?:[0-9A-Z]+|[0-9A-Z][0-9A-Z-]{0,19})$/;
 export function readScan(scan: string): ScanReading {
   if (scan.length > MAX_LENGTH) return noNumber(plainText(scan), 'too_long');
   const trimmed = scan.trim();
-  if (PLAIN.test(trimmed)) return toReading([toScannedNumber({ text: trimmed, folded: trimmed }, [])]);
+  if (PLAIN.test(trimmed) && !joinedIn(trimmed))
+    return toReading([toScannedNumber({ text: trimmed, folded: trimmed }, [])]);
   const reads = readsIn(scan);
   const elements = reads.flat();
   if (elements.length === 0) return noNumber('', 'blank');

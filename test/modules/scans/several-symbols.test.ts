@@ -156,3 +156,26 @@ test.each(['before', 'after'])(
     expect(results).toMatchObject([outcome, outcome]);
   },
 );
+
+describe.each([
+  ['a space between', ' '],
+  ['nothing between', ''],
+])('two announced numbers of carriers with %s', (_name, separator) => {
+  test('are refused with both, and nothing is stored', async () => {
+    const digits = newNumber().replace(/\D/g, '').slice(-11).padStart(11, '7');
+    const [first, second] = [`TBA1${digits}`, `TBC1${digits}`];
+    await announce(first);
+    await announce(second);
+    const scan = `${first}${separator}${second}`;
+    const { errors } = await receive(scan).refused(400, 'validation_failed', 'tracking_number');
+    expect(errors).toMatchObject([{ code: 'ambiguous' }]);
+    expect(errors[0]?.message).toContain(first);
+    expect(errors[0]?.message).toContain(second);
+    expect(await db.count('packages', { tracking_number: scan })).toBe(0);
+    expect(await sendScan(api, deviceScan('receive', scan, 10, { weight: 1 }))).not.toMatchObject({
+      outcome: 'done',
+    });
+    // The number of one of them decides, as one known record of several symbols does.
+    expect((await receive(first).created()).data.matched_by).toBe('prealert');
+  });
+});

@@ -10,6 +10,8 @@ const S10 = 'RB123456785GB';
 const FEDEX = '757447467189';
 const OTHER_FEDEX = '861669144564';
 const USPS = '9400113154171380164968';
+const AMAZON = 'TBA305123456710';
+const OTHER_AMAZON = 'TBC305123456711';
 
 const textsOf = (scan: string) => readScan(scan).numbers.map(({ text }) => text);
 
@@ -36,6 +38,44 @@ test.each([
 ])('two numbers of carriers with %j between them are two numbers', (separator) => {
   expect(textsOf(`${UPS}${separator}${OTHER_UPS}`).sort()).toEqual([UPS, OTHER_UPS].sort());
   expect(textsOf(`${UPS}${separator}${S10}`.toLowerCase())).toHaveLength(2);
+});
+
+test.each([
+  [UPS, AMAZON],
+  [AMAZON, S10],
+  [AMAZON, OTHER_AMAZON],
+])('%s and %s are two numbers, although one of Amazon has no check digit', (first, second) => {
+  for (const separator of [' ', ', ', ';', '/', ' and '])
+    for (const scan of [`${first}${separator}${second}`, `${second}${separator}${first}`])
+      expect([scan, textsOf(scan).sort()]).toEqual([scan, [first, second].sort()]);
+  // A number of Amazon alone is none that could be taken out of words.
+  expect(textsOf(`Order ${AMAZON}`)).toEqual([`Order ${AMAZON}`]);
+});
+
+test.each([
+  [UPS, OTHER_UPS],
+  [AMAZON, UPS],
+  [S10, AMAZON],
+  [AMAZON, OTHER_AMAZON],
+  [UPS, S10],
+])('%s and %s that a scanner sends without anything between are two numbers', (first, second) => {
+  expect(textsOf(first + second).sort()).toEqual([first, second].sort());
+  expect(textsOf(`*${second}${first}*`.toLowerCase())).toHaveLength(2);
+  // The same one twice is one number.
+  expect(textsOf(first + first)).toEqual([first]);
+  // Rows of before have the whole text as their key.
+  for (const { keys } of readScan(first + second).numbers) expect(keys).toContain(first + second);
+});
+
+test('a word is two numbers only if both are certain', () => {
+  for (const scan of [
+    UPS + USPS,
+    `${UPS}12345`,
+    `ABC${UPS}`,
+    `${UPS}${'A'.repeat(15)}`,
+    'ABCDEFGHIJ1234567890KLMNOPQR',
+  ])
+    expect([scan, textsOf(scan)]).toEqual([scan, [scan]]);
 });
 
 test.each([

@@ -14,6 +14,9 @@ const JOINED = /[0-9A-Za-z\p{Pd}\p{Pc}\u2212]+/gu;
 const JOINT = /[\p{Pd}\p{Pc}\u2212]+/u;
 const HAS_JOINT_AT_END = /^[\p{Pd}\p{Pc}\u2212]|[\p{Pd}\p{Pc}\u2212]$/u;
 
+/** Amazon's numbers have no check digit, but no other number begins so. */
+const AMAZON = /^TB[ACM]\d{12}$/i;
+
 /** White space on one side of a joint: `1Z… -2` is `1Z…-2`, but `1Z… - 2` is two words. */
 const SPACE_AT_JOINT =
   /(?<!\s)\s+(?=[\p{Pd}\p{Pc}\u2212]+[\p{L}\p{N}])|(?<=[\p{L}\p{N}][\p{Pd}\p{Pc}\u2212]{1,9})\s+(?=[\p{L}\p{N}])/gu;
@@ -30,6 +33,9 @@ const FEDEX = /fedex/i;
 const MIN_AMONG_WORDS = 12;
 const MIN_IN_LIST = 10;
 
+/** Two numbers that a scanner sent without anything between have at least so many characters: two of Amazon, or of the postal union. */
+const MIN_JOINED = 26;
+
 /** Fewer digits beside a number with letters are taken for a reference of the shop. */
 const MIN_BESIDE_LETTERS = 15;
 
@@ -39,7 +45,7 @@ const MIN_BESIDE_LETTERS = 15;
  * different numbers are separate reads.
  */
 export function numbersAmongWords(read: string): string[] {
-  if (ONE_WORD.test(read)) return [read];
+  if (ONE_WORD.test(read)) return joinedIn(read) ?? [read];
   const [only, ...others] = listedIn(read);
   if (only === undefined) return [groupedIn(read, (number) => isAmongWords(number, read)) ?? read];
   if (others.length > 0) return [only, ...others];
@@ -59,7 +65,10 @@ function isNumberAsWhole(read: string, only: string): boolean {
 function listedIn(read: string): string[] {
   const lettered = (read.replace(SPACE_AT_JOINT, '').match(JOINED) ?? []).flatMap(letteredIn);
   if (lettered.includes(undefined)) return [];
-  const certain = lettered.filter((number) => number !== undefined);
+  const verified = lettered.filter((number) => number !== undefined);
+  const ofAmazon = distinct((read.match(WORD) ?? []).filter((word) => AMAZON.test(word)));
+  // One alone among words is no certain number, but beside another one it is another symbol.
+  const certain = verified.length + ofAmazon.length > 1 ? [...verified, ...ofAmazon] : verified;
   const digits = digitsIn(read, certain);
   if (certain.length === 0) return distinct(digits);
   const long = (read.match(WORD) ?? []).filter(
@@ -67,6 +76,23 @@ function listedIn(read: string): string[] {
   );
   return long.every((word) => digits.includes(word)) ? distinct([...certain, ...long]) : [];
 }
+
+/**
+ * Returns the two numbers of a word in which both have letters, and a right check digit or Amazon's form. Undefined for every other word,
+ * and for one that is a number as a whole.
+ */
+export function joinedIn(word: string): [string, string] | undefined {
+  if (word.length < MIN_JOINED || !/[A-Z]/i.test(word)) return undefined;
+  if (findCandidates(word.toUpperCase()).length > 0) return undefined;
+  for (let at = MIN_IN_LIST; at <= word.length - MIN_IN_LIST; at += 1) {
+    const [first, second] = [word.slice(0, at), word.slice(at)];
+    if (isDistinct(first) && isDistinct(second) && first.toUpperCase() !== second.toUpperCase())
+      return [first, second];
+  }
+  return undefined;
+}
+
+const isDistinct = (word: string): boolean => AMAZON.test(word) || isLettered(word);
 
 /** Returns the numbers with letters in a text without spaces: undefined for one whose piece is not behind it. */
 function letteredIn(joined: string): (string | undefined)[] {
