@@ -12,9 +12,14 @@ const UNITS: Record<string, number> = {
 };
 
 /** Stable, net or gross: what scales write before the weight, for example `ST,GS,+  12.35kg` or `N 12.35 lb`. */
-const MARKS = String.raw`(?:(?:ST|US|GS|NT|G|N|W|S S|S)[\s,:]+)*`;
+const MARKS = String.raw`(?:(?:ST|GS|NT|G|N|W|S S|S)[\s,:]+)*`;
 const WEIGHT = new RegExp(
   String.raw`^${MARKS}[+]?\s*(\d{1,8})(?:([.,])(\d{1,4}))?\s*(lbs?|kgs?|oz|g|#)?$`,
+  'i',
+);
+/** Unstable, dynamic or overloaded, or a weight below zero: what a scale writes that still moves, or whose zero is wrong. */
+const UNSETTLED = new RegExp(
+  String.raw`^(?:(?:US|S D|OL)[\s,:]+${MARKS}[-+]?|${MARKS}-)\s*\d{1,8}(?:[.,]\d{1,4})?\s*(?:lbs?|kgs?|oz|g|#)$`,
   'i',
 );
 
@@ -42,13 +47,18 @@ export function readWeight(text: string): ReadWeight | undefined {
  * digits: a plain number of up to three digits is a weight, a longer one is a barcode.
  */
 export function isScaleText(text: string): boolean {
+  if (isUnsettled(text)) return true;
   const read = readWeight(text);
   if (!read) return false;
   return read.decimals > 0 || read.unit !== undefined || /^\d{1,3}$/.test(text.trim());
 }
 
+/** Whether a scale says that its weight is none yet. */
+export const isUnsettled = (text: string): boolean => UNSETTLED.test(text.trim());
+
 /** Whether a text comes from a scale: no number of a parcel has a unit or decimals. */
 export function isWeightText(text: string): boolean {
+  if (isUnsettled(text)) return true;
   const read = readWeight(text);
   return read !== undefined && (read.decimals > 0 || read.unit !== undefined);
 }

@@ -7,6 +7,8 @@ import { loadWeightQuestion } from '../station/weight-question.js';
 import {
   confirm,
   doubtText,
+  hold,
+  joinLabels,
   openInstead,
   openSecond,
   resolve,
@@ -83,6 +85,7 @@ export function ReceivePage() {
                 second={second}
                 onNumber={(text) => void takeScan({ text, isAgain: false }, showMeaning)}
                 onSecond={() => openSecond(showMeaning)}
+                onJoined={() => void joinLabels()}
               />
             ) : canBeReceived(parcel) ? (
               <OpenParcel current={current} parcel={parcel} />
@@ -153,12 +156,18 @@ function OpenParcel({ current, parcel }: { current: Work; parcel: Parcel }) {
       <div class="actions">
         {!current.doubt && (
           <button type="submit" class="primary">
-            {t('receive.save')} <kbd>Enter</kbd>
+            {t(current.isHeld ? 'receive.hold' : 'receive.save')} <kbd>Enter</kbd>
           </button>
         )}
-        <button type="button" onClick={() => void save({ isHeld: true })}>
-          {t('receive.hold')}
-        </button>
+        {current.isHeld ? (
+          <button type="button" onClick={() => changeWork({ isHeld: false })}>
+            {t('receive.noHold')}
+          </button>
+        ) : (
+          <button type="button" onClick={() => void hold()}>
+            {t('receive.hold')}
+          </button>
+        )}
         {customer && (
           <button
             type="button"

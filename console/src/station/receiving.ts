@@ -6,8 +6,9 @@ import { expectAnswer } from '../queue/answers.js';
 import type { QueuedScan } from '../queue/scans.js';
 import { enqueue } from '../queue/store.js';
 import type { Scan } from '../scanner/scanner.js';
-import { isWeightText, readWeight } from '../scanner/scale.js';
+import { isUnsettled, isWeightText, readWeight } from '../scanner/scale.js';
 import { api, isOffline, messageOf } from '../session/session.js';
+import { ownerText } from '../staff/parcel-owner.js';
 import { doubtOf, readMeasures, type Doubt, type MeasureName, type ReadMeasures } from '../staff/parcel.js';
 import { number, pounds, t } from '../texts/texts.js';
 import { show } from '../ui/outcome.js';
@@ -94,8 +95,10 @@ export function openSecond(showOwner: ShowOwner): void {
 export const save = (options: SaveOptions = {}): Promise<boolean> => inTurn(() => saveNow(options));
 
 /** Stores the parcel whose weight was asked about as the person wanted it before the question. */
-export const confirm = (): Promise<boolean> =>
-  save({ isConfirmed: true, isHeld: work.value.isHeld ?? false });
+export const confirm = (): Promise<boolean> => save({ isConfirmed: true });
+
+/** Receives the parcel and holds it. Without a weight, it is held when the weight comes. */
+export const hold = (): Promise<boolean> => save({ isHeld: true });
 
 /** Puts the weight of a scale into its field, or into the field that the person has chosen. */
 export function takeWeight(text: string, field: MeasureName, isSubmitted: boolean): void {
@@ -108,6 +111,10 @@ export function takeWeight(text: string, field: MeasureName, isSubmitted: boolea
     show('warn', t('word.scanFirst'), t('receive.scanFirst', { weight: text }));
     return;
   }
+  if (isUnsettled(text)) {
+    show('warn', t('word.weighAgain'), t('receive.unsettled', { weight: text }));
+    return;
+  }
   const name = readWeight(text)?.unit ? 'weight' : field;
   changeWork({ measures: { ...measures, [name]: text }, doubt: undefined, wrong: [] });
   if (isSubmitted) void save();
@@ -118,6 +125,32 @@ function openParcel(scan: string, showOwner: ShowOwner): void {
   unlist(scan);
   changeWork({ parcel: { scan } });
   void resolve(scan, showOwner);
+}
+
+/**
+ * The second number is another label of the parcel on the scale. A parcel is stored under one number, so nobody else must get it under the
+ * other one: it is held if the other label has another owner.
+ */
+export async function joinLabels(): Promise<void> {
+  const { parcel, second } = work.value;
+  keepFirst({ isOneParcel: true });
+  if (!parcel || second === undefined) return;
+  try {
+    const options = { timeoutMs: RESOLVE_MS, maxRetries: 0 };
+    const { data: other } = await api().packages.resolveScan({ scan: second }, options);
+    if (work.value.parcel?.scan !== parcel.scan || !hasOtherOwner(parcel, other)) return;
+    changeWork({ isHeld: true });
+    const owner = ownerText({ scan: second, resolution: other });
+    show('bad', t('word.checkOwner'), t('which.otherOwner', { scan: second, owner }), parcel.scan);
+  } catch {
+    // Without an answer the parcel is received under its first number, as before.
+  }
+}
+
+function hasOtherOwner({ resolution, customer }: Parcel, { owner, matches }: ScanResolution): boolean {
+  if (matches.prealerts.length === 0 && matches.packages.length === 0) return false;
+  const own = customer ?? resolution?.owner;
+  return own?.user_code !== owner?.user_code || own?.courier_id !== owner?.courier_id;
 }
 
 /** The parcel on the scale has another number than the damaged label said. What was measured stays. */
@@ -152,9 +185,10 @@ const showManifest = (scan: string) =>
   show('bad', t('word.noParcel'), t('receive.isManifest', { manifest: scan }), scan);
 
 /** Returns whether nothing is on the scale any more. */
-async function saveNow({ isConfirmed = false, isHeld = false }: SaveOptions = {}): Promise<boolean> {
+async function saveNow(options: SaveOptions = {}): Promise<boolean> {
   const before = work.value;
   const { parcel, measures } = before;
+  const { isConfirmed = false, isHeld = before.isHeld ?? false } = options;
   if (!parcel) return true;
   if (!canBeReceived(parcel)) {
     clearParcel();
@@ -166,7 +200,7 @@ async function saveNow({ isConfirmed = false, isHeld = false }: SaveOptions = {}
   }
   const read = readMeasures(measures);
   if ('wrong' in read) {
-    changeWork({ wrong: read.wrong });
+    changeWork({ wrong: read.wrong, isHeld });
     show('warn', t('word.weighFirst'), t('receive.weighFirst', { scan: parcel.scan }));
     return false;
   }
@@ -200,7 +234,7 @@ async function store(before: Work, scans: QueuedScan[]): Promise<boolean> {
   try {
     await enqueue(...scans);
   } catch (error) {
-    changeWork({ parcel, measures, saving: before.saving });
+    changeWork({ parcel, measures, isHeld: before.isHeld ?? false, saving: before.saving });
     show('bad', t('word.notSaved'), messageOf(error));
     return false;
   }

@@ -18,7 +18,7 @@ export type Work = {
   wrong: MeasureName[];
   /** The question about the weight that the person has not answered. */
   doubt?: Doubt;
-  /** Whether the parcel is to be held when the person has answered it. */
+  /** Whether the parcel is to be held when it is stored. */
   isHeld?: boolean;
   /** The scan that came before the weight. Scanning it again at once is no repetition. */
   postponed?: string;

@@ -274,6 +274,9 @@ export const en = {
   'receive.save': 'Receive',
   'receive.drop': 'Cancel',
   'receive.hold': 'Receive and hold',
+  'receive.noHold': 'Do not hold',
+  'receive.unsettled':
+    'The scale sent {weight}: it still moves, or does not stand at zero. Wait, and weigh again.',
   'receive.otherCustomer': 'Other customer',
   'receive.cancelled': '{scan} was not received. Scan it again to receive it.',
   'receive.waiting': '{scan} waits for its weight.',
@@ -332,6 +335,8 @@ export const en = {
   'which.hint': 'Scan this parcel again, or choose below.',
   'which.onScale': '{scan} is on the scale',
   'which.one': 'Two labels on one parcel',
+  'which.otherOwner':
+    'The label {scan} belongs to {owner}. This parcel will be held, so that a manager can look at both labels.',
   'which.unreceived': 'Scanned, but not received. Scan it again to receive it:',
   'customer.hint': 'A name or a user code. Arrow keys choose.',
   'customer.matches': 'Customers found',

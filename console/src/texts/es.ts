@@ -280,6 +280,8 @@ export const es: Texts = {
   'receive.save': 'Recibir',
   'receive.drop': 'Cancelar',
   'receive.hold': 'Recibir y retener',
+  'receive.noHold': 'No retener',
+  'receive.unsettled': 'La balanza envió {weight}: aún se mueve, o no está en cero. Espere y pese de nuevo.',
   'receive.otherCustomer': 'Otro cliente',
   'receive.cancelled': '{scan} no se recibió. Escanéelo de nuevo para recibirlo.',
   'receive.waiting': '{scan} espera su peso.',
@@ -339,6 +341,8 @@ export const es: Texts = {
   'which.hint': 'Escanee otra vez este paquete, o elija abajo.',
   'which.onScale': '{scan} está en la balanza',
   'which.one': 'Dos etiquetas en un paquete',
+  'which.otherOwner':
+    'La etiqueta {scan} es de {owner}. Este paquete quedará retenido, para que un gerente revise ambas etiquetas.',
   'which.unreceived': 'Escaneados, pero no recibidos. Escanéelos otra vez para recibirlos:',
   'customer.hint': 'Un nombre o un código. Las flechas eligen.',
   'customer.matches': 'Clientes encontrados',

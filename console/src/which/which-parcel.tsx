@@ -10,10 +10,11 @@ type Props = {
   second: string;
   onNumber: (text: string) => void;
   onSecond: () => void;
+  onJoined: () => void;
 };
 
 /** Instead of the field for the weight: asks which of two numbers is on the scale. */
-export const WhichParcel = ({ first, second, onNumber, onSecond }: Props) => (
+export const WhichParcel = ({ first, second, onNumber, onSecond, onJoined }: Props) => (
   <div class="question" role="group" aria-label={t('which.title')} data-testid="which">
     <p class="strong">{t('which.title')}</p>
     <NumberField label={t('which.scan')} hint={t('which.hint')} onNumber={onNumber} />
@@ -24,7 +25,7 @@ export const WhichParcel = ({ first, second, onNumber, onSecond }: Props) => (
       <button type="button" onClick={single(onSecond)}>
         {t('which.onScale', { scan: second })}
       </button>
-      <button type="button" onClick={single(() => keepFirst({ isOneParcel: true }))}>
+      <button type="button" onClick={single(onJoined)}>
         {t('which.one')}
       </button>
     </div>
