@@ -7,7 +7,7 @@ import type { RunningJob } from '../platform/queue/runner.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
 
 type Kind = 'deliver' | 'sendManifestMail' | 'sendAccountMail' | 'sendBillMail' | 'checkIntegration';
-export type Work<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of]) => Promise<void>;
+type Work<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of]) => Promise<void>;
 export type JobWork<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of], job: RunningJob) => Promise<void>;
 
 /** The numbers of mails, checks or delivery queues that a process works on at the same time: in total, and of one tenant. */

@@ -1,25 +1,27 @@
 import type { DeliveryQueue } from '../platform/queue/delivery-queues.js';
-import type { JobShare, JobWork, Work } from './job-share.js';
+import type { TaskDeps } from '../platform/queue/task-context.js';
+import type { JobShare, JobWork } from './job-share.js';
 
-/** A run of a receiver that does not answer takes ten seconds at least, and that of one that answers rarely so long. */
+/** A receiver that does not answer holds its run for ten seconds at least. */
 const SLOW_MS = 5_000;
 
+/** Sends the deliveries of a queue, and returns the number of responses. */
+type Deliver = (own: TaskDeps, queue: DeliveryQueue) => Promise<number>;
+
 /**
- * Returns the function of a delivery job. Those whose last run in this process was long only run within a share, so that receivers that hang
- * leave slots to others. Where nothing is known of a receiver, it is taken for a quick one.
+ * Returns the function of a delivery job. Those whose last run in this process took long and had less than a response per second only run within a
+ * share, so that receivers that hang leave slots to others. Where nothing is known of a receiver, it is taken for a quick one.
  */
-export function shareOfSlow(share: JobShare, deliver: Work<'deliver'>): JobWork<'deliver'> {
+export function shareOfSlow(share: JobShare, deliver: Deliver): JobWork<'deliver'> {
   const slow = new Set<string>();
   const keyOf = ({ courierId, endpoint }: DeliveryQueue) => `${courierId} ${endpoint}`;
 
-  async function timed(...[own, queue]: Parameters<typeof deliver>): Promise<void> {
+  async function timed(own: TaskDeps, queue: DeliveryQueue): Promise<void> {
     const startedMs = performance.now();
-    try {
-      await deliver(own, queue);
-    } finally {
-      if (performance.now() - startedMs >= SLOW_MS) slow.add(keyOf(queue));
-      else slow.delete(keyOf(queue));
-    }
+    const responses = await deliver(own, queue);
+    const tookMs = performance.now() - startedMs;
+    if (tookMs >= SLOW_MS && responses < tookMs / 1_000) slow.add(keyOf(queue));
+    else slow.delete(keyOf(queue));
   }
 
   const limited = share.within('deliver', timed);

@@ -43,6 +43,8 @@ type Waiting = { sender: Sender; message: Message; claimedMs: number };
 type Requests = {
   waiting: Waiting[];
   inFlight: number;
+  /** The number of responses, whatever their status. */
+  answered: number;
   results: EndedAttempt[];
   postponed: Postponed[];
   /** Positive once the URL's rate limit was reached. */
@@ -63,8 +65,10 @@ type Requests = {
  *
  * Outcomes are recorded and deliveries claimed many at a time, because each time costs PostgreSQL five statements: when half
  * of the claimed deliveries have ended, or after POLL_MS. A receiver that responded to n requests gets up to 2n ahead.
+ *
+ * Returns the number of responses.
  */
-export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<void> {
+export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<number> {
   const caller: SystemCaller = { kind: 'system', tenantId: queue.tenantId };
   const newContext = () => makeContext(deps.db, caller, BACKGROUND);
   const { webhookExchangeDays: exchangeDays } = deps.config;
@@ -74,6 +78,7 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<voi
   const requests: Requests = {
     waiting: [],
     inFlight: 0,
+    answered: 0,
     results: [],
     postponed: [],
     pauseMs: 0,
@@ -106,6 +111,7 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<voi
   if (requests.errors.length > 0) throw requests.errors[0];
   const ctx = newContext();
   await ctx.write([wakeWhenDue(ctx, queue, requests.pauseMs)]);
+  return requests.answered;
 }
 
 /** Returns how many deliveries to claim. */
@@ -136,8 +142,10 @@ function startRequest(deps: TaskDeps, sender: Sender, message: Message, requests
       }
       // The request was cancelled because this process is stopping, which is no failure of the receiver. The
       // claim expires and another worker sends the delivery.
-      else if (!(deps.stopping.aborted && ended.result.outcome === 'unreachable'))
+      else if (!(deps.stopping.aborted && ended.result.outcome === 'unreachable')) {
         requests.results.push(ended);
+        if (ended.result.http_status !== null) requests.answered += 1;
+      }
     })
     .catch((error: unknown) => requests.errors.push(error))
     .finally(() => {
