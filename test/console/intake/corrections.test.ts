@@ -131,6 +131,16 @@ describe('a correction that was made without a connection', () => {
 });
 
 describe('a correction', () => {
+  it('of a parcel before leaves the big word to the one on the scale', async ({ page }) => {
+    await receive(page, 'CORRECTOLD001', '3.3');
+    await scan(page, 'CORRECTNEW001');
+    await expectWord(page, 'UNKNOWN');
+    await correct(page, '4.4');
+    await page.getByTestId('earlier').getByText('CORRECTED').waitFor();
+    await expectWord(page, 'UNKNOWN');
+    expect(await weights('CORRECTOLD001')).toEqual([4.4]);
+  });
+
   it('says CORRECTED after the answer of the service, and not before', async ({ page }) => {
     await receive(page, 'ANSWER0001', '1.1');
     let answer = (): void => undefined;

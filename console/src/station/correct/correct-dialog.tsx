@@ -18,7 +18,7 @@ import {
 import { pounds, t } from '../../texts/texts.js';
 import { focusedMeasure, showUnclear, useReadings } from '../../ui/keys.js';
 import { useAction } from '../../ui/load.js';
-import { show, showEarlier } from '../../ui/outcome.js';
+import { showEarlier } from '../../ui/outcome.js';
 import { Dialog, Problem } from '../../ui/parts.js';
 import { correcting, endCorrection, receivedBy, storedWeight } from './correcting.js';
 import { VoidLast } from './void-last.js';
@@ -178,7 +178,7 @@ async function send({ scan }: Received, measures: ReadMeasures): Promise<void> {
   const correction = await correctScan(scan, measures);
   if (correction.correction_id) expectAnswer(correction.correction_id);
   const { scan: text } = scan.request;
-  show('wait', t('word.saved'), `${text} · ${pounds(measures.weight)}: ${t('correct.waits')}`, text);
+  report('wait', t('word.saved'), `${text} · ${pounds(measures.weight)}: ${t('correct.waits')}`, text);
 }
 
 /** Returns the new measures, with the weight in any case, or undefined if nothing is different. */
