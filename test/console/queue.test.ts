@@ -375,6 +375,7 @@ describe('the parcels that a user has received', () => {
 
 describe('the big word', () => {
   const state = STATE;
+  const otherCourier = { result: 'conflict', outcome: 'conflict', reason: 'other_courier' } as const;
 
   test.each([
     ['receive', { parcel: state }, 'good', 'received'],
@@ -387,6 +388,9 @@ describe('the big word', () => {
     ['unload', { parcel: { ...state, flagged: true } }, 'good', 'unloaded'],
     ['load', { result: 'conflict', outcome: 'conflict', reason: 'other_manifest' }, 'bad', 'wrongFlight'],
     ['load', { result: 'conflict', outcome: 'conflict', reason: 'on_hold' }, 'bad', 'hold'],
+    ['load', { ...otherCourier, parcel: { ...state, courier_id: 'iex' } }, 'bad', 'wrongCourier'],
+    ['load', { ...otherCourier, parcel: { ...state, courier_id: null } }, 'bad', 'ownerless'],
+    ['load', { ...otherCourier, parcel: { ...state, courier_id: null, flagged: true } }, 'bad', 'disputed'],
     ['load', { result: 'conflict', outcome: 'conflict', reason: 'not_received' }, 'warn', 'notReceived'],
     ['load', { result: 'conflict', outcome: 'conflict', reason: 'a_later_reason' }, 'bad', 'notPossible'],
     ['load', { result: 'refused', outcome: null, reason: 'invalid' }, 'bad', 'refused'],

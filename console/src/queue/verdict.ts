@@ -53,12 +53,20 @@ const CONFLICTS: Record<string, Verdict> = {
   receipt_voided: { tone: 'warn', word: 'voided' },
 };
 
+/** The service answers `other_courier` also for a parcel that belongs to no courier: nobody knows whose it is. */
+export function doubtOf({ reason, parcel }: ScanResult): 'disputed' | 'ownerless' | undefined {
+  if (reason !== 'other_courier' || !parcel || parcel.courier_id !== null) return undefined;
+  return parcel.flagged ? 'disputed' : 'ownerless';
+}
+
 /** A held parcel is laid aside like one without an owner, so it is as amber. */
 export function verdictOf(scan: QueuedScan, answer: ScanResult): Verdict {
   if (twoWeights(scan, answer)) return { tone: 'warn', word: 'twoWeights' };
   const { kind } = scan.request;
   const { result, outcome, reason, parcel } = answer;
   if (outcome !== 'done') {
+    const doubt = doubtOf(answer);
+    if (doubt) return { tone: 'bad', word: doubt };
     const known = CONFLICTS[reason ?? ''];
     if (known) return known;
     return { tone: 'bad', word: result === 'refused' ? 'refused' : 'notPossible' };
