@@ -5,7 +5,7 @@ import { DEMO } from '../../fixtures/demo/seed.js';
 import { findingsOf } from '../support/console/browser.js';
 import { consoleSuite } from '../support/console/suite.js';
 
-const { atWork, runs, service } = consoleSuite();
+const { atWork, open, runs, service } = consoleSuite();
 
 async function openAccount(user: string, button: string): Promise<Page> {
   const page = await atWork({ user });
@@ -28,6 +28,18 @@ const logInAs = (username: string, agent: string) =>
     body: { action: 'login', username, password: DEMO.password },
     headers: { 'user-agent': agent },
   });
+
+describe('the login', () => {
+  runs('without a password says what is missing, and goes to that field', async () => {
+    const { page } = await open();
+    await page.getByLabel('User name').fill('warehouse');
+    await page.keyboard.press('Enter');
+    await page.getByText('Enter your user name and your password.').waitFor();
+    await page.keyboard.type(DEMO.password);
+    await page.keyboard.press('Enter');
+    await page.locator('.workplace').waitFor();
+  });
+});
 
 describe('the sessions of a user', () => {
   runs('are listed, and each but the present one can be ended alone or with all others', async () => {

@@ -94,6 +94,7 @@ function LoginForm({ username: expired }: { username?: string }) {
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   const [needsCode, setNeedsCode] = useState(false);
+  const [isIncomplete, setIsIncomplete] = useState(false);
   const giveCode = useRef<(code: string) => void>(() => undefined);
 
   const askCode = () =>
@@ -115,9 +116,16 @@ function LoginForm({ username: expired }: { username?: string }) {
       throw new Error(failureText(error), { cause: error });
     }
   });
-  const submit = (event: Event) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (needsCode) giveCode.current(code.trim());
+    if (needsCode) {
+      giveCode.current(code.trim());
+      return;
+    }
+    const isMissing = username.trim() === '' || password === '';
+    setIsIncomplete(isMissing);
+    // Enter in the first field goes on to the second one.
+    if (isMissing) emptyFieldOf(event.currentTarget)?.focus();
     else login.run();
   };
   return (
@@ -153,13 +161,18 @@ function LoginForm({ username: expired }: { username?: string }) {
           />
         </>
       )}
-      <Problem text={login.error} />
+      <Problem text={isIncomplete ? t('login.incomplete') : login.error} />
       <button type="submit" class="primary" disabled={login.isBusy && !needsCode}>
         {t(needsCode ? 'login.confirm' : 'login.submit')}
       </button>
     </form>
   );
 }
+
+const emptyFieldOf = (form: EventTarget | null): HTMLInputElement | undefined =>
+  form instanceof HTMLFormElement
+    ? [...form.querySelectorAll('input')].find(({ value }) => value.trim() === '')
+    : undefined;
 
 /** Takes the focus when the field appears. */
 const focus = (element: HTMLInputElement | null) => element?.focus();

@@ -54,6 +54,7 @@ export const en = {
   'login.code': 'Code',
   'login.codeHint': 'The six digits of your authenticator app, or a backup code.',
   'login.submit': 'Log in',
+  'login.incomplete': 'Enter your user name and your password.',
   'login.confirm': 'Confirm',
   'login.expired': 'Log in again',
   'login.expiredHint': 'Your session has ended. Everything on the screen and all waiting scans are kept.',

@@ -55,6 +55,7 @@ export const es: Texts = {
   'login.code': 'Código',
   'login.codeHint': 'Los seis dígitos de su aplicación de autenticación, o un código de respaldo.',
   'login.submit': 'Entrar',
+  'login.incomplete': 'Escriba su usuario y su contraseña.',
   'login.confirm': 'Confirmar',
   'login.expired': 'Inicie sesión de nuevo',
   'login.expiredHint':
