@@ -32,12 +32,12 @@ const logInAs = (username: string, agent: string) =>
 describe('the login', () => {
   runs('without a password says what is missing, and goes to that field', async () => {
     const { page } = await open();
-    await page.getByLabel('User name').fill('warehouse');
+    await page.getByLabel('User name').fill('manager');
     await page.keyboard.press('Enter');
     await page.getByText('Enter your user name and your password.').waitFor();
     await page.keyboard.type(DEMO.password);
     await page.keyboard.press('Enter');
-    await page.locator('.workplace').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   });
 });
 
