@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ManifestDetail } from '../../../sdk/typescript/src/index.js';
 import { api, session } from '../session/session.js';
 import { number, pounds, t } from '../texts/texts.js';
-import { useAction, useLoad } from '../ui/load.js';
+import { useAction, useLoad, type Loaded } from '../ui/load.js';
 import { Content, Dialog, Field, Problem } from '../ui/parts.js';
 import { Doubtful } from './doubtful.js';
 
@@ -14,9 +14,21 @@ type Props = { detail: ManifestDetail; step: NextStep; onClose: () => void; onDo
 export function StepDialog({ detail, step, onClose, onDone }: Props) {
   const { info, stats } = detail;
   const [reason, setReason] = useState('');
+  const [isChanged, setIsChanged] = useState(false);
+  const loading = useLoad(
+    (signal) => (step === 'shipped' ? readLoading(info.manifest_id, signal) : Promise.resolve(undefined)),
+    [],
+  );
   const isArmed = useArmed();
   const isManager = session.value?.user.role !== 'warehouse';
   const move = useAction(async () => {
+    // Others load meanwhile, and a flight that has left does not come back: what is shipped is what the person has read.
+    const isRead = loading.data === undefined || isSame(loading.data, await readLoading(info.manifest_id));
+    setIsChanged(!isRead);
+    if (!isRead) {
+      loading.reload();
+      return;
+    }
     const override = step === 'shipped' && reason.trim() ? { loading_override_reason: reason.trim() } : {};
     await api().manifests.manage({
       action: 'update_meta',
@@ -32,8 +44,8 @@ export function StepDialog({ detail, step, onClose, onDone }: Props) {
       <div class="stack">
         <p>{t(`manifests.ask.${step}`, values)}</p>
         {step !== 'completed' && <Doubtful manifestId={info.manifest_id} />}
-        {step === 'shipped' && <Load manifestId={info.manifest_id} />}
-        <Problem text={move.error} />
+        {step === 'shipped' && <Load of={loading} />}
+        <Problem text={isChanged ? t('manifests.changed') : move.error} />
         {move.error && step === 'shipped' && isManager && (
           <Field
             label={t('manifests.override')}
@@ -70,43 +82,47 @@ export function useArmed(): boolean {
 
 const NAMED = 10;
 
-/** What was scanned onto the flight, and what was not. */
-function Load({ manifestId }: { manifestId: string }) {
-  const options = { manifest_id: manifestId, list: 'missing', limit: NAMED } as const;
-  const loading = useLoad(async (signal) => (await api().manifests.loading(options, { signal })).data, []);
-  return (
-    <Content of={loading}>
-      {({ counts, parcels }) => (
-        <>
-          <dl class="figures">
-            {(['expected', 'loaded', 'missing', 'extra'] as const).map((name) => (
-              <div
-                key={name}
-                class={
-                  name !== 'expected' && name !== 'loaded' && counts[name] > 0
-                    ? 'figure figure-bad'
-                    : 'figure'
-                }
-              >
-                <dt>{t(`load.${name}`)}</dt>
-                <dd data-testid={`ask-${name}`}>{number(counts[name])}</dd>
-              </div>
-            ))}
-          </dl>
-          {counts.missing > 0 && (
-            <p class="problem">
-              {t('manifests.missing', { count: counts.missing })}{' '}
-              <span class="mono">
-                {parcels
-                  .map(({ house_number, tracking_number }) => house_number ?? tracking_number)
-                  .join(', ')}
-                {counts.missing > parcels.length && ', …'}
-              </span>
-            </p>
-          )}
-          {counts.extra > 0 && <p class="problem">{t('manifests.extra', { count: counts.extra })}</p>}
-        </>
-      )}
-    </Content>
-  );
+type Loading = Awaited<ReturnType<typeof readLoading>>;
+
+async function readLoading(manifest_id: string, signal?: AbortSignal) {
+  const options = { manifest_id, list: 'missing', limit: NAMED } as const;
+  return (await api().manifests.loading(options, signal ? { signal } : {})).data;
 }
+
+const COUNTS = ['expected', 'loaded', 'missing', 'extra'] as const;
+
+const isSame = ({ counts: before }: Loading, { counts: now }: Loading): boolean =>
+  COUNTS.every((name) => before[name] === now[name]);
+
+/** What was scanned onto the flight, and what was not. */
+function Load({ of: loading }: { of: Loaded<Loading | undefined> }) {
+  return <Content of={loading}>{(found) => found && <Figures of={found} />}</Content>;
+}
+
+const Figures = ({ of: { counts, parcels } }: { of: Loading }) => (
+  <>
+    <dl class="figures">
+      {COUNTS.map((name) => (
+        <div
+          key={name}
+          class={
+            name !== 'expected' && name !== 'loaded' && counts[name] > 0 ? 'figure figure-bad' : 'figure'
+          }
+        >
+          <dt>{t(`load.${name}`)}</dt>
+          <dd data-testid={`ask-${name}`}>{number(counts[name])}</dd>
+        </div>
+      ))}
+    </dl>
+    {counts.missing > 0 && (
+      <p class="problem">
+        {t('manifests.missing', { count: counts.missing })}{' '}
+        <span class="mono">
+          {parcels.map(({ house_number, tracking_number }) => house_number ?? tracking_number).join(', ')}
+          {counts.missing > parcels.length && ', …'}
+        </span>
+      </p>
+    )}
+    {counts.extra > 0 && <p class="problem">{t('manifests.extra', { count: counts.extra })}</p>}
+  </>
+);

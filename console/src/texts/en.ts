@@ -419,6 +419,8 @@ export const en = {
     'Packages: {count}, {weight}. They stay on the manifest, and it cannot be loaded or shipped until it is ready again. The couriers get no mail now, and another one when it is ready again.',
   'manifests.stillLoaded':
     'Loaded parcels: {count}. Take them off first, then the manifest can go back to draft.',
+  'manifests.changed':
+    'Somebody has loaded or unloaded parcels meanwhile. Look at the figures again, then confirm.',
   'manifests.missing': 'Not loaded: {count}. They would be shipped all the same:',
   'manifests.extra': 'On board but not on this manifest: {count}. Take them off, or add them.',
   'manifests.emptyStep': 'Scan received packages onto it. An empty manifest cannot be made ready.',

@@ -425,6 +425,8 @@ export const es: Texts = {
     'Paquetes: {count}, {weight}. Siguen en el manifiesto, que no se puede cargar ni enviar hasta que vuelva a estar listo. Los couriers no reciben un correo ahora, y reciben otro cuando vuelva a estar listo.',
   'manifests.stillLoaded':
     'Paquetes cargados: {count}. Bájelos primero; después el manifiesto puede volver a borrador.',
+  'manifests.changed':
+    'Mientras tanto alguien cargó o bajó paquetes. Mire las cifras de nuevo y después confirme.',
   'manifests.missing': 'Sin cargar: {count}. Se enviarían de todos modos:',
   'manifests.extra': 'A bordo pero no en este manifiesto: {count}. Bájelos o añádalos.',
   'manifests.emptyStep': 'Escanee paquetes recibidos. Un manifiesto vacío no se puede marcar como listo.',
