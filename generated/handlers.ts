@@ -60,6 +60,10 @@ export type Handlers = {
   manageStationWorker: Handler<'manageStationWorker'>;
   /** Take over a station with a PIN */
   switchWorker: Handler<'switchWorker'>;
+  /** Read your preferences for the console */
+  getPreferences: Handler<'getPreferences'>;
+  /** Change your preferences for the console */
+  updatePreferences: Handler<'updatePreferences'>;
   /** Read the time zone and the currency */
   getTenantSettings: Handler<'getTenantSettings'>;
   /** Change the time zone or the currency */

@@ -28,6 +28,7 @@ import { passwordResetHandlers } from './modules/password-reset/handlers.js';
 import { prealertHandlers } from './modules/prealerts/handlers.js';
 import { prealertSubmissionHandlers } from './modules/prealerts/submission/handlers.js';
 import { prealertUploadHandlers } from './modules/prealerts/upload/handlers.js';
+import { preferencesHandlers } from './modules/preferences/handlers.js';
 import { rateHandlers } from './modules/rates/handlers.js';
 import { executeWaitingScans } from './modules/scans/batch/execute-parcels.js';
 import { scanBatchHandlers } from './modules/scans/batch/handlers.js';
@@ -59,6 +60,7 @@ export function makeHandlers(deps: Deps) {
     ...serviceTokenHandlers(deps),
     ...securityHandlers(deps),
     ...tenantSettingsHandlers(),
+    ...preferencesHandlers(),
     ...userHandlers(deps),
     ...teamHandlers(deps),
     ...prealertHandlers(deps),

@@ -291,6 +291,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     if (principal !== 'warehouse')
       replies.push(await team({}), await team({ search: 'canary:' }), await team({ role: 'courier' }));
     replies.push(await service.call('getTwoFactor', { as: principal }));
+    replies.push(await service.call('getPreferences', { as: principal }));
     replies.push(await service.call('getDeviceSession', { as: principal }));
     const workers = await service.call('listStationWorkers', { as: principal, headers: STATION_HEADERS });
     expect(canariesIn(workers.body)).toEqual([principal.startsWith('two') ? 'two' : 'demo']);
