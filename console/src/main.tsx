@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { App } from './app.js';
 import { watchLoading } from './device/loading.js';
 import { keepPageOffline } from './offline/register.js';
+import { followPreferences } from './preferences/preferences.js';
 import { restoreSession, session, type Session } from './session/session.js';
 import { loadParts } from './ui/part.js';
 import { followLinks } from './ui/router.js';
@@ -20,6 +21,7 @@ function open(current: Session | null): void {
 
 followLinks();
 const restored = restoreSession();
+followPreferences(restored);
 // Of this tab: at once, so that no key of a scanner falls between.
 if (session.value) open(session.value);
 else void restored.finally(() => open(session.value));

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../../../sdk/typescript/src/index.js';
 import { change, settings, type Language } from '../device/settings.js';
+import { choose } from '../preferences/preferences.js';
 import { countQueue } from '../queue/scans.js';
 import { corrections, queue, refresh } from '../queue/store.js';
 import { LOGIN_GUIDE } from '../guide/sections.js';
@@ -45,12 +46,15 @@ export function LoginPage() {
   );
 }
 
+/** Of the person who is logged in. Before a login, of the device. */
+const changeLanguage = (language: Language) => (session.value ? choose({ language }) : change({ language }));
+
 export const LanguageChoice = () => (
   <Choice
     label={t('settings.language')}
     value={settings.value.language}
     // The options are these two values.
-    onValue={(value) => change({ language: value as Language })}
+    onValue={(value) => changeLanguage(value as Language)}
     options={[
       ['en', 'English'],
       ['es', 'Español'],

@@ -10,6 +10,7 @@ const DOCUMENT = 'test/modules/manifests/documents/manifest-document.test.ts';
 const REOPEN = 'test/modules/manifests/reopen-manifest.test.ts';
 const UNKNOWN = 'test/modules/claims/unknown-parcels.test.ts';
 const CURRENCY = 'test/modules/tenant-settings/currency.test.ts';
+const PREFERENCES = 'test/modules/preferences/preferences.test.ts';
 const SETTINGS = 'test/modules/tenant-settings/tenant-settings.test.ts';
 const DAYS = 'test/modules/tenant-settings/days-of-zones.test.ts';
 
@@ -725,6 +726,34 @@ export const RECORDS: readonly SourceMutant[] = [
         titles: ['cannot change after the first publication', 'while a publication is on its way'],
       },
     ],
+  },
+  {
+    name: 'preferences: changes of several devices wait for each other',
+    file: 'src/modules/preferences/queries.ts',
+    find: 'where ${ownPreferences(ctx)} for update`;',
+    replace: 'where ${ownPreferences(ctx)}`;',
+    tests: [{ file: PREFERENCES, titles: ['simultaneous changes of many devices lose nothing'] }],
+  },
+  {
+    name: 'preferences: a user has its own only',
+    file: 'src/modules/preferences/queries.ts',
+    find: "sql`${tenantRows(ctx, 'p')} and p.user_id = ${ctx.caller.userId}::uuid`;",
+    replace: "sql`${tenantRows(ctx, 'p')}`;",
+    tests: [{ file: PREFERENCES, titles: ['belong to one user'] }],
+  },
+  {
+    name: "filters alone: preferences of another tenant's user with the same id",
+    file: 'src/modules/preferences/queries.ts',
+    find: "sql`${tenantRows(ctx, 'p')} and p.user_id = ${ctx.caller.userId}::uuid`;",
+    replace: 'sql`p.user_id = ${ctx.caller.userId}::uuid`;',
+    tests: [{ file: PREFERENCES, titles: ['filters alone > a user with the same id in another tenant'] }],
+  },
+  {
+    name: 'preferences: the limits of views and bytes',
+    file: 'src/modules/preferences/preferences.ts',
+    find: 'assertRoom(before, after);',
+    replace: '',
+    tests: [{ file: PREFERENCES, titles: ['have at most 60 views', 'have at most 32 KiB'] }],
   },
   {
     name: 'settings: a change loses no other field',
