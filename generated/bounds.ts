@@ -719,6 +719,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "listPackageChanges": {
     "query": "read"
   },
+  "listLocations": {
+    "query": "read"
+  },
   "listAuditEntries": {
     "query": "chain"
   },

@@ -3390,6 +3390,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/Locations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the places of a warehouse
+         * @description For warehouse staff. Returns the places to which packages were put with `locate` scans of `ScanBatch.php`, as long as one of these packages
+         *     is in the warehouse: it has not left on a manifest, and is not delivered, returned or lost. A place that is empty is not listed.
+         *     Places with the same name in two warehouses are two places.
+         *
+         *     `meta.without_location` counts the packages in the warehouse that were put to no place. `RetrievePackages.php` with `location` returns
+         *     the packages of a place.
+         */
+        get: operations["listLocations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/AuditLog.php": {
         parameters: {
             query?: never;
@@ -9737,6 +9762,34 @@ export interface components {
             /** @description The remark on the change. */
             remarks: string | null;
         };
+        /** @description A place with packages that are in the warehouse. */
+        WarehouseLocation: {
+            /** @description The name of the place, as it was scanned last for its packages. */
+            location: string;
+            warehouse_id: components["schemas"]["Uuid"];
+            /** @description The name of the warehouse. */
+            warehouse_name: string;
+            /** @description The number of packages at the place. */
+            packages: number;
+            /**
+             * Format: double
+             * @description Their weight, in pounds.
+             */
+            weight_lb: number;
+            /** @description When the package was received that is there for the longest time, in UTC. */
+            oldest_received_at: components["schemas"]["UtcDateTime"];
+        };
+        LocationListMeta: components["schemas"]["PageMeta"] & {
+            /** @description The number of packages at all places that match, on all pages. */
+            total_packages: number;
+            /**
+             * Format: double
+             * @description Their weight, in pounds.
+             */
+            total_weight_lb: number;
+            /** @description The number of packages in the warehouse that were put to no place. */
+            without_location: number;
+        };
         /**
          * @description A user, a system with an API key or a service token, or the service itself.
          * @enum {string}
@@ -10491,6 +10544,11 @@ export interface components {
         ListPackageChangesResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageChange"][];
             meta: components["schemas"]["KeyPageMeta"];
+        };
+        ListLocationsResult: components["schemas"]["Success"] & {
+            /** @description The places of this page. */
+            data: components["schemas"]["WarehouseLocation"][];
+            meta: components["schemas"]["LocationListMeta"];
         };
         ListAuditEntriesResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
@@ -12008,6 +12066,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ListLabelJobs.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListLocations.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -22826,6 +22900,95 @@ export interface operations {
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.package.receive"];
             404: components["responses"]["PackageNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listLocations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only places with this text in their name. Upper and lower case make no difference. `meta.without_location` is 0 then.
+                 * @example A-1
+                 */
+                q?: string;
+                /**
+                 * @description Only places of this warehouse. An unknown warehouse has none.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+                 */
+                warehouse_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description Field to sort by.
+                 * @example packages
+                 */
+                sort_by?: "location" | "packages" | "weight_lb" | "oldest_received_at";
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example DESC
+                 */
+                sort_dir?: "ASC" | "DESC";
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Places per page.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the places. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 place found.",
+                     *       "data": [
+                     *         {
+                     *           "location": "A-12",
+                     *           "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                     *           "warehouse_name": "Miami",
+                     *           "packages": 19,
+                     *           "weight_lb": 84.25,
+                     *           "oldest_received_at": "2026-11-14 15:02:11"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 100,
+                     *         "total_records": 1,
+                     *         "total_pages": 1,
+                     *         "total_packages": 19,
+                     *         "total_weight_lb": 84.25,
+                     *         "without_location": 3
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListLocationsResult"];
+                };
+            };
+            400: components["responses"]["ListLocations.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.or.manifests.write.PermissionDenied.package.receive"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];

@@ -216,6 +216,8 @@ export type Handlers = {
   getWorkStatistics: Handler<'getWorkStatistics'>;
   /** See who has changed a package */
   listPackageChanges: Handler<'listPackageChanges'>;
+  /** List the places of a warehouse */
+  listLocations: Handler<'listLocations'>;
   /** Read the audit log */
   listAuditEntries: Handler<'listAuditEntries'>;
   /** Verify the audit log */

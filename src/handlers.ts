@@ -24,6 +24,7 @@ import { labelJobHandlers } from './modules/packages/label-jobs/handlers.js';
 import { getPackageHandlers } from './modules/packages/get-package/handlers.js';
 import { packageStatisticsHandlers } from './modules/packages/statistics/handlers.js';
 import { packageChangesHandlers } from './modules/packages/changes/handlers.js';
+import { locationHandlers } from './modules/packages/locations/handlers.js';
 import { passwordResetHandlers } from './modules/password-reset/handlers.js';
 import { prealertHandlers } from './modules/prealerts/handlers.js';
 import { prealertSubmissionHandlers } from './modules/prealerts/submission/handlers.js';
@@ -73,6 +74,7 @@ export function makeHandlers(deps: Deps) {
     ...getPackageHandlers(),
     ...packageStatisticsHandlers(deps),
     ...packageChangesHandlers(),
+    ...locationHandlers(),
     ...scanHandlers(),
     ...scanBatchHandlers(deps),
     ...manifestLoadingHandlers(),

@@ -458,6 +458,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   }),
   getPackage: ({ packageId }) => ({ query: { package: packageId } }),
   listPackageChanges: ({ packageId }) => ({ query: { package_id: packageId } }),
+  listLocations: () => ({}),
   'listAuditEntries of a package': ({ packageId }) => ({ query: { entity_id: packageId } }),
   'listAuditEntries of a courier’s key': ({ courierId }) => ({ query: { actor_id: courierId } }),
   'listAuditEntries before an entry': ({ auditId }) => ({ query: { before: auditId } }),

@@ -432,6 +432,9 @@ export const MATRIX = {
   listPackageChanges: {
     'listPackageChanges':                ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
+  listLocations: {
+    'listLocations':                     ['200',                 '200',                 '403'],
+  },
   rotateWebhookSecret: {
     'rotateWebhookSecret':               ['200 200 404 404 400', S403,                  ALL],
   },
