@@ -44,6 +44,14 @@ export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; 
               },
             ]
           : []),
+        ...(kinds.includes('locate')
+          ? [
+              {
+                title: t('load.place'),
+                cell: ({ scan: { request } }: Row) => (request.kind === 'locate' ? request.location : ''),
+              },
+            ]
+          : []),
         { title: t('common.house'), cell: ({ result }) => <HouseNumber result={result} /> },
         {
           title: t('common.owner'),

@@ -124,6 +124,7 @@ export const en = {
   'attention.unpaid_bills': 'Unpaid bills',
   'attention.overdue_bills': 'Overdue bills',
   'list.first': 'First page',
+  'places.title': 'Places',
   'officeParcels.title': 'Parcels',
   'officeParcels.search': 'Number, code or name',
   'officeParcels.short': 'Type at least three characters.',

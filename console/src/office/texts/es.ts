@@ -126,6 +126,7 @@ export const es: Record<OfficeKey, string> = {
   'attention.unpaid_bills': 'Facturas sin pagar',
   'attention.overdue_bills': 'Facturas vencidas',
   'list.first': 'Primera página',
+  'places.title': 'Lugares',
   'officeParcels.title': 'Paquetes',
   'officeParcels.search': 'Número, código o nombre',
   'officeParcels.short': 'Escriba al menos tres caracteres.',
