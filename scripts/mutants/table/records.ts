@@ -10,6 +10,7 @@ const DOCUMENT = 'test/modules/manifests/documents/manifest-document.test.ts';
 const REOPEN = 'test/modules/manifests/reopen-manifest.test.ts';
 const UNKNOWN = 'test/modules/claims/unknown-parcels.test.ts';
 const CURRENCY = 'test/modules/tenant-settings/currency.test.ts';
+const PLACES = 'test/modules/packages/locations/list-locations.test.ts';
 const PREFERENCES = 'test/modules/preferences/preferences.test.ts';
 const SETTINGS = 'test/modules/tenant-settings/tenant-settings.test.ts';
 const DAYS = 'test/modules/tenant-settings/days-of-zones.test.ts';
@@ -726,6 +727,20 @@ export const RECORDS: readonly SourceMutant[] = [
         titles: ['cannot change after the first publication', 'while a publication is on its way'],
       },
     ],
+  },
+  {
+    name: 'places: parcels that have left count at no place',
+    file: 'src/modules/packages/locations/queries.ts',
+    find: '        isInWarehouse(ctx),\n',
+    replace: '',
+    tests: [{ file: PLACES, titles: ['one that has left is at none'] }],
+  },
+  {
+    name: 'filters alone: the place of another tenant with the same number',
+    file: 'src/modules/packages/locations/queries.ts',
+    find: "on ${tenantRows(ctx, 'o')} and o.tenant_id = p.tenant_id and o.parcel_key",
+    replace: 'on o.parcel_key',
+    tests: [{ file: PLACES, titles: ['filters alone > lists and counts nothing of another tenant'] }],
   },
   {
     name: 'preferences: changes of several devices wait for each other',
