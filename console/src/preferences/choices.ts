@@ -2,72 +2,57 @@
 import type { Preferences, PreferencesUpdate } from '../../../sdk/typescript/src/index.js';
 
 export type Choices = Omit<Preferences, 'updated_at'>;
-export type Changes = PreferencesUpdate;
-export type ViewChange = NonNullable<Changes['views']>[number];
-type ColumnsChange = NonNullable<Changes['columns']>[number];
+export type ViewChange = NonNullable<PreferencesUpdate['views']>[number];
+type ColumnsChange = NonNullable<PreferencesUpdate['columns']>[number];
 export type ListName = ViewChange['list'];
+
+/** A change of one thing. `null` removes it. */
+export type Change =
+  | Pick<PreferencesUpdate, 'language' | 'theme'>
+  | { view: ViewChange }
+  | { columns: ColumnsChange };
 
 export const NO_CHOICES: Choices = { language: null, theme: null, views: [], columns: [] };
 
-export const isNothing = (changes: Changes): boolean => Object.keys(changes).length === 0;
-
-export const isSameView = (a: { list: string; name: string }, b: { list: string; name: string }) =>
-  a.list === b.list && a.name === b.name;
-
-/** The choices with the changes, by the same rules as the service. */
-export function withChanges(choices: Choices, changes: Changes): Choices {
-  const { language = choices.language, theme = choices.theme } = changes;
-  return {
-    language,
-    theme,
-    views: (changes.views ?? []).reduce(withView, choices.views),
-    columns: (changes.columns ?? []).reduce(withColumns, choices.columns),
-  };
+/** The choices with a change, by the same rules as the service: a view that is saved again keeps its place. */
+export function withChange(choices: Choices, change: Change): Choices {
+  if ('view' in change) {
+    const { list, name, query } = change.view;
+    const views = choices.views.flatMap((view) => {
+      if (view.list !== list || view.name !== name) return [view];
+      return query === null ? [] : [{ list, name, query }];
+    });
+    const isNew = query !== null && !views.some((view) => view.list === list && view.name === name);
+    return { ...choices, views: isNew ? [...views, { list, name, query }] : views };
+  }
+  if ('columns' in change) {
+    const { list, columns } = change.columns;
+    const others = choices.columns.filter((each) => each.list !== list);
+    return { ...choices, columns: columns ? [...others, { list, columns }] : others };
+  }
+  return { ...choices, ...change };
 }
 
-function withView(views: Choices['views'], { list, name, query }: ViewChange): Choices['views'] {
-  const change = { list, name };
-  if (query === null) return views.filter((view) => !isSameView(view, change));
-  return views.some((view) => isSameView(view, change))
-    ? views.map((view) => (isSameView(view, change) ? { list, name, query } : view))
-    : [...views, { list, name, query }];
+/** What a change is about. Of two with the same subject, only the later one is sent. */
+function subjectOf(change: Change): string {
+  if ('view' in change) return JSON.stringify([change.view.list, change.view.name]);
+  return 'columns' in change ? change.columns.list : Object.keys(change).join();
 }
 
-function withColumns(all: Choices['columns'], { list, columns }: ColumnsChange): Choices['columns'] {
-  const others = all.filter((each) => each.list !== list);
-  return columns === null ? others : [...others, { list, columns }];
+export const withLater = (changes: Change[], later: Change[]): Change[] => [
+  ...changes.filter((change) => !later.some((each) => subjectOf(each) === subjectOf(change))),
+  ...later,
+];
+
+/** What is left of the changes after some were sent. What was changed again meanwhile was not sent. */
+export function withoutSent(changes: Change[], sent: Change[]): Change[] {
+  const done = sent.map((each) => JSON.stringify(each));
+  return changes.filter((change) => !done.includes(JSON.stringify(change)));
 }
 
-/** One change after another, as one: of each view and each list, only the last change is left. */
-export function bothChanges(first: Changes, next: Changes): Changes {
-  const views = [
-    ...(first.views ?? []).filter((view) => !next.views?.some((later) => isSameView(view, later))),
-    ...(next.views ?? []),
-  ];
-  const columns = [
-    ...(first.columns ?? []).filter(({ list }) => !next.columns?.some((later) => later.list === list)),
-    ...(next.columns ?? []),
-  ];
-  return {
-    ...first,
-    ...next,
-    ...(views.length > 0 ? { views } : {}),
-    ...(columns.length > 0 ? { columns } : {}),
-  };
-}
-
-/** What is left of the changes after some were sent. A view that was changed again meanwhile is not one that was sent. */
-export function withoutSent(changes: Changes, sent: Changes): Changes {
-  const isLeft = (change: unknown, done: readonly unknown[] = []) =>
-    !done.some((each) => JSON.stringify(each) === JSON.stringify(change));
-  const views = changes.views?.filter((view) => isLeft(view, sent.views)) ?? [];
-  const columns = changes.columns?.filter((each) => isLeft(each, sent.columns)) ?? [];
-  return {
-    ...(changes.language !== undefined && changes.language !== sent.language
-      ? { language: changes.language }
-      : {}),
-    ...(changes.theme !== undefined && changes.theme !== sent.theme ? { theme: changes.theme } : {}),
-    ...(views.length > 0 ? { views } : {}),
-    ...(columns.length > 0 ? { columns } : {}),
-  };
-}
+/** The changes as the service takes them. */
+export const updateOf = (changes: Change[]): PreferencesUpdate => ({
+  ...Object.assign({}, ...changes.filter((change) => !('view' in change || 'columns' in change))),
+  views: changes.flatMap((change) => ('view' in change ? change.view : [])),
+  columns: changes.flatMap((change) => ('columns' in change ? change.columns : [])),
+});

@@ -1,4 +1,4 @@
-import { isSameView, type Changes, type Choices, type ListName, type ViewChange } from './choices.js';
+import type { Change, Choices, ListName, ViewChange } from './choices.js';
 
 // As the service has them.
 const LONGEST_NAME = 40;
@@ -12,10 +12,13 @@ const QUERY = /^[A-Za-z0-9._~*%+&=-]*$/;
  *
  * @param text what the device stored: by list, names and queries
  */
-export function takenOver(text: string, { views }: Choices): Changes {
-  const taken = viewsIn(text).filter((view) => !views.some((each) => isSameView(each, view)));
-  const room = Math.max(0, MOST_VIEWS - views.length);
-  return taken.length > 0 && room > 0 ? { views: taken.slice(0, room) } : {};
+export function takenOver(text: string, { views }: Choices): Change[] {
+  const isKnown = ({ list, name }: ViewChange) =>
+    views.some((view) => view.list === list && view.name === name);
+  return viewsIn(text)
+    .filter((view) => !isKnown(view))
+    .slice(0, Math.max(0, MOST_VIEWS - views.length))
+    .map((view) => ({ view }));
 }
 
 function viewsIn(text: string): ViewChange[] {
@@ -33,9 +36,5 @@ function viewsIn(text: string): ViewChange[] {
   }
 }
 
-const isFit = ({ name, query }: ViewChange) =>
-  name !== '' &&
-  name.length <= LONGEST_NAME &&
-  query !== null &&
-  query.length <= LONGEST_QUERY &&
-  QUERY.test(query);
+const isFit = ({ name, query }: { name: string; query: string }) =>
+  name !== '' && name.length <= LONGEST_NAME && query.length <= LONGEST_QUERY && QUERY.test(query);

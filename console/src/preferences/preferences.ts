@@ -6,18 +6,18 @@ import { LANGUAGES, personal, THEMES } from '../device/settings.js';
 import { mayBeLoggedIn } from '../session/device.js';
 import { isOffline, messageOf, session, type Session } from '../session/session.js';
 import {
-  bothChanges,
-  isNothing,
   NO_CHOICES,
-  withChanges,
+  updateOf,
+  withChange,
+  withLater,
   withoutSent,
-  type Changes,
+  type Change,
   type Choices,
   type ListName,
 } from './choices.js';
 
 /** `known`: as the service said last. `unsent`: changes of this device that the service does not have yet. */
-type Copy = { userId: string; known: Choices; unsent: Changes };
+type Copy = { userId: string; known: Choices; unsent: Change[] };
 
 const NAME = 'crossdock-preferences';
 /** A person who comes back to this tab sees what was changed elsewhere, at most so old. */
@@ -30,17 +30,17 @@ export const refusal = signal<string | undefined>(undefined);
 
 /** What the person has chosen. Nothing while nobody is logged in. */
 export const choices = computed<Choices>(() =>
-  copy.value ? withChanges(copy.value.known, copy.value.unsent) : NO_CHOICES,
+  (copy.value?.unsent ?? []).reduce(withChange, copy.value?.known ?? NO_CHOICES),
 );
 
 /** Changes what the person has chosen: here at once, at the service as soon as it can be reached. */
-export function choose(changes: Changes): void {
+export function choose(...changes: Change[]): void {
   const current = session.value;
   // Another tab may have changed the copy.
   const stored = current && (read(current.user.id) ?? copy.value);
   if (!current || !stored) return;
   refusal.value = undefined;
-  store({ ...stored, unsent: bothChanges(stored.unsent, changes) });
+  store({ ...stored, unsent: withLater(stored.unsent, changes) });
   void synchronise();
 }
 
@@ -84,7 +84,7 @@ export function followPreferences(restored: Promise<unknown>): void {
 function enter(current: Session): void {
   const { id: userId } = current.user;
   refusal.value = undefined;
-  store(read(userId) ?? { userId, known: NO_CHOICES, unsent: {} });
+  store(read(userId) ?? { userId, known: NO_CHOICES, unsent: [] });
   void synchronise();
 }
 
@@ -114,15 +114,16 @@ function synchronise(): Promise<void> {
 async function exchange({ user, client }: Session): Promise<void> {
   const isHere = () => session.value?.user.id === user.id && copy.value?.userId === user.id;
   clearTimeout(retry);
-  const sent = copy.value?.unsent ?? {};
+  const sent = copy.value?.unsent ?? [];
   try {
-    const { data } = isNothing(sent)
-      ? await client.users.preferences()
-      : await client.users.updatePreferences(sent);
+    const { data } =
+      sent.length === 0
+        ? await client.users.preferences()
+        : await client.users.updatePreferences(updateOf(sent));
     if (!isHere()) return;
     readAtMs = Date.now();
     const { updated_at: _, ...known } = data;
-    const { unsent = {} } = read(user.id) ?? copy.value ?? {};
+    const { unsent = [] } = read(user.id) ?? copy.value ?? {};
     store({ userId: user.id, known, unsent: withoutSent(unsent, sent) });
     takeOverViews(known);
   } catch (error) {
@@ -133,9 +134,9 @@ async function exchange({ user, client }: Session): Promise<void> {
       return;
     }
     // Otherwise no later change could be sent.
-    const { known = NO_CHOICES, unsent = {} } = copy.value ?? {};
+    const { known = NO_CHOICES, unsent = [] } = copy.value ?? {};
     store({ userId: user.id, known, unsent: withoutSent(unsent, sent) });
-    if (!isNothing(sent)) refusal.value = messageOf(error);
+    if (sent.length > 0) refusal.value = messageOf(error);
   }
 }
 
@@ -154,7 +155,7 @@ function takeOverViews(known: Choices): void {
       if (localStorage.getItem(OLD_VIEWS) === null) return;
       localStorage.removeItem(OLD_VIEWS);
       const changes = takenOver(text, known);
-      if (!isNothing(changes)) choose(changes);
+      if (changes.length > 0) choose(...changes);
     },
     // Its file could not be loaded. The next page tries again.
     () => undefined,
@@ -183,14 +184,14 @@ export const viewsOf = (list: ListName): View[] => choices.value.views.filter((v
 
 /** Saves a view. One with the same name is replaced. */
 export const saveView = (list: ListName, { name, query }: View): void =>
-  choose({ views: [{ list, name, query }] });
+  choose({ view: { list, name, query } });
 
 export const removeView = (list: ListName, name: string): void =>
-  choose({ views: [{ list, name, query: null }] });
+  choose({ view: { list, name, query: null } });
 
 /** The columns that the person wants to see in the list. Undefined: those that it shows at first. */
 export const columnsOf = (list: ListName): string[] | undefined =>
   choices.value.columns.find((each) => each.list === list)?.columns;
 
 export const saveColumns = (list: ListName, columns: string[] | null): void =>
-  choose({ columns: [{ list, columns }] });
+  choose({ columns: { list, columns } });

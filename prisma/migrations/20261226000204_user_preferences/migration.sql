@@ -14,7 +14,6 @@ create table user_preferences (
     on delete cascade on update restrict,
   constraint user_preferences_language_is_known check (language in ('en', 'es')),
   constraint user_preferences_theme_is_known check (theme in ('system', 'light', 'dark')),
-  constraint user_preferences_lists_are_arrays check (jsonb_typeof(views) = 'array' and jsonb_typeof(columns) = 'array'),
   -- The service's own limit is 32 KiB, without the spaces that PostgreSQL writes.
   constraint user_preferences_size_is_bounded check (octet_length(views::text) + octet_length(columns::text) <= 65536)
 );

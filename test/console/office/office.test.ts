@@ -33,6 +33,7 @@ describe('the two modes', () => {
       ).toEqual([
         'Home',
         'Parcels',
+        'Places',
         'Manifests',
         'Unknown parcels',
         'Customers',

@@ -47,6 +47,7 @@ runs(
     await goTo(first, '/console/customers?search=IEX-1001');
     await openViews(first);
     await first.getByRole('checkbox', { name: 'Branch' }).uncheck();
+    await first.getByRole('button', { name: 'Always show these columns' }).click();
     await saveView(first, 'Marcia');
     await settles(async () => expect(await stored()).toMatchObject({ views: [{ name: 'Marcia' }] }));
 
@@ -83,7 +84,7 @@ runs('without a connection a view is saved on the device, and sent when there is
   await settles(async () =>
     expect(await stored()).toMatchObject({ views: [{ name: 'Offline', list: 'customers' }] }),
   );
-  await settles(async () => expect(await deviceCopy(page)).toContain('"unsent":{}'));
+  await settles(async () => expect(await deviceCopy(page)).toContain('"unsent":[]'));
 });
 
 runs(
@@ -230,7 +231,7 @@ runs('the view menu says why the service refused a view, and goes on without it'
   await page.getByRole('button', { name: 'Save the view' }).click();
   await page.getByText(/You can have 60 saved views/).waitFor();
   expect(await findingsOf(page)).toEqual([]);
-  await settles(async () => expect(await deviceCopy(page)).toContain('"unsent":{}'));
+  await settles(async () => expect(await deviceCopy(page)).toContain('"unsent":[]'));
   await service().call('updatePreferences', { as: 'admin', body: { views: [{ ...views[0], query: null }] } });
   await saveView(page, 'It fits now');
   await settles(async () => expect(JSON.stringify(await stored('admin'))).toContain('It fits now'));

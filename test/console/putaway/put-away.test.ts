@@ -82,6 +82,7 @@ it('a number before a place is no place, until the person says so', async (page)
 
 it('without a connection nothing is lost: scans wait on the device, over a reload too', async (page) => {
   const [first, second] = [await received(), await received()];
+  await page.evaluate('navigator.serviceWorker.ready');
   await openPage(page);
   await page.context().setOffline(true);
   await scan(page, 'OFF-1');

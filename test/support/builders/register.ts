@@ -35,7 +35,7 @@ export async function insertLocations(owner: pg.Pool): Promise<void> {
        on conflict do nothing
        returning tracking_key)
      insert into parcel_positions (tenant_id, parcel_key, scan, location)
-     select $1, tracking_key, tracking_key, 'Row ' || chr(65 + right(tracking_key, 1)::int % 3) || '-' || substr(tracking_key, 7)::int % 28
+     select $1, tracking_key, tracking_key, 'Row ' || chr(65 + substr(tracking_key, 7)::int % 28 % 3) || '-' || substr(tracking_key, 7)::int % 28
      from planted`,
     [DEMO.tenants.demo, DEMO.warehouses.primary, DEMO.warehouses.second],
   );

@@ -38,16 +38,17 @@ export function ViewMenu<Row>({
   // A view goes on to show what it showed, whatever columns the person chooses later.
   const viewed = { ...state, columns: state.columns ?? chosen };
   const query = new URLSearchParams(queryOf(viewed)).toString();
-  const showColumns = (ids: string[] | undefined) => {
-    saveColumns(page, ids ?? null);
-    change({ columns: ids });
+
+  const showStandard = () => {
+    if (chosen) saveColumns(page, null);
+    change({ columns: undefined });
   };
   const toggle = (id: string) => {
     const ids = columns
       .map((column) => column.id)
       .filter((each) => (each === id ? !isShown(each) : isShown(each)));
     // A table without columns would show nothing.
-    if (ids.length > 0) showColumns(ids);
+    if (ids.length > 0) change({ columns: ids });
   };
   return (
     <details class="view-menu">
@@ -61,8 +62,13 @@ export function ViewMenu<Row>({
               {title}
             </label>
           ))}
+          {state.columns && (
+            <button type="button" class="quiet" onClick={() => saveColumns(page, state.columns ?? null)}>
+              {t('list.keepColumns')}
+            </button>
+          )}
           {(chosen ?? state.columns) && (
-            <button type="button" class="quiet" onClick={() => showColumns(undefined)}>
+            <button type="button" class="quiet" onClick={showStandard}>
               {t('list.defaultColumns')}
             </button>
           )}

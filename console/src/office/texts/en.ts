@@ -77,6 +77,7 @@ export const en = {
   'list.columns': 'Columns',
   'list.viewName': 'Name of this view',
   'list.viewHint': 'Filters, sort and columns. You have it on every device.',
+  'list.keepColumns': 'Always show these columns',
   'list.defaultColumns': 'Standard columns',
   'list.saveView': 'Save the view',
   'list.views': 'Saved views',

@@ -79,6 +79,7 @@ export const es: Record<OfficeKey, string> = {
   'list.columns': 'Columnas',
   'list.viewName': 'Nombre de esta vista',
   'list.viewHint': 'Filtros, orden y columnas. La tiene en todos sus dispositivos.',
+  'list.keepColumns': 'Mostrar siempre estas columnas',
   'list.defaultColumns': 'Columnas habituales',
   'list.saveView': 'Guardar la vista',
   'list.views': 'Vistas guardadas',
