@@ -28,6 +28,7 @@ import { hasParcelInWork, work } from './station/work.js';
 import { GUIDE } from './guide/sections.js';
 import { FindPage } from './find/find.js';
 import { scanToFind } from './find/query.js';
+import { PutAwayPage } from './putaway/put-away.js';
 import { FlaggedPage } from './staff/flagged.js';
 import { LoadPage } from './staff/load.js';
 import { ManifestsPage } from './staff/manifests.js';
@@ -46,10 +47,6 @@ import { clearOutcome } from './ui/outcome.js';
 import { goTo, linkTo, route } from './ui/router.js';
 import { refuseStrayScan, stray, StrayReading, takeStrayWeight } from './station/stray.js';
 import { AccountMenu } from './ui/account-menu.js';
-
-// Not with the station, because the office loads that too. The station loads it soon, for the time without a connection.
-const loadPutAway = () => import('./putaway/put-away.js');
-const PutAwayPage = part(async () => (await loadPutAway()).PutAwayPage, { isOnUse: true });
 
 const VIEWS: Record<StaffPageId, FunctionComponent> = {
   receive: ReceivePage,
@@ -83,7 +80,6 @@ export function Workplace({ session: current }: { session: Session }) {
 
   useEffect(() => (isStaff ? startSender(current) : undefined), []);
   useEffect(() => void saveInterrupted().catch(() => undefined), []);
-  useEffect(() => (isStaff ? void loadPutAway().catch(() => undefined) : undefined), []);
   useEffect(keepFocus, []);
   // The next user does not find the correction of this one.
   useEffect(() => endCorrection, []);

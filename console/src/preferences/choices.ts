@@ -52,7 +52,10 @@ export function withoutSent(changes: Change[], sent: Change[]): Change[] {
 
 /** The changes as the service takes them. */
 export const updateOf = (changes: Change[]): PreferencesUpdate => ({
-  ...Object.assign({}, ...changes.filter((change) => !('view' in change || 'columns' in change))),
+  ...changes.reduce<PreferencesUpdate>(
+    (all, change) => ('view' in change || 'columns' in change ? all : { ...all, ...change }),
+    {},
+  ),
   views: changes.flatMap((change) => ('view' in change ? change.view : [])),
   columns: changes.flatMap((change) => ('columns' in change ? change.columns : [])),
 });

@@ -10,6 +10,7 @@ import { GuideLink } from '../guide/guide-link.js';
 import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
 import { loadParts, part } from '../ui/part.js';
+import { isAtOffice } from '../ui/router.js';
 import { forgetLockedScan, lockedScans, missedScans } from './locked-scans.js';
 import { isStation } from './pin/workers.js';
 import { acceptGrant, isLocked, loginClient, messageOf, session } from './session.js';
@@ -108,7 +109,7 @@ function LoginForm({ username: expired }: { username?: string }) {
     });
   const login = useAction(async () => {
     // Meanwhile, so that the page is there when the user is.
-    void loadParts();
+    if (!isAtOffice()) void loadParts();
     try {
       const grant = await loginClient(username, password, askCode).login();
       // A program may have typed it before, as fast as a scanner does.
