@@ -48,7 +48,9 @@ export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; 
           ? [
               {
                 title: t('load.place'),
-                cell: ({ scan: { request } }: Row) => (request.kind === 'locate' ? request.location : ''),
+                cell: ({ scan: { request } }: Row) => (
+                  <span class="mono">{request.kind === 'locate' ? request.location : ''}</span>
+                ),
               },
             ]
           : []),
