@@ -486,6 +486,12 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "manageServiceTokens": {
     "application/json": "record"
   },
+  "getPreferences": {
+    "query": "read"
+  },
+  "updatePreferences": {
+    "application/json": "record"
+  },
   "getTenantSettings": {
     "query": "read"
   },
@@ -711,6 +717,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "query": "read"
   },
   "listPackageChanges": {
+    "query": "read"
+  },
+  "listLocations": {
     "query": "read"
   },
   "listAuditEntries": {

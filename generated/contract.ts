@@ -753,6 +753,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/Preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your preferences for the console
+         * @description For every user, for the own account. Returns the language and the colours that the user has chosen for the console, the saved views of
+         *     lists and the chosen columns. The console shows them on every device on which the user logs in.
+         */
+        get: operations["getPreferences"];
+        put?: never;
+        /**
+         * Change your preferences for the console
+         * @description For every user, for the own account. Omitted fields, views and lists do not change.
+         *
+         *     Each change applies to one view, or to the columns of one list. If two devices change the same one, the change that the service
+         *     receives last wins. A user has at most 60 views. Views and columns have at most 32 KiB together.
+         *
+         *     Preferences have no effect on what a user may do, so they are not in the audit log.
+         */
+        post: operations["updatePreferences"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/TenantSettings": {
         parameters: {
             query?: never;
@@ -3360,6 +3390,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/Locations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the places of a warehouse
+         * @description For warehouse staff. Returns the places to which packages were put with `locate` scans of `ScanBatch.php`, as long as one of these packages
+         *     is in the warehouse: it has not left on a manifest, and is not delivered, returned or lost. A place that is empty is not listed.
+         *     Places with the same name in two warehouses are two places.
+         *
+         *     `meta.without_location` counts the packages in the warehouse that were put to no place. `RetrievePackages.php` with `location` returns
+         *     the packages of a place.
+         */
+        get: operations["listLocations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/AuditLog.php": {
         parameters: {
             query?: never;
@@ -4044,6 +4099,7 @@ export interface components {
          *     | 400 | `payment_exceeds_balance` | The payment is larger than the balance of the bill. |
          *     | 400 | `too_many_payments` | The bill has as many payments as a bill can have, voided ones included. |
          *     | 400 | `bill_too_long` | The bill has more lines than a PDF can have. |
+         *     | 409 | `preferences_full` | The user would have too many saved views, or too much text in them. |
          *     | 409 | `currency_in_use` | Bills were published in the present currency. |
          *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
          *     | 409 | `receipt_not_voidable` | The package is in use, so its receipt cannot be voided. |
@@ -4124,7 +4180,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "currency_in_use" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_full" | "manifest_too_long" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "parcel_claim_decided" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "preferences_full" | "currency_in_use" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "pin_wrong" | "password_needed" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "service_token_invalid" | "service_token_expired" | "service_token_replaced" | "service_token_revoked" | "session_ended" | "key_invalid" | "account_disabled" | "address_not_allowed" | "scope_missing" | "token_not_accepted" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "parcel_claim_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "service_token_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "receipt_not_voidable" | "parcel_disputed" | "bill_already_sent" | "courier_address_missing" | "duplicate_user_code" | "rename_unfinished" | "webhook_secret_changed" | "duplicate_username" | "too_many_users" | "duplicate_token_name" | "too_many_tokens" | "service_token_ended" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -5073,6 +5129,79 @@ export interface components {
              * @description That person's PIN.
              */
             pin: string;
+        };
+        /** @description A name for what a list shows. */
+        SavedView: {
+            /** @description The list. More lists may be added. */
+            list: string;
+            /** @description The name, unique in its list. */
+            name: string;
+            /** @description The search, the filters, the order and the columns, as the query of an address. An empty text shows what the list shows at first. */
+            query: string;
+        };
+        /** @description The columns that the user wants to see in a list. */
+        ListColumns: {
+            /** @description The list. More lists may be added. */
+            list: string;
+            /** @description The names of the columns. The list has its own order. */
+            columns: string[];
+        };
+        /** @description What a user has chosen for the console, on every device. */
+        Preferences: {
+            /**
+             * @description The language of the console; null if the user has chosen none, and the device decides.
+             * @enum {string|null}
+             */
+            language: "en" | "es" | null;
+            /**
+             * @description The colours of the console; null if the user has chosen none, and the device decides.
+             * @enum {string|null}
+             */
+            theme: "system" | "light" | "dark" | null;
+            /** @description The saved views of lists, at most 60, in the order in which they were first saved. */
+            views: components["schemas"]["SavedView"][];
+            /** @description The lists for which the user has chosen columns. */
+            columns: components["schemas"]["ListColumns"][];
+            /** @description When the preferences were last changed; null if never. */
+            updated_at: components["schemas"]["NullableUtcDateTime"];
+        };
+        PreferencesResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["Preferences"];
+        };
+        /**
+         * @description A list of the console.
+         * @enum {string}
+         */
+        ConsoleList: "parcels" | "places" | "manifests" | "unknown" | "unknown/claims" | "customers" | "couriers" | "announcements" | "bills" | "bills/run" | "bills/accounts" | "webhooks" | "team" | "settings/warehouses" | "settings/carriers" | "audit" | "announced" | "unknown-parcels" | "claims" | "my-customers" | "my-team";
+        /** @description A view to save, which replaces the one with its name, or to remove. */
+        SavedViewChange: {
+            list: components["schemas"]["ConsoleList"];
+            /** @description The name, unique in its list. */
+            name: string;
+            /** @description What the list shows, as the percent-encoded query of an address. `null` removes the view. */
+            query: string | null;
+        };
+        /** @description The columns to show in a list. */
+        ListColumnsChange: {
+            list: components["schemas"]["ConsoleList"];
+            /** @description The names of the columns. `null` removes the choice, and the list shows the columns that it shows at first. */
+            columns: string[] | null;
+        };
+        PreferencesUpdate: {
+            /**
+             * @description The language of the console. `null` removes the choice.
+             * @enum {string|null}
+             */
+            language?: "en" | "es" | null;
+            /**
+             * @description The colours of the console. `null` removes the choice.
+             * @enum {string|null}
+             */
+            theme?: "system" | "light" | "dark" | null;
+            /** @description The views to save or to remove. Others do not change. */
+            views?: components["schemas"]["SavedViewChange"][];
+            /** @description The lists whose columns change. Others do not change. */
+            columns?: components["schemas"]["ListColumnsChange"][];
         };
         /** @description The time zone and the currency of the instance. */
         TenantSettings: {
@@ -9633,6 +9762,34 @@ export interface components {
             /** @description The remark on the change. */
             remarks: string | null;
         };
+        /** @description A place with packages that are in the warehouse. */
+        WarehouseLocation: {
+            /** @description The name of the place, as it was scanned last for its packages. */
+            location: string;
+            warehouse_id: components["schemas"]["Uuid"];
+            /** @description The name of the warehouse. */
+            warehouse_name: string;
+            /** @description The number of packages at the place. */
+            packages: number;
+            /**
+             * Format: double
+             * @description Their weight, in pounds.
+             */
+            weight_lb: number;
+            /** @description When the package was received that is there for the longest time, in UTC. */
+            oldest_received_at: components["schemas"]["UtcDateTime"];
+        };
+        LocationListMeta: components["schemas"]["PageMeta"] & {
+            /** @description The number of packages at all places that match, on all pages. */
+            total_packages: number;
+            /**
+             * Format: double
+             * @description Their weight, in pounds.
+             */
+            total_weight_lb: number;
+            /** @description The number of packages in the warehouse that were put to no place. */
+            without_location: number;
+        };
         /**
          * @description A user, a system with an API key or a service token, or the service itself.
          * @enum {string}
@@ -10387,6 +10544,11 @@ export interface components {
         ListPackageChangesResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageChange"][];
             meta: components["schemas"]["KeyPageMeta"];
+        };
+        ListLocationsResult: components["schemas"]["Success"] & {
+            /** @description The places of this page. */
+            data: components["schemas"]["WarehouseLocation"][];
+            meta: components["schemas"]["LocationListMeta"];
         };
         ListAuditEntriesResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
@@ -11919,6 +12081,22 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
+        "ListLocations.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
         "ListManifests.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -12905,6 +13083,24 @@ export interface components {
         "PrealertNotFound.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `preferences_full`: The user would have too many saved views, or too much text in them.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "PreferencesFull.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -14441,6 +14637,25 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "UpdatePaymentTerms.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not well-formed JSON.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "UpdatePreferences.400.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -16853,6 +17068,84 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.4.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPreferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The present preferences. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreferencesResult"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updatePreferences: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreferencesUpdate"];
+            };
+        };
+        responses: {
+            /** @description The present preferences. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreferencesResult"];
+                };
+            };
+            400: components["responses"]["UpdatePreferences.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PreferencesFull.Replayable"];
+            413: components["responses"]["BodyTooLarge.1.MiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["TooManyAttemptsOrBytes.stored_bytes.written_bytes.staff_written_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -22607,6 +22900,95 @@ export interface operations {
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.package.receive"];
             404: components["responses"]["PackageNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listLocations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only places with this text in their name. Upper and lower case make no difference. `meta.without_location` is 0 then.
+                 * @example A-1
+                 */
+                q?: string;
+                /**
+                 * @description Only places of this warehouse. An unknown warehouse has none.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+                 */
+                warehouse_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description Field to sort by.
+                 * @example packages
+                 */
+                sort_by?: "location" | "packages" | "weight_lb" | "oldest_received_at";
+                /**
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
+                 * @example DESC
+                 */
+                sort_dir?: "ASC" | "DESC";
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Places per page.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the places. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 place found.",
+                     *       "data": [
+                     *         {
+                     *           "location": "A-12",
+                     *           "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                     *           "warehouse_name": "Miami",
+                     *           "packages": 19,
+                     *           "weight_lb": 84.25,
+                     *           "oldest_received_at": "2026-11-14 15:02:11"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "current_page": 1,
+                     *         "per_page": 100,
+                     *         "total_records": 1,
+                     *         "total_pages": 1,
+                     *         "total_packages": 19,
+                     *         "total_weight_lb": 84.25,
+                     *         "without_location": 3
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListLocationsResult"];
+                };
+            };
+            400: components["responses"]["ListLocations.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.intake.write.or.manifests.write.PermissionDenied.package.receive"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyAttempts"];

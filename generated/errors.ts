@@ -270,6 +270,12 @@ export const errorCatalogue = {
       "mail": "The bill is a draft. Publish it before you send it."
     }
   },
+  "preferences_full": {
+    "status": 409,
+    "messages": {
+      "default": "Nothing was saved. You can have {views} saved views, and {kibibytes} KiB of views and columns. Remove some views first."
+    }
+  },
   "currency_in_use": {
     "status": 409,
     "messages": {
@@ -992,6 +998,14 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} must begin with a letter or digit, and contain only letters, digits and the characters ._@+-."
   },
+  "view_query": {
+    "code": "pattern",
+    "message": "{field} must be the percent-encoded query of an address, without a question mark."
+  },
+  "column_name": {
+    "code": "pattern",
+    "message": "{field} must be a letter, followed by letters, digits and underscores."
+  },
   "pin": {
     "code": "pattern",
     "message": "{field} must be 6 to 8 digits."
@@ -1531,6 +1545,8 @@ export const problemsOfPatterns = {
   "^[0-9a-f]{64}\\.(png|jpg|svg)$": "logo_name",
   "^[A-Z0-9]{2,10}$": "courier_code",
   "^[A-Za-z0-9][A-Za-z0-9._@+-]*$": "username",
+  "^[A-Za-z0-9._~*%+&=-]*$": "view_query",
+  "^[A-Za-z][A-Za-z0-9_]*$": "column_name",
   "^[0-9]{6,8}$": "pin",
   "^\\d{3}$": "three_digits",
   "^20\\d{2}-(0[1-9]|1[0-2])$": "month",
@@ -1668,6 +1684,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_too_large', options: { variant: 'adjustment'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_published', options: { variant: 'mail'; errors?: Entry[] } & Detail]
+  | [code: 'preferences_full', options: { variant?: 'default'; args: { views: number; kibibytes: number }; errors?: Entry[] } & Detail]
   | [code: 'currency_in_use', options: { variant?: 'default'; args: { currency: string }; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
   | [code: 'key_missing', options: { variant: 'token_sent' | 'key_as_token'; errors?: Entry[] } & Detail]
@@ -1734,6 +1751,8 @@ export type FieldProblem =
     | 'logo_name'
     | 'courier_code'
     | 'username'
+    | 'view_query'
+    | 'column_name'
     | 'pin'
     | 'three_digits'
     | 'month'

@@ -60,6 +60,10 @@ export type Handlers = {
   manageStationWorker: Handler<'manageStationWorker'>;
   /** Take over a station with a PIN */
   switchWorker: Handler<'switchWorker'>;
+  /** Read your preferences for the console */
+  getPreferences: Handler<'getPreferences'>;
+  /** Change your preferences for the console */
+  updatePreferences: Handler<'updatePreferences'>;
   /** Read the time zone and the currency */
   getTenantSettings: Handler<'getTenantSettings'>;
   /** Change the time zone or the currency */
@@ -212,6 +216,8 @@ export type Handlers = {
   getWorkStatistics: Handler<'getWorkStatistics'>;
   /** See who has changed a package */
   listPackageChanges: Handler<'listPackageChanges'>;
+  /** List the places of a warehouse */
+  listLocations: Handler<'listLocations'>;
   /** Read the audit log */
   listAuditEntries: Handler<'listAuditEntries'>;
   /** Verify the audit log */

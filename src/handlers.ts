@@ -24,10 +24,12 @@ import { labelJobHandlers } from './modules/packages/label-jobs/handlers.js';
 import { getPackageHandlers } from './modules/packages/get-package/handlers.js';
 import { packageStatisticsHandlers } from './modules/packages/statistics/handlers.js';
 import { packageChangesHandlers } from './modules/packages/changes/handlers.js';
+import { locationHandlers } from './modules/packages/locations/handlers.js';
 import { passwordResetHandlers } from './modules/password-reset/handlers.js';
 import { prealertHandlers } from './modules/prealerts/handlers.js';
 import { prealertSubmissionHandlers } from './modules/prealerts/submission/handlers.js';
 import { prealertUploadHandlers } from './modules/prealerts/upload/handlers.js';
+import { preferencesHandlers } from './modules/preferences/handlers.js';
 import { rateHandlers } from './modules/rates/handlers.js';
 import { executeWaitingScans } from './modules/scans/batch/execute-parcels.js';
 import { scanBatchHandlers } from './modules/scans/batch/handlers.js';
@@ -59,6 +61,7 @@ export function makeHandlers(deps: Deps) {
     ...serviceTokenHandlers(deps),
     ...securityHandlers(deps),
     ...tenantSettingsHandlers(),
+    ...preferencesHandlers(),
     ...userHandlers(deps),
     ...teamHandlers(deps),
     ...prealertHandlers(deps),
@@ -71,6 +74,7 @@ export function makeHandlers(deps: Deps) {
     ...getPackageHandlers(),
     ...packageStatisticsHandlers(deps),
     ...packageChangesHandlers(),
+    ...locationHandlers(),
     ...scanHandlers(),
     ...scanBatchHandlers(deps),
     ...manifestLoadingHandlers(),

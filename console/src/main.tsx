@@ -2,9 +2,10 @@ import { render } from 'preact';
 import { App } from './app.js';
 import { watchLoading } from './device/loading.js';
 import { keepPageOffline } from './offline/register.js';
+import { followPreferences } from './preferences/preferences.js';
 import { restoreSession, session, type Session } from './session/session.js';
 import { loadParts } from './ui/part.js';
-import { followLinks } from './ui/router.js';
+import { followLinks, isAtOffice } from './ui/router.js';
 
 /** @param current the session that goes on after a reload, or in a new tab. Its workplace is needed at once */
 function open(current: Session | null): void {
@@ -12,7 +13,7 @@ function open(current: Session | null): void {
     const { must_change_password: mustChoose, must_set_up_two_factor: mustSetUp } = current.user;
     // Other pages have fields for a person, and none for a scanner.
     if (!mustChoose && !mustSetUp) watchLoading();
-    void loadParts();
+    if (!isAtOffice()) void loadParts();
   }
   const root = document.getElementById('app');
   if (root) render(<App />, root);
@@ -20,6 +21,7 @@ function open(current: Session | null): void {
 
 followLinks();
 const restored = restoreSession();
+followPreferences(restored);
 // Of this tab: at once, so that no key of a scanner falls between.
 if (session.value) open(session.value);
 else void restored.finally(() => open(session.value));

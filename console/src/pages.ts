@@ -1,6 +1,6 @@
 import type { TextKey } from './texts/en.js';
 
-export type StaffPageId = 'receive' | 'load' | 'find' | 'manifests' | 'flagged' | 'today';
+export type StaffPageId = 'receive' | 'putaway' | 'load' | 'find' | 'manifests' | 'flagged' | 'today';
 
 export type CourierPageId =
   | 'home'
@@ -40,6 +40,7 @@ const COURIER = ['courier'] as const;
 /** The menu, in its order. The service enforces the permissions. */
 export const PAGES: PageInfo[] = [
   { id: 'receive', title: 'receive.title', roles: STAFF, operations: ['resolveScan', 'listPrealerts', 'sendScans', 'updatePackage', 'listWarehouses', 'getPackageLabel', 'createLabelJobs', 'listLabelJobs', 'reprintLabelJob', 'searchCustomers'] },
+  { id: 'putaway', title: 'putaway.title', roles: STAFF, operations: ['listLocations', 'sendScans'] },
   { id: 'load', title: 'load.title', roles: STAFF, operations: ['listManifests', 'getManifestLoading', 'manageManifest', 'sendScans'] },
   { id: 'find', title: 'find.title', roles: STAFF, operations: ['resolveScan', 'listPackages', 'listPackageEvents', 'getPackageLabel', 'updatePackage', 'voidReceipt', 'searchCustomers'] },
   { id: 'manifests', title: 'manifests.title', roles: STAFF, operations: ['listManifests', 'getManifest', 'getManifestDocument', 'createManifest', 'manageManifest', 'getManifestLoading', 'listPackages', 'resolveScan', 'listPrealerts'] },

@@ -28,6 +28,7 @@ import { hasParcelInWork, work } from './station/work.js';
 import { GUIDE } from './guide/sections.js';
 import { FindPage } from './find/find.js';
 import { scanToFind } from './find/query.js';
+import { PutAwayPage } from './putaway/put-away.js';
 import { FlaggedPage } from './staff/flagged.js';
 import { LoadPage } from './staff/load.js';
 import { ManifestsPage } from './staff/manifests.js';
@@ -49,6 +50,7 @@ import { AccountMenu } from './ui/account-menu.js';
 
 const VIEWS: Record<StaffPageId, FunctionComponent> = {
   receive: ReceivePage,
+  putaway: PutAwayPage,
   load: LoadPage,
   find: FindPage,
   manifests: ManifestsPage,

@@ -53,6 +53,11 @@ export type Session = Prisma.SessionModel
  */
 export type StationWorker = Prisma.StationWorkerModel
 /**
+ * Model UserPreferences
+ * What a user has chosen for the console.
+ */
+export type UserPreferences = Prisma.UserPreferencesModel
+/**
  * Model ServiceToken
  * A named credential of a machine: of a courier, or of the staff if it has none.
  */

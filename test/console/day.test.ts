@@ -191,6 +191,7 @@ describe('every page', () => {
   const PAGES = {
     warehouse: [
       'receive',
+      'putaway',
       'load',
       'find',
       'manifests',

@@ -144,6 +144,7 @@ describe('a failure that the service tells the console', () => {
     'resetPassword',
     'manageStationWorker',
     'switchWorker',
+    'updatePreferences',
   ];
   // A wrong name has no operation, which the tests of the menu find.
   const used = [

@@ -83,7 +83,7 @@ const BOUNDS: Record<string, MakeBound> = {
   enum: (values) => ({
     keyword: 'enum',
     accepted: [values].flat(),
-    rejected: ['unknown', `${String([values].flat()[0])} `],
+    rejected: ['no such value', `${String([values].flat()[0])} `],
   }),
   const: (value) => ({ keyword: 'const', accepted: [value], rejected: [`${String(value)}s`] }),
   pattern: (pattern, schema) => {

@@ -8,7 +8,7 @@ import { lastYear } from '../support/builders/bills.js';
 import { readExportedPackages } from '../support/readers/exported-packages.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import { inputs, type Input } from '../support/builders/inputs.js';
-import { insertCouriers, insertManifests } from '../support/builders/register.js';
+import { insertCouriers, insertLocations, insertManifests } from '../support/builders/register.js';
 import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
 
 let shared: Service;
@@ -17,6 +17,7 @@ beforeAll(async () => {
   shared = await startService();
   await insertCouriers(shared.owner);
   await insertManifests(shared.owner);
+  await insertLocations(shared.owner);
   const token = {
     ...{ action: 'create', name: 'active', scopes: ['packages:read'] },
     current_password: DEMO.password,

@@ -7,7 +7,7 @@ import { insertAuditLog } from '../support/builders/audit.js';
 import { clone } from '../support/builders/couriers.js';
 import { insertClaim } from '../support/builders/parcels.js';
 import { insertDispatch, insertLabelJob, insertLog } from '../support/builders/deliveries.js';
-import { insertCouriers } from '../support/builders/register.js';
+import { insertCouriers, insertLocations } from '../support/builders/register.js';
 import type { Values } from './lists.js';
 
 /** A filter's value, and the records that match it. */
@@ -258,6 +258,14 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
 
   'listEvents courier_id': { isNoFilter: 'selects the courier whose events are listed' },
 
+  'listLocations q': async (_all, owner) => {
+    await insertLocations(owner);
+    return contains('Row B', 'location');
+  },
+  'listLocations warehouse_id': async (_all, owner) => {
+    await insertLocations(owner);
+    return equals('warehouse_id', DEMO.warehouses.second);
+  },
   'listManifests status': () => equals('status', 'shipped'),
   'listManifests q': () => ({
     value: '106-1234',

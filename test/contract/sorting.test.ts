@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import { rounds } from '../support/harness/effort.js';
 import type { Body } from '../support/service/contract.js';
-import { insertCouriers, insertManifests } from '../support/builders/register.js';
+import { insertCouriers, insertLocations, insertManifests } from '../support/builders/register.js';
 import { startService, type Service } from '../support/service/service.js';
 import { insertUsers } from '../support/builders/users.js';
 import { listOf, lists, readAll, type Values } from './lists.js';
@@ -14,6 +14,7 @@ beforeAll(async () => {
   await insertUsers(service.owner, 30);
   await insertCouriers(service.owner);
   await insertManifests(service.owner);
+  await insertLocations(service.owner);
 });
 
 afterAll(async () => {

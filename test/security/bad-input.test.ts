@@ -1337,6 +1337,8 @@ describe('mass assignment', () => {
     'manageBillingRun send': 'stores nothing of the request but the language: send-billing-run.test.ts',
     sendBill: 'stores nothing of the request but the language: send-bill.test.ts',
     updatePaymentTerms: 'has no column beside the declared fields: payment-terms.test.ts',
+    updatePreferences:
+      'acts on the caller, and has no column beside the declared fields: preferences.test.ts',
     updateTenantSettings: 'has no column beside the declared fields: tenant-settings.test.ts',
     updateSecuritySettings: 'would lock the other callers out: security-settings.test.ts',
     previewCourierInvoice: 'reads',

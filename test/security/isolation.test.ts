@@ -93,6 +93,15 @@ async function shareStation({ owner, app }: Service): Promise<void> {
   );
 }
 
+/** Puts a package of each tenant to a place. */
+const putPackages = ({ owner }: Service) =>
+  owner.query(
+    `insert into parcel_positions (tenant_id, parcel_key, scan, location)
+     select distinct on (p.tenant_id) p.tenant_id, p.tracking_key, p.tracking_key, 'canary:' || t.slug
+     from packages p join tenants t on t.id = p.tenant_id where p.status = 'received' and p.manifest_id is null
+     on conflict (tenant_id, parcel_key) do update set location = excluded.location`,
+  );
+
 const EXTENT = isWholeMatrix
   ? ['15 principals, for 5 kinds of id', 'each principal that reaches rows, for 4 kinds of id']
   : ['up to 15 principals, for up to 5 kinds of id', 'a principal of each scope, for up to 2 kinds of id'];
@@ -112,6 +121,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
   beforeAll(async () => {
     service = await startService(options);
     couriers = await makeCouriers(service.owner);
+    await putPackages(service);
     await shareStation(service);
     credentials = new Map();
     for (const principal of PRINCIPALS) credentials.set(principal, await credentialsOf(service, principal));
@@ -291,6 +301,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     if (principal !== 'warehouse')
       replies.push(await team({}), await team({ search: 'canary:' }), await team({ role: 'courier' }));
     replies.push(await service.call('getTwoFactor', { as: principal }));
+    replies.push(await service.call('getPreferences', { as: principal }));
     replies.push(await service.call('getDeviceSession', { as: principal }));
     const workers = await service.call('listStationWorkers', { as: principal, headers: STATION_HEADERS });
     expect(canariesIn(workers.body)).toEqual([principal.startsWith('two') ? 'two' : 'demo']);
@@ -327,7 +338,8 @@ describe.each(LAYERS)('with %s', (name, options) => {
       service.call(id, { as: principal, query: { limit: 500, ...query } });
     const [tenant] = principal.startsWith('two') ? ['two'] : ['demo'];
     const shared = [await get('listCarriers')];
-    if (/admin|warehouse/.test(principal)) shared.push(await get('listWarehouses'));
+    if (/admin|warehouse/.test(principal))
+      shared.push(await get('listWarehouses'), await get('listLocations'));
     for (const { body } of shared) expect(canariesIn(body)).toEqual([tenant]);
     if (!principal.endsWith('admin')) return shared;
     shared.push(await service.call('getPaymentTerms', { as: principal }));

@@ -67,6 +67,11 @@ const INVENTORY: Record<string, Table> = {
     secret: 'digest_cipher previous_digest_cipher',
   },
   'public.known_networks': { keep: 'tenant_id user_id last_seen_at', network: 'network' },
+  'public.user_preferences': {
+    keep: 'tenant_id user_id updated_at',
+    code: 'language theme',
+    json: 'views columns',
+  },
   'public.tenant_settings': { keep: 'tenant_id time_zone currency updated_at' },
   'public.security_settings': { keep: 'tenant_id require_two_factor idle_timeout_minutes updated_at' },
   'public.account_mails': {

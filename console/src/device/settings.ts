@@ -1,8 +1,10 @@
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 
-export type Language = 'en' | 'es';
+export const LANGUAGES = ['en', 'es'] as const;
+export type Language = (typeof LANGUAGES)[number];
 /** `system`: as the device is set. */
-export type Theme = 'system' | 'light' | 'dark';
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
 /** `auto`: at the printer of the station if a print bridge serves it, otherwise here. */
 export type LabelMode = 'auto' | 'queue' | 'pdf' | 'zpl' | 'off';
 
@@ -47,19 +49,29 @@ const DEFAULTS: DeviceSettings = {
   version: 2,
 };
 
-export const settings = signal<DeviceSettings>(read());
+const device = signal<DeviceSettings>(read());
+
+/** What the person who is logged in has chosen, in place of the device's own. It is not stored here. */
+export const personal = signal<{ language?: Language | undefined; theme?: Theme | undefined }>({});
+
+export const settings = computed<DeviceSettings>(() => ({
+  ...device.value,
+  language: personal.value.language ?? device.value.language,
+  theme: personal.value.theme ?? device.value.theme,
+}));
 
 effect(() => {
-  localStorage.setItem(NAME, JSON.stringify(settings.value));
+  localStorage.setItem(NAME, JSON.stringify(device.value));
 });
 
 // Another tab has changed them.
 addEventListener('storage', ({ key }) => {
-  if (key === NAME) settings.value = read();
+  if (key === NAME) device.value = read();
 });
 
+/** Changes the settings of the device. */
 export function change(changes: Partial<DeviceSettings>): void {
-  settings.value = { ...settings.value, ...changes };
+  device.value = { ...device.value, ...changes };
 }
 
 function read(): DeviceSettings {

@@ -4,6 +4,7 @@ import type { PageId } from '../pages.js';
 /** Where the user guide explains each page of the station and of couriers: a path below the start of the guide, and a section. */
 export const GUIDE = {
   receive: '/receiving#receive',
+  putaway: '/receiving#put-away',
   load: '/loading#load',
   find: '/receiving#find',
   manifests: '/loading#manifests',
@@ -30,6 +31,7 @@ export const GUIDE = {
 export const OFFICE_GUIDE = {
   home: '/managers#home',
   parcels: '/managers#parcels',
+  places: '/managers#places',
   manifests: '/managers#manifests',
   unknown: '/disputes#unknown',
   customers: '/managers#customers',

@@ -4,6 +4,7 @@ import type { OfficePageId } from './pages.js';
 const PATHS: Record<OfficePageId, string> = {
   home: 'M3 11l9-8 9 8M6 9v11h12V9M10 20v-6h4v6',
   parcels: 'M12 2l9 5v10l-9 5-9-5V7zm0 10l9-5m-9 5v10m0-10L3 7',
+  places: 'M12 21s7-6.2 7-11a7 7 0 1 0-14 0c0 4.8 7 11 7 11zm0-8.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z',
   manifests: 'M2 14l20-7-6 13-4-5zM12 15l10-8',
   unknown: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM9.5 9.5a2.5 2.5 0 1 1 3.5 2.3c-.7.3-1 .8-1 1.7m0 3v.01',
   customers: 'M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zm-7 10a7 7 0 0 1 14 0M17 4a4 4 0 0 1 0 7M18 14a7 7 0 0 1 4 7',

@@ -4,6 +4,7 @@ import type { OfficeKey } from './texts/en.js';
 export type OfficePageId =
   | 'home'
   | 'parcels'
+  | 'places'
   | 'manifests'
   | 'unknown'
   | 'customers'
@@ -40,6 +41,7 @@ const STAFF = ['admin', 'manager', 'warehouse'] as const;
 export const OFFICE_PAGES: OfficePage[] = [
   { id: 'home', title: 'home.title', roles: OFFICE, operations: ['getPackageStatistics', 'getAttention', 'listManifests'] },
   { id: 'parcels', title: 'officeParcels.title', roles: OFFICE, operations: ['listPackages', 'getPackage', 'listPackageEvents', 'listPackageChanges', 'recordPackageEvent', 'updatePackage', 'voidReceipt', 'exportPackagesCsv', 'exportPackagesXlsx', 'queueDispatch', 'listManifests', 'manageManifest', 'createLabelJobs', 'listLabelJobs', 'getPackageLabel', 'listWebhookDeliveries', 'manageWebhookDeliveries', 'resolveScan', 'listCouriers', 'listCarriers'] },
+  { id: 'places', title: 'places.title', roles: OFFICE, operations: ['listLocations', 'listWarehouses'] },
   { id: 'manifests', title: 'manifests.title', roles: OFFICE, operations: ['listManifests', 'getManifest', 'getManifestDocument'] },
   { id: 'unknown', title: 'unknown.title', roles: STAFF, operations: ['listUnknownParcels', 'listParcelClaims', 'reviewParcelClaim', 'searchCustomers', 'updatePackage'] },
   { id: 'customers', title: 'customers.title', roles: OFFICE, operations: ['listCustomers', 'createCustomer', 'updateCustomer', 'deleteCustomer', 'uploadCustomers', 'exportCustomersCsv', 'exportCustomersXlsx', 'syncCustomers', 'listCustomerSyncs', 'listCouriers'] },

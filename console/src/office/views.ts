@@ -8,6 +8,7 @@ const ON_USE = { isOnUse: true };
 export const VIEWS: Record<OfficePageId, FunctionComponent> = {
   home: part(async () => (await import('./pages/home/home.js')).HomePage, ON_USE),
   parcels: part(async () => (await import('./pages/parcels/parcels.js')).ParcelsPage, ON_USE),
+  places: part(async () => (await import('./pages/places/places.js')).PlacesPage, ON_USE),
   manifests: part(async () => (await import('./pages/manifests/manifests.js')).ManifestsPage, ON_USE),
   unknown: part(async () => (await import('./pages/unknown/unknown.js')).loadUnknownPage(), ON_USE),
   customers: part(async () => (await import('./pages/customers/customers.js')).CustomersPage, ON_USE),

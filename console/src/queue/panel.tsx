@@ -136,6 +136,7 @@ export function QueueNotices() {
 /** The problems that each page can solve. Those of other pages come last. */
 const KINDS: Partial<Record<PageId, QueuedScan['request']['kind'][]>> = {
   receive: ['receive', 'hold'],
+  putaway: ['locate'],
   load: ['load', 'unload'],
 };
 

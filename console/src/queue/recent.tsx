@@ -44,6 +44,16 @@ export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; 
               },
             ]
           : []),
+        ...(kinds.includes('locate')
+          ? [
+              {
+                title: t('load.place'),
+                cell: ({ scan: { request } }: Row) => (
+                  <span class="mono">{request.kind === 'locate' ? request.location : ''}</span>
+                ),
+              },
+            ]
+          : []),
         { title: t('common.house'), cell: ({ result }) => <HouseNumber result={result} /> },
         {
           title: t('common.owner'),

@@ -49,6 +49,9 @@ export async function whoIsHere(): Promise<LoggedInUser | undefined> {
   }
 }
 
+/** Whether somebody may be logged in on this device, as far as it knows without the service. */
+export const mayBeLoggedIn = (): boolean => localStorage.getItem(NAME) === OPEN;
+
 /** Whether the service answers, so that somebody could log in. A page of the network is no answer. */
 export async function canReach(): Promise<boolean> {
   try {

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../../../sdk/typescript/src/index.js';
 import { change, settings, type Language } from '../device/settings.js';
+import { choose } from '../preferences/preferences.js';
 import { countQueue } from '../queue/scans.js';
 import { corrections, queue, refresh } from '../queue/store.js';
 import { LOGIN_GUIDE } from '../guide/sections.js';
@@ -9,6 +10,7 @@ import { GuideLink } from '../guide/guide-link.js';
 import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
 import { loadParts, part } from '../ui/part.js';
+import { isAtOffice } from '../ui/router.js';
 import { forgetLockedScan, lockedScans, missedScans } from './locked-scans.js';
 import { isStation } from './pin/workers.js';
 import { acceptGrant, isLocked, loginClient, messageOf, session } from './session.js';
@@ -45,12 +47,15 @@ export function LoginPage() {
   );
 }
 
+/** Of the person who is logged in. Before a login, of the device. */
+const changeLanguage = (language: Language) => (session.value ? choose({ language }) : change({ language }));
+
 export const LanguageChoice = () => (
   <Choice
     label={t('settings.language')}
     value={settings.value.language}
     // The options are these two values.
-    onValue={(value) => change({ language: value as Language })}
+    onValue={(value) => changeLanguage(value as Language)}
     options={[
       ['en', 'English'],
       ['es', 'Español'],
@@ -105,7 +110,7 @@ function LoginForm({ username: expired }: { username?: string }) {
     });
   const login = useAction(async () => {
     // Meanwhile, so that the page is there when the user is.
-    void loadParts();
+    if (!isAtOffice()) void loadParts();
     try {
       const grant = await loginClient(username, password, askCode).login();
       // A program may have typed it before, as fast as a scanner does.

@@ -342,6 +342,7 @@ export const en = {
   'customer.hint': 'A name or a user code. Arrow keys choose.',
   'customer.matches': 'Customers found',
   'customer.none': 'No customer found. Check the spelling.',
+  'putaway.title': 'Put away',
   'load.title': 'Load',
   'load.choose': 'Choose a flight, or scan the manifest’s number',
   'load.none': 'No manifest is ready for loading.',

@@ -348,6 +348,7 @@ export const es: Texts = {
   'customer.hint': 'Un nombre o un código. Las flechas eligen.',
   'customer.matches': 'Clientes encontrados',
   'customer.none': 'No se encontró ningún cliente. Revise la ortografía.',
+  'putaway.title': 'Ubicar',
   'load.title': 'Cargar',
   'load.choose': 'Elija un vuelo o escanee el número del manifiesto',
   'load.none': 'Ningún manifiesto está listo para cargar.',

@@ -1,5 +1,6 @@
 /** The failures of the service in Spanish, by their code. In English the service itself says what is wrong. A test finds missing ones. */
 export const failuresEs: Record<string, string> = {
+  preferences_full: 'Hay demasiadas vistas guardadas. Quite algunas primero.',
   account_disabled: 'Esta cuenta está desactivada. Consulte a un administrador.',
   address_not_allowed: 'El token de servicio no puede usarse desde esta dirección.',
   bill_not_found: 'Esta factura no existe. Recargue la página.',

@@ -17,6 +17,8 @@ import type { IntegrationKey } from '../integration/texts.js';
 import type { PaymentKey } from '../office/pages/bills/payment-texts.js';
 import type { WizardKey } from '../office/texts/wizard.js';
 import type { OfficeManifestsKey } from '../office/pages/manifests/texts.js';
+import type { PlacesKey } from '../office/pages/places/texts.js';
+import type { PutawayKey } from '../putaway/texts.js';
 import type { RegionKey } from '../office/pages/settings/region-texts.js';
 import { es } from './es.js';
 
@@ -37,6 +39,8 @@ export type AnyKey =
   | IntegrationKey
   | OfficeManifestsKey
   | PaymentKey
+  | PlacesKey
+  | PutawayKey
   | WizardKey
   | RegionKey;
 

@@ -3,6 +3,7 @@ import type { PageId } from '../pages.js';
 /** One path per page of the menu, on a grid of 24, drawn as lines. */
 const PATHS: Partial<Record<PageId, string>> = {
   receive: 'M12 3v11m0 0 4-4m-4 4-4-4M4 15v4a1 1 0 0 0 1 1h14a1 1 0 0 0 1-1v-4',
+  putaway: 'M12 21s7-6.2 7-11a7 7 0 1 0-14 0c0 4.8 7 11 7 11zm0-8.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z',
   load: 'M3 15h11V5H3zm11-6h4l3 3v3h-7zM7 18.5a1.5 1.5 0 1 0 0-.01M17 18.5a1.5 1.5 0 1 0 0-.01',
   find: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13zm4.8-1.7L20 20',
   manifests: 'M6 3h9l4 4v14H6zM9 10h6M9 14h6M9 18h4',

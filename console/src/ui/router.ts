@@ -98,6 +98,9 @@ function decode(part: string): string {
 type Query = URLSearchParams | Record<string, string>;
 
 /** Returns the address of a page of the office, of one of its objects, or of a part of an object. */
+/** Whether the address is a page of the office. It needs nothing of the station, which loads when it is opened. */
+export const isAtOffice = (): boolean => Boolean(officeAddress.peek()?.page);
+
 export function officeLink(parts: string | [page: string, ...parts: string[]], query: Query = {}): string {
   const path = [parts].flat().map(encodeURIComponent).join('/');
   const search = new URLSearchParams(query).toString();

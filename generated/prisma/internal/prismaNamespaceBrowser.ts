@@ -58,6 +58,7 @@ export const ModelName = {
   PreauthToken: 'PreauthToken',
   Session: 'Session',
   StationWorker: 'StationWorker',
+  UserPreferences: 'UserPreferences',
   ServiceToken: 'ServiceToken',
   KnownNetwork: 'KnownNetwork',
   SecuritySettings: 'SecuritySettings',
@@ -226,6 +227,19 @@ export const StationWorkerScalarFieldEnum = {
 } as const
 
 export type StationWorkerScalarFieldEnum = (typeof StationWorkerScalarFieldEnum)[keyof typeof StationWorkerScalarFieldEnum]
+
+
+export const UserPreferencesScalarFieldEnum = {
+  tenantId: 'tenantId',
+  userId: 'userId',
+  language: 'language',
+  theme: 'theme',
+  views: 'views',
+  columns: 'columns',
+  updatedAt: 'updatedAt'
+} as const
+
+export type UserPreferencesScalarFieldEnum = (typeof UserPreferencesScalarFieldEnum)[keyof typeof UserPreferencesScalarFieldEnum]
 
 
 export const ServiceTokenScalarFieldEnum = {

@@ -356,6 +356,7 @@ export type UserWhereInput = {
   accountMails?: Prisma.AccountMailListRelationFilter
   passwordResets?: Prisma.PasswordResetListRelationFilter
   stationWorkers?: Prisma.StationWorkerListRelationFilter
+  preferences?: Prisma.XOR<Prisma.UserPreferencesNullableScalarRelationFilter, Prisma.UserPreferencesWhereInput> | null
 }
 
 export type UserOrderByWithRelationInput = {
@@ -388,6 +389,7 @@ export type UserOrderByWithRelationInput = {
   accountMails?: Prisma.AccountMailOrderByRelationAggregateInput
   passwordResets?: Prisma.PasswordResetOrderByRelationAggregateInput
   stationWorkers?: Prisma.StationWorkerOrderByRelationAggregateInput
+  preferences?: Prisma.UserPreferencesOrderByWithRelationInput
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -425,6 +427,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   accountMails?: Prisma.AccountMailListRelationFilter
   passwordResets?: Prisma.PasswordResetListRelationFilter
   stationWorkers?: Prisma.StationWorkerListRelationFilter
+  preferences?: Prisma.XOR<Prisma.UserPreferencesNullableScalarRelationFilter, Prisma.UserPreferencesWhereInput> | null
 }, "tenantId_id" | "tenantId_username">
 
 export type UserOrderByWithAggregationInput = {
@@ -511,6 +514,7 @@ export type UserCreateInput = {
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesCreateNestedOneWithoutUserInput
 }
 
 export type UserUncheckedCreateInput = {
@@ -542,6 +546,7 @@ export type UserUncheckedCreateInput = {
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesUncheckedCreateNestedOneWithoutUserInput
 }
 
 export type UserUpdateInput = {
@@ -572,6 +577,7 @@ export type UserUpdateInput = {
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUpdateOneWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateInput = {
@@ -603,6 +609,7 @@ export type UserUncheckedUpdateInput = {
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUncheckedUpdateOneWithoutUserNestedInput
 }
 
 export type UserCreateManyInput = {
@@ -871,6 +878,20 @@ export type UserUpdateOneRequiredWithoutStationWorkersNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutStationWorkersInput, Prisma.UserUpdateWithoutStationWorkersInput>, Prisma.UserUncheckedUpdateWithoutStationWorkersInput>
 }
 
+export type UserCreateNestedOneWithoutPreferencesInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPreferencesInput, Prisma.UserUncheckedCreateWithoutPreferencesInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPreferencesInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutPreferencesNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutPreferencesInput, Prisma.UserUncheckedCreateWithoutPreferencesInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutPreferencesInput
+  upsert?: Prisma.UserUpsertWithoutPreferencesInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutPreferencesInput, Prisma.UserUpdateWithoutPreferencesInput>, Prisma.UserUncheckedUpdateWithoutPreferencesInput>
+}
+
 export type UserCreateNestedOneWithoutKnownNetworksInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutKnownNetworksInput, Prisma.UserUncheckedCreateWithoutKnownNetworksInput>
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutKnownNetworksInput
@@ -984,6 +1005,7 @@ export type UserCreateWithoutBackupCodesInput = {
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesCreateNestedOneWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutBackupCodesInput = {
@@ -1014,6 +1036,7 @@ export type UserUncheckedCreateWithoutBackupCodesInput = {
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesUncheckedCreateNestedOneWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutBackupCodesInput = {
@@ -1059,6 +1082,7 @@ export type UserUpdateWithoutBackupCodesInput = {
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUpdateOneWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutBackupCodesInput = {
@@ -1089,6 +1113,7 @@ export type UserUncheckedUpdateWithoutBackupCodesInput = {
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUncheckedUpdateOneWithoutUserNestedInput
 }
 
 export type UserCreateWithoutPreauthTokensInput = {
@@ -1118,6 +1143,7 @@ export type UserCreateWithoutPreauthTokensInput = {
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesCreateNestedOneWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutPreauthTokensInput = {
@@ -1148,6 +1174,7 @@ export type UserUncheckedCreateWithoutPreauthTokensInput = {
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesUncheckedCreateNestedOneWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutPreauthTokensInput = {
@@ -1193,6 +1220,7 @@ export type UserUpdateWithoutPreauthTokensInput = {
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUpdateOneWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutPreauthTokensInput = {
@@ -1223,6 +1251,7 @@ export type UserUncheckedUpdateWithoutPreauthTokensInput = {
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUncheckedUpdateOneWithoutUserNestedInput
 }
 
 export type UserCreateWithoutSessionsInput = {
@@ -1252,6 +1281,7 @@ export type UserCreateWithoutSessionsInput = {
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesCreateNestedOneWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -1282,6 +1312,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesUncheckedCreateNestedOneWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -1327,6 +1358,7 @@ export type UserUpdateWithoutSessionsInput = {
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUpdateOneWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -1357,6 +1389,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUncheckedUpdateOneWithoutUserNestedInput
 }
 
 export type UserCreateWithoutStationWorkersInput = {
@@ -1386,6 +1419,7 @@ export type UserCreateWithoutStationWorkersInput = {
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesCreateNestedOneWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutStationWorkersInput = {
@@ -1416,6 +1450,7 @@ export type UserUncheckedCreateWithoutStationWorkersInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesUncheckedCreateNestedOneWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutStationWorkersInput = {
@@ -1461,6 +1496,7 @@ export type UserUpdateWithoutStationWorkersInput = {
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUpdateOneWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutStationWorkersInput = {
@@ -1491,6 +1527,145 @@ export type UserUncheckedUpdateWithoutStationWorkersInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUncheckedUpdateOneWithoutUserNestedInput
+}
+
+export type UserCreateWithoutPreferencesInput = {
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  passwordHash: string
+  pinHash?: string | null
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutUsersInput
+  backupCodes?: Prisma.BackupCodeCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
+}
+
+export type UserUncheckedCreateWithoutPreferencesInput = {
+  tenantId: string
+  id: string
+  username: string
+  fullName: string
+  email?: string | null
+  role: string
+  courierId?: string | null
+  passwordHash: string
+  pinHash?: string | null
+  isActive?: boolean
+  tokenVersion?: number
+  twoFactorEnabled?: boolean
+  totpSecret?: string | null
+  totpLastStep?: number | null
+  totpPendingSecret?: string | null
+  totpPendingExpiresAt?: Date | string | null
+  mustChangePassword?: boolean
+  passwordExpiresAt?: Date | string | null
+  isCourierOwner?: boolean
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedCreateNestedManyWithoutUserInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedCreateNestedManyWithoutUserInput
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
+  accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
+  passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
+  stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
+}
+
+export type UserCreateOrConnectWithoutPreferencesInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutPreferencesInput, Prisma.UserUncheckedCreateWithoutPreferencesInput>
+}
+
+export type UserUpsertWithoutPreferencesInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutPreferencesInput, Prisma.UserUncheckedUpdateWithoutPreferencesInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutPreferencesInput, Prisma.UserUncheckedCreateWithoutPreferencesInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutPreferencesInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutPreferencesInput, Prisma.UserUncheckedUpdateWithoutPreferencesInput>
+}
+
+export type UserUpdateWithoutPreferencesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutUsersNestedInput
+  backupCodes?: Prisma.BackupCodeUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
+}
+
+export type UserUncheckedUpdateWithoutPreferencesInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.StringFieldUpdateOperationsInput | string
+  fullName?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  pinHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  tokenVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  twoFactorEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  totpSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpLastStep?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  totpPendingSecret?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  totpPendingExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mustChangePassword?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  passwordExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isCourierOwner?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  backupCodes?: Prisma.BackupCodeUncheckedUpdateManyWithoutUserNestedInput
+  preauthTokens?: Prisma.PreauthTokenUncheckedUpdateManyWithoutUserNestedInput
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
+  accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
+  passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
+  stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
 }
 
 export type UserCreateWithoutKnownNetworksInput = {
@@ -1520,6 +1695,7 @@ export type UserCreateWithoutKnownNetworksInput = {
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesCreateNestedOneWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutKnownNetworksInput = {
@@ -1550,6 +1726,7 @@ export type UserUncheckedCreateWithoutKnownNetworksInput = {
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesUncheckedCreateNestedOneWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutKnownNetworksInput = {
@@ -1595,6 +1772,7 @@ export type UserUpdateWithoutKnownNetworksInput = {
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUpdateOneWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutKnownNetworksInput = {
@@ -1625,6 +1803,7 @@ export type UserUncheckedUpdateWithoutKnownNetworksInput = {
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUncheckedUpdateOneWithoutUserNestedInput
 }
 
 export type UserCreateWithoutAccountMailsInput = {
@@ -1654,6 +1833,7 @@ export type UserCreateWithoutAccountMailsInput = {
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesCreateNestedOneWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutAccountMailsInput = {
@@ -1684,6 +1864,7 @@ export type UserUncheckedCreateWithoutAccountMailsInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesUncheckedCreateNestedOneWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutAccountMailsInput = {
@@ -1729,6 +1910,7 @@ export type UserUpdateWithoutAccountMailsInput = {
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUpdateOneWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutAccountMailsInput = {
@@ -1759,6 +1941,7 @@ export type UserUncheckedUpdateWithoutAccountMailsInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUncheckedUpdateOneWithoutUserNestedInput
 }
 
 export type UserCreateWithoutPasswordResetsInput = {
@@ -1788,6 +1971,7 @@ export type UserCreateWithoutPasswordResetsInput = {
   knownNetworks?: Prisma.KnownNetworkCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesCreateNestedOneWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutPasswordResetsInput = {
@@ -1818,6 +2002,7 @@ export type UserUncheckedCreateWithoutPasswordResetsInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedCreateNestedManyWithoutUserInput
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesUncheckedCreateNestedOneWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutPasswordResetsInput = {
@@ -1863,6 +2048,7 @@ export type UserUpdateWithoutPasswordResetsInput = {
   knownNetworks?: Prisma.KnownNetworkUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUpdateOneWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutPasswordResetsInput = {
@@ -1893,6 +2079,7 @@ export type UserUncheckedUpdateWithoutPasswordResetsInput = {
   knownNetworks?: Prisma.KnownNetworkUncheckedUpdateManyWithoutUserNestedInput
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUncheckedUpdateOneWithoutUserNestedInput
 }
 
 export type UserCreateWithoutCourierInput = {
@@ -1922,6 +2109,7 @@ export type UserCreateWithoutCourierInput = {
   accountMails?: Prisma.AccountMailCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesCreateNestedOneWithoutUserInput
 }
 
 export type UserUncheckedCreateWithoutCourierInput = {
@@ -1951,6 +2139,7 @@ export type UserUncheckedCreateWithoutCourierInput = {
   accountMails?: Prisma.AccountMailUncheckedCreateNestedManyWithoutUserInput
   passwordResets?: Prisma.PasswordResetUncheckedCreateNestedManyWithoutUserInput
   stationWorkers?: Prisma.StationWorkerUncheckedCreateNestedManyWithoutUserInput
+  preferences?: Prisma.UserPreferencesUncheckedCreateNestedOneWithoutUserInput
 }
 
 export type UserCreateOrConnectWithoutCourierInput = {
@@ -2055,6 +2244,7 @@ export type UserUpdateWithoutCourierInput = {
   accountMails?: Prisma.AccountMailUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUpdateOneWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateWithoutCourierInput = {
@@ -2084,6 +2274,7 @@ export type UserUncheckedUpdateWithoutCourierInput = {
   accountMails?: Prisma.AccountMailUncheckedUpdateManyWithoutUserNestedInput
   passwordResets?: Prisma.PasswordResetUncheckedUpdateManyWithoutUserNestedInput
   stationWorkers?: Prisma.StationWorkerUncheckedUpdateManyWithoutUserNestedInput
+  preferences?: Prisma.UserPreferencesUncheckedUpdateOneWithoutUserNestedInput
 }
 
 export type UserUncheckedUpdateManyWithoutCourierInput = {
@@ -2223,6 +2414,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   accountMails?: boolean | Prisma.User$accountMailsArgs<ExtArgs>
   passwordResets?: boolean | Prisma.User$passwordResetsArgs<ExtArgs>
   stationWorkers?: boolean | Prisma.User$stationWorkersArgs<ExtArgs>
+  preferences?: boolean | Prisma.User$preferencesArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["user"]>
 
@@ -2310,6 +2502,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   accountMails?: boolean | Prisma.User$accountMailsArgs<ExtArgs>
   passwordResets?: boolean | Prisma.User$passwordResetsArgs<ExtArgs>
   stationWorkers?: boolean | Prisma.User$stationWorkersArgs<ExtArgs>
+  preferences?: boolean | Prisma.User$preferencesArgs<ExtArgs>
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2330,6 +2523,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     accountMails: Prisma.$AccountMailPayload<ExtArgs>[]
     passwordResets: Prisma.$PasswordResetPayload<ExtArgs>[]
     stationWorkers: Prisma.$StationWorkerPayload<ExtArgs>[]
+    preferences: Prisma.$UserPreferencesPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -2779,6 +2973,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   accountMails<T extends Prisma.User$accountMailsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountMailsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountMailPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   passwordResets<T extends Prisma.User$passwordResetsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passwordResetsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasswordResetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   stationWorkers<T extends Prisma.User$stationWorkersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$stationWorkersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StationWorkerPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  preferences<T extends Prisma.User$preferencesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$preferencesArgs<ExtArgs>>): Prisma.Prisma__UserPreferencesClient<runtime.Types.Result.GetResult<Prisma.$UserPreferencesPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3414,6 +3609,25 @@ export type User$stationWorkersArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.StationWorkerScalarFieldEnum | Prisma.StationWorkerScalarFieldEnum[]
+}
+
+/**
+ * User.preferences
+ */
+export type User$preferencesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the UserPreferences
+   */
+  select?: Prisma.UserPreferencesSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the UserPreferences
+   */
+  omit?: Prisma.UserPreferencesOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserPreferencesInclude<ExtArgs> | null
+  where?: Prisma.UserPreferencesWhereInput
 }
 
 /**

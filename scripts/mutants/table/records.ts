@@ -10,6 +10,8 @@ const DOCUMENT = 'test/modules/manifests/documents/manifest-document.test.ts';
 const REOPEN = 'test/modules/manifests/reopen-manifest.test.ts';
 const UNKNOWN = 'test/modules/claims/unknown-parcels.test.ts';
 const CURRENCY = 'test/modules/tenant-settings/currency.test.ts';
+const PLACES = 'test/modules/packages/locations/list-locations.test.ts';
+const PREFERENCES = 'test/modules/preferences/preferences.test.ts';
 const SETTINGS = 'test/modules/tenant-settings/tenant-settings.test.ts';
 const DAYS = 'test/modules/tenant-settings/days-of-zones.test.ts';
 
@@ -780,6 +782,48 @@ export const RECORDS: readonly SourceMutant[] = [
         titles: ['cannot change after the first publication', 'while a publication is on its way'],
       },
     ],
+  },
+  {
+    name: 'places: parcels that have left count at no place',
+    file: 'src/modules/packages/locations/queries.ts',
+    find: '        isInWarehouse(ctx),\n',
+    replace: '',
+    tests: [{ file: PLACES, titles: ['one that has left is at none'] }],
+  },
+  {
+    name: 'filters alone: the place of another tenant with the same number',
+    file: 'src/modules/packages/locations/queries.ts',
+    find: "on ${tenantRows(ctx, 'o')} and o.tenant_id = p.tenant_id and o.parcel_key",
+    replace: 'on o.parcel_key',
+    tests: [{ file: PLACES, titles: ['filters alone > lists and counts nothing of another tenant'] }],
+  },
+  {
+    name: 'preferences: changes of several devices wait for each other',
+    file: 'src/modules/preferences/queries.ts',
+    find: 'where ${ownPreferences(ctx)} for update`;',
+    replace: 'where ${ownPreferences(ctx)}`;',
+    tests: [{ file: PREFERENCES, titles: ['simultaneous changes of many devices lose nothing'] }],
+  },
+  {
+    name: 'preferences: a user has its own only',
+    file: 'src/modules/preferences/queries.ts',
+    find: "sql`${tenantRows(ctx, 'p')} and p.user_id = ${ctx.caller.userId}::uuid`;",
+    replace: "sql`${tenantRows(ctx, 'p')}`;",
+    tests: [{ file: PREFERENCES, titles: ['belong to one user'] }],
+  },
+  {
+    name: "filters alone: preferences of another tenant's user with the same id",
+    file: 'src/modules/preferences/queries.ts',
+    find: "sql`${tenantRows(ctx, 'p')} and p.user_id = ${ctx.caller.userId}::uuid`;",
+    replace: 'sql`p.user_id = ${ctx.caller.userId}::uuid`;',
+    tests: [{ file: PREFERENCES, titles: ['filters alone > a user with the same id in another tenant'] }],
+  },
+  {
+    name: 'preferences: the limits of views and bytes',
+    file: 'src/modules/preferences/preferences.ts',
+    find: 'assertRoom(before, after);',
+    replace: '',
+    tests: [{ file: PREFERENCES, titles: ['have at most 60 views', 'have at most 32 KiB'] }],
   },
   {
     name: 'settings: a change loses no other field',

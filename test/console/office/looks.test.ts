@@ -16,6 +16,8 @@ const PAGES = [
   'parcels?status=shipped,on_hold&owner=customer&search=no-such-parcel',
   `parcels/${DEMO.packages.shipped.IEX[0]}`,
   `parcels/${DEMO.packages.ownerUnknown[0]}`,
+  'places',
+  'places?q=nowhere&sort=-packages',
   'manifests',
   'manifests?sort=flight_date&status=draft&from=2026-01-01',
   'manifests/nothing',

@@ -33,6 +33,7 @@ describe('the two modes', () => {
       ).toEqual([
         'Home',
         'Parcels',
+        'Places',
         'Manifests',
         'Unknown parcels',
         'Customers',
@@ -200,7 +201,7 @@ describe('a list', () => {
   );
 
   it(
-    'keeps views on the device, and exports what is shown without formulas',
+    'keeps views, and exports what is shown without formulas',
     async (page) => {
       await service().owner.query(
         `update customers set branch = '=1+1;=2' where tenant_id = $1 and user_code = 'IEX-1001'`,

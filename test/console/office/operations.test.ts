@@ -10,6 +10,8 @@ const EVERYWHERE = {
   changePassword: 'the account',
   createDeviceSession: 'the login, which gives its token to the browser',
   getDeviceSession: 'the start of a page',
+  getPreferences: 'the start of a page, and its lists',
+  updatePreferences: 'the account menu, the page of the account, and the views of lists',
   listStationWorkers: 'the login at a station',
   switchWorker: 'the login at a station',
   manageStationWorker: 'the account, and the login',

@@ -1,6 +1,8 @@
 import { integrationEn, integrationEs } from '../../../console/src/integration/texts.js';
 import { paymentTexts } from '../../../console/src/office/pages/bills/payment-texts.js';
 import { officeManifestsTexts } from '../../../console/src/office/pages/manifests/texts.js';
+import { placesTexts } from '../../../console/src/office/pages/places/texts.js';
+import { putawayTexts } from '../../../console/src/putaway/texts.js';
 import { regionTexts } from '../../../console/src/office/pages/settings/region-texts.js';
 import { wizardTexts } from '../../../console/src/office/texts/wizard.js';
 import { voidEn, voidEs } from '../../../console/src/find/void/texts.js';
@@ -48,6 +50,8 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...integrationEn,
     ...paymentTexts.en,
     ...officeManifestsTexts.en,
+    ...placesTexts.en,
+    ...putawayTexts.en,
     ...regionTexts.en,
     ...wizardTexts.en,
   },
@@ -68,6 +72,8 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...integrationEs,
     ...paymentTexts.es,
     ...officeManifestsTexts.es,
+    ...placesTexts.es,
+    ...putawayTexts.es,
     ...regionTexts.es,
     ...wizardTexts.es,
   },

@@ -169,6 +169,12 @@ export const MATRIX = {
   getTwoFactor: {
     'getTwoFactor':                      ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
   },
+  getPreferences: {
+    'getPreferences':                    ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
+  },
+  updatePreferences: {
+    'updatePreferences':                 ['200', '200', '200', { disabled: '403', keys: '401', unauthenticated: '401' }],
+  },
   manageTwoFactor: {
     'enable without a setup':            OWN_ACCOUNT,
   },
@@ -425,6 +431,9 @@ export const MATRIX = {
   },
   listPackageChanges: {
     'listPackageChanges':                ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
+  listLocations: {
+    'listLocations':                     ['200',                 '200',                 '403'],
   },
   rotateWebhookSecret: {
     'rotateWebhookSecret':               ['200 200 404 404 400', S403,                  ALL],

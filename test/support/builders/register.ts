@@ -23,3 +23,20 @@ export async function insertManifests(owner: pg.Pool): Promise<void> {
     [DEMO.tenants.demo, DEMO.warehouses.primary],
   );
 }
+
+/** Plants packages at enough places of two warehouses for several pages, with shared weights and times. */
+export async function insertLocations(owner: pg.Pool): Promise<void> {
+  await owner.query(
+    `with planted as (
+       insert into packages (tenant_id, id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id, received_at)
+       select $1, new_id(), 'PLACED' || n, 'PLACED' || n, 'PLC' || n, 1 + n % 3, case when n % 4 = 0 then $3::uuid else $2::uuid end,
+         timestamptz '2024-01-01' + make_interval(days => n % 7)
+       from generate_series(1, 36) n
+       on conflict do nothing
+       returning tracking_key)
+     insert into parcel_positions (tenant_id, parcel_key, scan, location)
+     select $1, tracking_key, tracking_key, 'Row ' || chr(65 + substr(tracking_key, 7)::int % 28 % 3) || '-' || substr(tracking_key, 7)::int % 28
+     from planted`,
+    [DEMO.tenants.demo, DEMO.warehouses.primary, DEMO.warehouses.second],
+  );
+}

@@ -68,6 +68,9 @@ const ROWS = [
      '[{"code": "refused", "evidence": {"response_start": "Marcia Campbell is unknown"}}]', '[{"error": "Marcia Campbell"}]',
      'Marcia Campbell', now(), now())`,
   `insert into payment_terms (tenant_id, id, courier_id, days) values ($1, new_id(), '${IEX}', 14)`,
+  `insert into user_preferences (tenant_id, user_id, language, views, columns, updated_at)
+   values ($1, '${admin}', 'es', '[{"list": "customers", "name": "Marcia", "query": "search=Marcia+Campbell"}]',
+     '[{"list": "customers", "columns": ["code", "firstName"]}]', now())`,
   `insert into tenant_settings (tenant_id, time_zone, currency) values ($1, 'America/New_York', 'USD')`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];

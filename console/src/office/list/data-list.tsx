@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ListName } from '../../preferences/choices.js';
+import { columnsOf } from '../../preferences/preferences.js';
 import { t } from '../../texts/texts.js';
 import { Empty, Field, Progress } from '../../ui/parts.js';
 import type { ListAddress } from './address.js';
@@ -22,7 +24,7 @@ export type BulkAction<Row> = {
 
 type Props<Row> = {
   /** The name of the page, which names its views and files too. A second list of a page has its address: `unknown/claims`. */
-  page: string;
+  page: ListName;
   title: string;
   of: Listed<Row>;
   columns: ListColumn<Row>[];
@@ -47,7 +49,13 @@ export function DataList<Row>(props: Props<Row>) {
   const { address, loaded } = of;
   const { state, change } = address;
   const rows = loaded.data?.rows ?? [];
-  const table = useTable({ rows, columns, keyOf, shown: state.columns, sort: state.sort });
+  const table = useTable({
+    rows,
+    columns,
+    keyOf,
+    shown: shownOf(columns, state.columns) ?? shownOf(columns, columnsOf(page)),
+    sort: state.sort,
+  });
   const shown = columns.filter(({ id }) => table.getColumn(id)?.getIsVisible());
   const chosen = table.getSelectedRowModel().rows.map(({ original }) => original);
   const isFiltered = state.search !== '' || filters.some(({ name }) => state.filters[name]);
@@ -129,6 +137,12 @@ export function DataList<Row>(props: Props<Row>) {
       {panel}
     </div>
   );
+}
+
+/** The wanted columns that the list has. Undefined if it has none of them, as after an upgrade of the service. */
+function shownOf<Row>(columns: ListColumn<Row>[], wanted: string[] | undefined): string[] | undefined {
+  const known = wanted?.filter((id) => columns.some((column) => column.id === id)) ?? [];
+  return known.length > 0 ? known : undefined;
 }
 
 /** The shape of the rows that are loading. */

@@ -1,21 +1,29 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import type { ListName } from '../../preferences/choices.js';
+import {
+  columnsOf,
+  refusal,
+  removeView,
+  saveColumns,
+  saveView,
+  viewsOf,
+} from '../../preferences/preferences.js';
 import { t } from '../../texts/texts.js';
-import { Field } from '../../ui/parts.js';
+import { Field, Problem } from '../../ui/parts.js';
 import { type ListAddress } from './address.js';
 import { queryOf } from './state.js';
 import type { ListColumn } from './table.js';
-import { removeView, saveView, viewsOf } from './views.js';
 
 type Props<Row> = {
-  page: string;
+  page: ListName;
   columns: ListColumn<Row>[];
   of: ListAddress;
   isShown: (column: string) => boolean;
   children: ComponentChildren;
 };
 
-/** Which columns are shown, the views of this device, and the export. */
+/** Which columns are shown, the views of the person, and the export. */
 export function ViewMenu<Row>({
   page,
   columns,
@@ -26,7 +34,15 @@ export function ViewMenu<Row>({
   const [name, setName] = useState('');
   // `unknown/claims` is a list of the page `unknown`.
   const [, part] = page.split('/');
-  const query = new URLSearchParams(queryOf(state)).toString();
+  const chosen = columnsOf(page);
+  // A view goes on to show what it showed, whatever columns the person chooses later.
+  const viewed = { ...state, columns: state.columns ?? chosen };
+  const query = new URLSearchParams(queryOf(viewed)).toString();
+
+  const showStandard = () => {
+    if (chosen) saveColumns(page, null);
+    change({ columns: undefined });
+  };
   const toggle = (id: string) => {
     const ids = columns
       .map((column) => column.id)
@@ -46,6 +62,16 @@ export function ViewMenu<Row>({
               {title}
             </label>
           ))}
+          {state.columns && (
+            <button type="button" class="quiet" onClick={() => saveColumns(page, state.columns ?? null)}>
+              {t('list.keepColumns')}
+            </button>
+          )}
+          {(chosen ?? state.columns) && (
+            <button type="button" class="quiet" onClick={showStandard}>
+              {t('list.defaultColumns')}
+            </button>
+          )}
         </fieldset>
         <form
           class="view-save"
@@ -80,6 +106,7 @@ export function ViewMenu<Row>({
             ))}
           </ul>
         )}
+        {refusal.value && <Problem text={refusal.value} />}
         {children}
       </div>
     </details>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { change, settings, type Theme } from '../../device/settings.js';
+import { settings, THEMES, type Theme } from '../../device/settings.js';
+import { choose } from '../../preferences/preferences.js';
 import { FactorOffForm } from '../../session/factor-off.js';
 import { PasswordForm, SecondFactorForm } from '../../session/first-login.js';
 import { LanguageChoice } from '../../session/login.js';
@@ -9,7 +10,7 @@ import { t } from '../../texts/texts.js';
 import { Choice, Heading } from '../../ui/parts.js';
 import { toast } from '../ui/toasts.js';
 
-/** The account of the person, and how this device shows the console. */
+/** The account of the person, and how the console looks on all devices of the person. */
 export function MePage() {
   const [round, setRound] = useState(0);
   const user = session.value?.user;
@@ -33,8 +34,8 @@ export function MePage() {
             label={t('me.theme')}
             value={settings.value.theme}
             // The options are these values.
-            onValue={(value) => change({ theme: value as Theme })}
-            options={(['system', 'light', 'dark'] as const).map((each) => [each, t(`theme.${each}`)])}
+            onValue={(value) => choose({ theme: value as Theme })}
+            options={THEMES.map((each) => [each, t(`theme.${each}`)])}
           />
         </section>
         <section class="card office-form">

@@ -62,6 +62,7 @@ const STAFF: LocalEntry[] = [
     query: { overdue: 'true' },
   },
   { kind: 'action', title: 'month.new', office: 'bills', part: 'month' },
+  { kind: 'page', title: 'putaway.title', hash: 'putaway' },
   { kind: 'action', title: 'manifests.create', hash: 'manifests', query: { new: 'manifest' } },
   { kind: 'action', title: 'palette.voidReceipt', words: 'palette.wordsVoid', hash: 'find' },
   { kind: 'action', title: 'team.new', words: 'palette.wordsUser', office: 'team', query: { new: 'user' } },
