@@ -757,6 +757,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   },
   "listIntegrationChecks": {
     "query": "read"
+  },
+  "listApiCalls": {
+    "query": "read"
   }
 };
 
