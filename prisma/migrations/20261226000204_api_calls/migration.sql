@@ -18,8 +18,7 @@ create table api_calls (
   constraint api_calls_pkey primary key (tenant_id, request_id),
   constraint api_calls_tenant_id_courier_id_fkey foreign key (tenant_id, courier_id) references couriers (tenant_id, id)
     on delete cascade on update restrict,
-  constraint api_calls_credential_is_known check (credential in ('api_key', 'service_token', 'access_token')),
-  constraint api_calls_hint_is_short check (length(credential_hint) <= 6)
+  constraint api_calls_credential_is_known check (credential in ('api_key', 'service_token', 'access_token'))
 );
 
 create index api_calls_tenant_id_courier_id_request_id_idx on api_calls (tenant_id, courier_id, request_id);
