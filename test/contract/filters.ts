@@ -97,7 +97,7 @@ const ofCalls =
   };
 
 /** Two days ago, between the calls that insertCalls inserts. */
-const BETWEEN_CALLS = `${new Date(Date.now() - 36 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')}`;
+const BETWEEN_CALLS = new Date(Date.now() - 36 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
 
 /** Inserts finished synchronisations of both couriers. The demo has none. */
 async function insertSyncs(owner: pg.Pool): Promise<void> {

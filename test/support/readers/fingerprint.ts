@@ -3,7 +3,13 @@ import type pg from 'pg';
 // Failed logins are expected to change login_throttles. Servers settle earlier requests in write_allowances in the background:
 // test/resilience/processes/write-allowance.test.ts shows that a refused request settles nothing.
 // They also write the log of calls in the background: test/modules/api-calls shows what it has.
-const EXCLUDED = ['_prisma_migrations', 'login_throttles', 'write_allowances', 'api_calls', 'api_call_parcels'];
+const EXCLUDED = [
+  '_prisma_migrations',
+  'login_throttles',
+  'write_allowances',
+  'api_calls',
+  'api_call_parcels',
+];
 
 // Jobs for the workers count as writes.
 const QUEUE = ['_private_jobs', '_private_job_queues'];

@@ -41,3 +41,5 @@ export const callsEn = {
   'callCredential.service_token': 'service token',
   'callCredential.access_token': 'login by program',
 };
+
+export type CallsKey = keyof typeof callsEn;

@@ -1,6 +1,6 @@
-import type { callsEn } from './texts-en.js';
+import type { CallsKey } from './texts-en.js';
 
-export const callsEs: Record<keyof typeof callsEn, string> = {
+export const callsEs: Record<CallsKey, string> = {
   'calls.lead':
     'Las llamadas que han hecho sus sistemas con la clave de API, con tokens de servicio y con accesos de programas. No se guardan contenidos ni secretos.',
   'calls.leadStaff':

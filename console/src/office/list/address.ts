@@ -29,7 +29,9 @@ export function useHashAddress(page: string): ListAddress {
 }
 
 /** Returns what the address says about the list in a part of an object of the office. Its query names the row that is open, in `of`. */
-export function useTabAddress(parts: [page: string, ...parts: string[]]): ListAddress & { shown: string | undefined } {
+export function useTabAddress(
+  parts: [page: string, ...parts: string[]],
+): ListAddress & { shown: string | undefined } {
   const query = officeAddress.value?.query;
   const shown = query?.get('of') ?? undefined;
   const address = useAddress(query, shown, (opened, own) =>

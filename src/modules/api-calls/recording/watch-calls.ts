@@ -54,13 +54,11 @@ function credentialOf(
   if (caller.kind === 'user') return ofUser(caller, request);
   if (isUnknown(request.failureCode)) return undefined;
   if (caller.kind === 'token' && caller.courierId === null) return undefined;
-  const { db } = request;
-  const isKnown = db?.connectionShares.isKnown(caller) === true;
   return {
     kind: caller.kind === 'key' ? 'api_key' : 'service_token',
     id: caller.kind === 'key' ? null : caller.tokenId,
     hint: hintOf(request),
-    courierId: isKnown ? (db?.connectionShares.courierOfKey(caller) ?? undefined) : undefined,
+    courierId: request.db?.connectionShares.courierOfKey(caller),
     keyHash: caller.keyHash,
   };
 }
