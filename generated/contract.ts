@@ -23382,12 +23382,12 @@ export interface operations {
                  * @description Only calls at or after this time, in UTC, `YYYY-MM-DD HH:MM:SS`.
                  * @example 2026-11-20 00:00:00
                  */
-                since?: components["schemas"]["UtcDateTime"];
+                since?: string;
                 /**
                  * @description Only calls before this time, in UTC, `YYYY-MM-DD HH:MM:SS`.
                  * @example 2026-11-22 00:00:00
                  */
-                until?: components["schemas"]["UtcDateTime"];
+                until?: string;
                 /**
                  * @description Only calls older than this one. Send `meta.next_before` of the previous page.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1402

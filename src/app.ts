@@ -38,8 +38,8 @@ import { sliceReplies } from './platform/http/documents/sliced-replies.js';
 import { openTenants } from './platform/http/tenant-by-host.js';
 import type { RequestMetrics } from './platform/metrics/requests.js';
 import type { Tracer } from './platform/tracing/span.js';
-import { openCallLog, type CallLog } from './modules/api-calls/recording/call-log.js';
-import { watchCalls } from './modules/api-calls/recording/watch-calls.js';
+import { openCallLog, type CallLog } from './modules/api-calls/call-log.js';
+import { watchCalls } from './platform/http/calls/watch-calls.js';
 import { openTokenUse } from './modules/service-tokens/last-use.js';
 import { openLastSeen, type LastSeen } from './modules/sessions/last-seen.js';
 
@@ -111,7 +111,7 @@ export async function createApp({
     onError: (error) => server.log.warn({ err: error }, 'cannot write the log of calls'),
     onLost: (count) => metrics?.callsLost(count),
   });
-  if (config.callLog.days > 0) watchCalls(server, callLog, { tokens, secrets });
+  if (config.callLog.days > 0) watchCalls(server, callLog.record, { tokens, secrets });
   server.addHook('onClose', callLog.stop);
   const writable = writeLimits(config.writtenBytesPerDay, QUOTAS.replaced_secrets.limit);
   const allowance = makeWriteAllowance({

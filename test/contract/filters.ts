@@ -73,10 +73,12 @@ async function insertCalls(owner: pg.Pool): Promise<{ request_id: string; creden
     `with call as (
        insert into api_calls (tenant_id, request_id, courier_id, called_at, operation_id, status, code, duration_ms, credential, credential_id,
          expires_at)
-       select $1, new_id(), courier, now() - n * interval '1 day', (array['submitPrealert', 'listPackages', 'getPackage'])[n],
+       select $1, overlay(overlay(new_id()::text placing substr(ms, 1, 8) from 1) placing substr(ms, 9) from 10)::uuid, courier, at, (array['submitPrealert', 'listPackages', 'getPackage'])[n],
          (array[201, 409, 503])[n], (array[null, 'duplicate_tracking_number', 'unavailable'])[n], 10,
          (array['api_key', 'service_token', 'access_token'])[n], case when n > 1 then new_id() end, now() + interval '1 day'
-       from unnest($2::uuid[]) courier, generate_series(1, 3) n
+       from unnest($2::uuid[]) courier, generate_series(1, 3) n, lateral (select now() - n * interval '1 day' as at) time,
+         -- Request ids begin with the time.
+         lateral (select lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') as ms) id
        returning *
      ), named as (
        insert into api_call_parcels (tenant_id, request_id, parcel_key, courier_id)

@@ -494,7 +494,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'api calls: the session of the console is not in the log',
-    file: 'src/modules/api-calls/recording/watch-calls.ts',
+    file: 'src/platform/http/calls/watch-calls.ts',
     find: ' || isOfCookie) return undefined',
     replace: ') return undefined',
     tests: [
@@ -503,7 +503,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'api calls: a forged token names no courier',
-    file: 'src/modules/api-calls/recording/insert-calls.ts',
+    file: 'src/modules/api-calls/insert-calls.ts',
     find: ' and s.key_hash in (t.token_hash, t.previous_hash)',
     replace: '',
     tests: [
@@ -515,7 +515,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'api calls: a text that is no number is not kept',
-    file: 'src/modules/api-calls/recording/named-parcels.ts',
+    file: 'src/modules/api-calls/parcel-keys.ts',
     find: 'number.keys.filter((key) => KEY.test(key))',
     replace: 'number.keys',
     tests: [
@@ -527,7 +527,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'api calls: failures are kept whatever the share of the successes is',
-    file: 'src/modules/api-calls/recording/call-log.ts',
+    file: 'src/modules/api-calls/call-log.ts',
     find: '!isFailure(call) && Math',
     replace: 'Math',
     tests: [
@@ -539,21 +539,21 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'api calls: the memory is bounded',
-    file: 'src/modules/api-calls/recording/call-log.ts',
+    file: 'src/modules/api-calls/call-log.ts',
     find: 'rows + size > MAX_ROWS || ',
     replace: '',
     tests: [{ file: 'test/modules/api-calls/call-log.test.ts', titles: ['the memory is bounded'] }],
   },
   {
     name: 'api calls: calls of unproven keys displace no others',
-    file: 'src/modules/api-calls/recording/call-log.ts',
+    file: 'src/modules/api-calls/call-log.ts',
     find: '(isUnproven && unproven >= MAX_UNPROVEN)',
     replace: 'false',
     tests: [{ file: 'test/modules/api-calls/call-log.test.ts', titles: ['the memory is bounded'] }],
   },
   {
     name: 'api calls: successes leave room for failures',
-    file: 'src/modules/api-calls/recording/insert-calls.ts',
+    file: 'src/modules/api-calls/insert-calls.ts',
     find: 'when not o.is_failure then',
     replace: 'when false then',
     tests: [
@@ -562,7 +562,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'api calls: a flood of failures is sampled',
-    file: 'src/modules/api-calls/recording/insert-calls.ts',
+    file: 'src/modules/api-calls/insert-calls.ts',
     find: ' and random() < ${raw(String(SAMPLED_SHARE))}',
     replace: '',
     tests: [
@@ -574,7 +574,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'api calls: the end of a process writes what it has in memory',
-    file: 'src/modules/api-calls/recording/call-log.ts',
+    file: 'src/modules/api-calls/call-log.ts',
     find: 'await writePending(true);',
     replace: '',
     tests: [

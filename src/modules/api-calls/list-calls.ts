@@ -3,7 +3,7 @@ import type { UserContext } from '../../platform/context/request-context.js';
 import { isDateTime } from '../../platform/contract/validator.js';
 import { invalidFieldError } from '../../platform/errors/errors.js';
 import { countLeftOut, pageOfCalls, type CallQuery, type CallRow } from './queries.js';
-import { parcelKeysOf } from './recording/named-parcels.js';
+import { parcelKeysOf } from './parcel-keys.js';
 
 export type CallPage = PageBefore<CallRow> & { leftOut: number };
 

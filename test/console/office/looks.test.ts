@@ -69,7 +69,7 @@ const MORE = [
 ];
 
 /** Each part of a courier. */
-const PARTS = ['profile', 'users', 'key', 'webhooks', 'rates', 'bills', 'statement', 'sync'].map(
+const PARTS = ['profile', 'users', 'key', 'webhooks', 'calls', 'rates', 'bills', 'statement', 'sync'].map(
   (tab) => `couriers/IEX/${tab}`,
 );
 
@@ -97,6 +97,8 @@ const OF_COURIER = [
   'developers',
   'webhooks',
   'tokens',
+  'calls',
+  'calls?status_class=4xx&parcel=NOTHING10001',
   'team',
   'team/iex',
   'profile',

@@ -1,6 +1,6 @@
 import type { components } from '../../../../generated/contract.js';
-import type { FailureCode } from '../../../platform/errors/errors.js';
-import type { OperationId } from '../../../platform/contract/types.js';
+import type { FailureCode } from '../../errors/errors.js';
+import type { OperationId } from '../../contract/types.js';
 
 /** A call of a credential that names a courier. */
 export type Call = {

@@ -1,7 +1,7 @@
-import { tenantRows } from '../../../platform/db/filters.js';
-import type { SystemScope } from '../../../platform/db/scope.js';
-import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
-import { LEFT_OUT, START_OF_DAY } from '../left-out.js';
+import { tenantRows } from '../../platform/db/filters.js';
+import type { SystemScope } from '../../platform/db/scope.js';
+import { once, raw, sql, type Sql } from '../../platform/db/statements.js';
+import { LEFT_OUT, START_OF_DAY } from './left-out.js';
 
 /** A call under the names of its columns. */
 export type SentCall = {

@@ -1,23 +1,26 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { authenticate, hintOf } from '../../../platform/access/authenticate.js';
-import type { Secrets } from '../../../platform/access/secrets.js';
-import type { Tokens } from '../../../platform/access/tokens.js';
-import type { FailureCode } from '../../../platform/errors/errors.js';
-import type { KeyCaller, UserCaller } from '../../../platform/identity/callers.js';
+import { authenticate, hintOf } from '../../access/authenticate.js';
+import type { Secrets } from '../../access/secrets.js';
+import type { Tokens } from '../../access/tokens.js';
+import type { FailureCode } from '../../errors/errors.js';
+import type { KeyCaller, UserCaller } from '../../identity/callers.js';
 import type { Call, CallCredential } from './call.js';
-import type { CallLog } from './call-log.js';
+import type { Db } from '../../db/database.js';
 import { namedParcels } from './named-parcels.js';
 
 type Authentication = { tokens: Tokens; secrets: Secrets };
 
-/** Hands each call with a credential of a courier to the log, after its response or when its client has left. */
-export function watchCalls(app: FastifyInstance, log: Pick<CallLog, 'record'>, using: Authentication): void {
+/** Takes a call and the tenant whose host it was sent to. */
+type Record = (call: Call, tenantId: string, db: Db) => void;
+
+/** Records each call with a credential of a courier, after its response or when its client has left. */
+export function watchCalls(app: FastifyInstance, record: Record, using: Authentication): void {
   app.addHook('onRequest', (request, reply, done) => {
     // `close` instead of onResponse, which does not run if the client disconnects.
     reply.raw.once('close', () => {
       const { tenantId, db } = request;
       const call = callOf(request, reply, using);
-      if (call && tenantId !== undefined && db) log.record(call, tenantId, db);
+      if (call && tenantId !== undefined && db) record(call, tenantId, db);
     });
     done();
   });

@@ -1,10 +1,10 @@
-import { pauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
-import { BACKGROUND } from '../../../platform/audit/audit.js';
-import { makeContext } from '../../../platform/context/request-context.js';
-import type { Db } from '../../../platform/db/database.js';
-import { isFailure, type Call } from './call.js';
+import { pauseWhenDue } from '../../platform/concurrency/pause-when-due.js';
+import { BACKGROUND } from '../../platform/audit/audit.js';
+import { makeContext } from '../../platform/context/request-context.js';
+import type { Db } from '../../platform/db/database.js';
+import { isFailure, type Call } from '../../platform/http/calls/call.js';
 import { insertCalls, type SentCall } from './insert-calls.js';
-import { parcelKeysOf } from './named-parcels.js';
+import { parcelKeysOf } from './parcel-keys.js';
 
 export type CallLog = {
   /** Keeps a call in memory until it is written. Returns at once. */
@@ -52,7 +52,10 @@ export function openCallLog({ days, percent, onError, onLost }: CallLogOptions):
   function add(each: Pending): void {
     const size = sizeOf(each.call);
     const isUnproven = each.call.credential.courierId === undefined;
-    if (rows + size > MAX_ROWS || (isUnproven && unproven >= MAX_UNPROVEN)) return onLost(1);
+    if (rows + size > MAX_ROWS || (isUnproven && unproven >= MAX_UNPROVEN)) {
+      onLost(1);
+      return;
+    }
     pending.push(each);
     rows += size;
     if (isUnproven) unproven += 1;

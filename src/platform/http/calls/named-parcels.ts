@@ -1,5 +1,3 @@
-import { readScan } from '../../tracking-numbers/public.js';
-
 /** A call is found by so many parcels: the lines of the largest batch. */
 const MAX_NAMED = 1_000;
 /** A longer text is the whole content of a barcode, or no number. */
@@ -8,8 +6,6 @@ const MAX_LENGTH = 100;
 const NUMBER_FIELDS = ['tracking_number', 'TrackingNumber', 'scan'] as const;
 const ID_FIELDS = ['package_id', 'prealert_id'] as const;
 const LIST_FIELDS = ['package_ids'] as const;
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Returns the texts that a request named as tracking numbers, and the ids of packages and pre-alerts. It may be one that was refused. */
 export function namedParcels(query: unknown, body: unknown): string[] {
@@ -49,16 +45,3 @@ function add(value: unknown, named: string[]): void {
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** A key has digits, and no other text: what somebody writes into the field of a number is not kept. */
-const KEY = /^(?=.*\d)[0-9A-Z-]{1,64}$/;
-
-/**
- * Returns the keys under which a call is found by what it named: the normal form of one tracking number, or an id in lower case. Empty if
- * the text is neither.
- */
-export function parcelKeysOf(text: string): string[] {
-  if (UUID.test(text)) return [text.toLowerCase()];
-  const [number, another] = readScan(text).numbers;
-  return number && !another ? number.keys.filter((key) => KEY.test(key)) : [];
-}
