@@ -2,7 +2,7 @@ import { pauseWhenDue } from '../../platform/concurrency/pause-when-due.js';
 import { BACKGROUND } from '../../platform/audit/audit.js';
 import { makeContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
-import { isFailure, type Call } from '../../platform/http/calls/call.js';
+import { isFailure, type Call } from '../../platform/identity/call.js';
 import { insertCalls, type SentCall } from './insert-calls.js';
 import { parcelKeysOf } from './parcel-keys.js';
 

@@ -3,7 +3,7 @@ import { DEMO } from '../../../fixtures/demo/seed.js';
 import { deleteExpired } from '../../../src/jobs/retention.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { openCallLog, type CallLogOptions } from '../../../src/modules/api-calls/call-log.js';
-import type { Call } from '../../../src/platform/http/calls/call.js';
+import type { Call } from '../../../src/platform/identity/call.js';
 import { startSecondServer } from '../../support/fixture/second-server.js';
 import { unchecked } from '../../support/fixture/sent.js';
 import { withService } from '../../support/fixture/with-service.js';

@@ -4,7 +4,7 @@ import type { Secrets } from '../../access/secrets.js';
 import type { Tokens } from '../../access/tokens.js';
 import type { FailureCode } from '../../errors/errors.js';
 import type { KeyCaller, UserCaller } from '../../identity/callers.js';
-import type { Call, CallCredential } from './call.js';
+import type { Call, CallCredential } from '../../identity/call.js';
 import type { Db } from '../../db/database.js';
 import { namedParcels } from './named-parcels.js';
 

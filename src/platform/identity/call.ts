@@ -1,14 +1,12 @@
-import type { components } from '../../../../generated/contract.js';
-import type { FailureCode } from '../../errors/errors.js';
-import type { OperationId } from '../../contract/types.js';
+import type { components } from '../../../generated/contract.js';
 
 /** A call of a credential that names a courier. */
 export type Call = {
   requestId: string;
-  operationId: OperationId;
+  operationId: string;
   /** Null if the client closed the connection before the response was complete. */
   status: number | null;
-  code: FailureCode | null;
+  code: components['schemas']['Failure']['code'] | null;
   /** Of the monotonic clock of this process. */
   startedMs: number;
   durationMs: number;
