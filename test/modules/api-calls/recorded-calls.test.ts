@@ -70,11 +70,17 @@ describe('each credential of a courier', () => {
       credential_hint: null,
     });
     const cookie = `crossdock-session=${await service().freshTokenOf('iex')}`;
+    const ofPage = { 'x-crossdock-user': DEMO.users.iex, 'sec-fetch-site': 'same-origin' };
     const page = await api
-      .with({ headers: { cookie, 'x-crossdock-user': DEMO.users.iex, 'sec-fetch-site': 'same-origin' } })
+      .with({ headers: { cookie, ...ofPage } })
       .getCourierSettings()
       .ok();
     expect(await find('iex', page)).toBeUndefined();
+    const login = await api
+      .as('iex', { isFresh: true })
+      .createDeviceSession({ action: 'start' }, { headers: ofPage })
+      .ok();
+    expect(await find('iex', login)).toBeUndefined();
   });
 
   test('no call of the staff, with a session or a service token', async () => {

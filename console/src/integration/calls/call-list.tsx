@@ -65,7 +65,7 @@ export function CallList({ page, of, shown, lead }: Props) {
   const call = data?.rows.find(({ request_id }) => request_id === shown);
   return (
     <>
-      <p class="muted">
+      <p class="lead">
         {lead} {data && <KeptText of={data.kept} />} <a href="/docs/failed-calls">{t('calls.why')}</a>
       </p>
       {data && data.kept.leftOut > 0 && (
@@ -143,7 +143,7 @@ const filters = () => [
 const mono = (text: string): ComponentChildren => <span class="mono break">{text}</span>;
 
 function Facts({ of: call }: { of: ApiCall }) {
-  const { code, method, path, credential_hint: hint, parcels, parcel_count } = call;
+  const { code, method, path, credential_name: name, credential_hint: hint, parcels, parcel_count } = call;
   const more = parcel_count - parcels.length;
   return (
     <div class="stack">
@@ -154,7 +154,10 @@ function Facts({ of: call }: { of: ApiCall }) {
           [t('calls.code'), code && mono(code)],
           [t('calls.path'), path && mono(`${method ?? ''} ${path}`)],
           [t('calls.duration'), t('calls.took', { ms: call.duration_ms })],
-          [t('calls.credential'), `${credentialOf(call)}${hint ? `, ${t('calls.ending', { hint })}` : ''}`],
+          [
+            t('calls.credential'),
+            `${credentialOf(call)}${name && hint ? `, ${t('calls.ending', { hint })}` : ''}`,
+          ],
           [t('calls.replayedFact'), call.is_replayed && t('calls.replayed')],
           [t('calls.parcels'), parcels.length > 0 && mono(more > 0 ? parcelsOf(call) : parcels.join(', '))],
           [t('calls.request'), mono(call.request_id)],

@@ -15,13 +15,13 @@ function CallsTab({ courier: { courier_id, courier_code } }: TabProps) {
   const load = useMemo(() => loadCalls(courier_id), [courier_id]);
   const list = useTabList(['couriers', courier_code, 'calls'], load);
   return (
-    <>
+    <div class="stack">
       <div class="actions">
         <button type="button" onClick={list.loaded.reload}>
           {t('today.refresh')}
         </button>
       </div>
       <CallList page="couriers/calls" of={list} shown={list.shown} lead={t('calls.leadStaff')} />
-    </>
+    </div>
   );
 }

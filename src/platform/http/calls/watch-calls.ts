@@ -26,9 +26,12 @@ export function watchCalls(app: FastifyInstance, record: Record, using: Authenti
   });
 }
 
+/** The console sends it after a login, with the access token in the header: it makes the cookie of its session. */
+const OF_CONSOLE = 'createDeviceSession';
+
 function callOf(request: FastifyRequest, reply: FastifyReply, using: Authentication): Call | undefined {
   const { operation, failureCode = null } = request;
-  if (!operation) return undefined;
+  if (!operation || operation.id === OF_CONSOLE) return undefined;
   const credential = credentialOf(request, reply.statusCode, using);
   if (!credential) return undefined;
   const wasSent = reply.raw.writableFinished;
