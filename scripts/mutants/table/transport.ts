@@ -580,7 +580,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/api-calls/call-log.test.ts',
-        titles: ['the end of one writes what it has in memory'],
+        titles: ['a log that ends writes what it has in memory'],
       },
     ],
   },

@@ -47,7 +47,8 @@ export function openCallLog({ days, percent, onError, onLost }: CallLogOptions):
   let rows = 0;
   let unproven = 0;
   let writing: Promise<void> | undefined;
-  const timer = setInterval(() => void flush(), FLUSH_MS).unref();
+  // A timer that comes while the list is being written does nothing.
+  const timer = setInterval(() => void (writing ?? flush()), FLUSH_MS).unref();
 
   function add(each: Pending): void {
     const size = sizeOf(each.call);
@@ -61,11 +62,13 @@ export function openCallLog({ days, percent, onError, onLost }: CallLogOptions):
     if (isUnproven) unproven += 1;
   }
 
-  function flush(): Promise<void> {
-    writing ??= writePending(false).finally(() => {
+  /** Also writes the calls that were added while others were being written. */
+  async function flush(): Promise<void> {
+    while (writing) await writing;
+    writing = writePending(false).finally(() => {
       writing = undefined;
     });
-    return writing;
+    await writing;
   }
 
   async function writePending(isLast: boolean): Promise<void> {
@@ -107,7 +110,7 @@ export function openCallLog({ days, percent, onError, onLost }: CallLogOptions):
     flush,
     async stop() {
       clearInterval(timer);
-      await writing;
+      while (writing) await writing;
       await writePending(true);
     },
   };

@@ -146,6 +146,15 @@ test('the memory is bounded: what does not fit is lost and counted, and calls of
   expect(lost.errors).toBe(0);
 }, 60_000);
 
+test('a log that ends writes what it has in memory', async () => {
+  const { log, lost, record } = openLog();
+  await setUsed(0);
+  const own = calls(4, 409);
+  record(own);
+  await log.stop();
+  expect([await countOf(own), lost.count]).toEqual([4, 0]);
+});
+
 test('an unavailable database affects no request, and the calls are written when it is back', async () => {
   const { log, lost, record } = openLog();
   await setUsed(0);
