@@ -249,7 +249,7 @@ export const UNMETERED: Record<Unmetered, Record<string, readonly Pattern[]>> = 
 
 export const BOUND_KINDS = {
   "read": {
-    "writes": "nothing but when sessions were last used",
+    "writes": "nothing but when sessions were last used and the log of calls",
     "rows": 50,
     "kib": 16
   },
@@ -765,6 +765,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "application/json": "record"
   },
   "listIntegrationChecks": {
+    "query": "read"
+  },
+  "listApiCalls": {
     "query": "read"
   }
 };

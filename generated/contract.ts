@@ -3653,6 +3653,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ApiCalls.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the log of API calls
+         * @description For administrators and managers, who get the calls of all couriers, and for couriers, who get their own. The newest come first. Each
+         *     parameter filters the list. A call is in the log about a second after its response, and is deleted after 30 days, unless the operator
+         *     has set another period.
+         *
+         *     The log has the calls that were sent with a credential of a courier: its API key, its service tokens, and the access tokens of its
+         *     users in the header `Authorization`, as a program sends them. What people do in the console is not in it. It has the operation, the
+         *     status, the `code` of a failure, the duration, and the parcels that the call named. It never has bodies, headers or secrets.
+         *
+         *     A refused call is in the log if its credential is a real one of the courier, also if it has expired or was revoked. A key or token
+         *     that we do not know names no courier, so such a call is in no log: the response says what is wrong with it. Neither is a call of a
+         *     path that does not exist.
+         *
+         *     Calls of one courier fill at most 250,000 rows per UTC day. A call is one row, and so is each parcel that it named. Successes use at
+         *     most 200,000 of them. Above that one failure in a hundred is kept. `left_out_today` counts the others.
+         *
+         *     For the next page, send `meta.next_before` as `before`. It is `null` on the last page.
+         *
+         *     ```php
+         *     $calls = $get('/api/ApiCalls.php?' . http_build_query(['status_class' => '4xx', 'since' => '2026-11-20 00:00:00']));
+         *     ```
+         */
+        get: operations["listApiCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/logos/{courier_id}/{file}": {
         parameters: {
             query?: never;
@@ -5172,7 +5211,7 @@ export interface components {
          * @description A list of the console.
          * @enum {string}
          */
-        ConsoleList: "parcels" | "places" | "manifests" | "unknown" | "unknown/claims" | "customers" | "couriers" | "announcements" | "bills" | "bills/run" | "bills/accounts" | "webhooks" | "team" | "settings/warehouses" | "settings/carriers" | "audit" | "announced" | "unknown-parcels" | "claims" | "my-customers" | "my-team";
+        ConsoleList: "parcels" | "places" | "manifests" | "unknown" | "unknown/claims" | "customers" | "couriers" | "announcements" | "bills" | "bills/run" | "bills/accounts" | "webhooks" | "team" | "settings/warehouses" | "settings/carriers" | "audit" | "announced" | "unknown-parcels" | "claims" | "my-customers" | "my-team" | "calls" | "couriers/calls";
         /** @description A view to save, which replaces the one with its name, or to remove. */
         SavedViewChange: {
             list: components["schemas"]["ConsoleList"];
@@ -10167,6 +10206,61 @@ export interface components {
             courier_id?: string;
         };
         /**
+         * @description The class of the status. `aborted` is a call whose client closed the connection before the response was complete.
+         * @enum {string}
+         */
+        ApiCallStatusClass: "2xx" | "3xx" | "4xx" | "5xx" | "aborted";
+        /**
+         * @description What the call was sent with: the API key of the courier, one of its service tokens, or the access token of one of its users in the header `Authorization`.
+         * @enum {string}
+         */
+        ApiCallCredential: "api_key" | "service_token" | "access_token";
+        /** @description A call that was made with a credential of a courier. Bodies, headers, addresses and secrets are not kept. */
+        ApiCall: {
+            /** @description The `X-Request-Id` of the response, and the `request_id` of a failure. */
+            request_id: components["schemas"]["Uuid"];
+            /** @description When we began to read the request, in UTC. */
+            called_at: components["schemas"]["UtcDateTime"];
+            courier_id: components["schemas"]["Uuid"];
+            courier_name: string;
+            /** @description The operation, `operationId` of the contract. */
+            operation: string;
+            /** @description The HTTP method; null if this release no longer has the operation. */
+            method: string | null;
+            /** @description The path of the operation, without the query; null if this release no longer has the operation. */
+            path: string | null;
+            /** @description The HTTP status; null if the client closed the connection before the response was complete. Then the work may have been done. */
+            status: number | null;
+            /** @description The `code` of a failure; null for a success, and if the client closed the connection. */
+            code: string | null;
+            /** @description Milliseconds from the end of the request's headers to the last byte of the response. */
+            duration_ms: number;
+            credential: components["schemas"]["ApiCallCredential"];
+            /**
+             * Format: uuid
+             * @description The service token, or the user of an access token; null for the API key.
+             */
+            credential_id: string | null;
+            /** @description The name of the service token, or the name that the user logs in with; null for the API key, and if the token was deleted. */
+            credential_name: string | null;
+            /** @description The last six characters of the API key or of the service token, which tell an old secret from a new one; null for an access token. */
+            credential_hint: string | null;
+            /** @description Whether the response was a stored one, because a call with the same `Idempotency-Key` had been executed before. */
+            is_replayed: boolean;
+            /** @description The first of the parcels that the call named: tracking numbers in their normal form, and the ids of packages and pre-alerts. Those in uploaded files are not read. */
+            parcels: string[];
+            /** @description The number of parcels that the call named and by which it is found, at most 1,000. */
+            parcel_count: number;
+        };
+        ApiCallPageMeta: components["schemas"]["KeyPageMeta"] & {
+            /** @description For how many days calls are kept. 0 if the operator has turned the log off. */
+            kept_days: number;
+            /** @description The share of the successful calls that is kept, as the operator has set it. Failures are kept whatever it is. */
+            kept_percent: number;
+            /** @description The calls of this UTC day that were not kept because the log of the day is full. The share above is not counted. */
+            left_out_today: number;
+        };
+        /**
          * @description A package as one flat object, in the format that many couriers' systems already accept. All 38 fields are always
          *     present. A text that is not known is empty, a number that is not known is 0, and a flag that is not known is false.
          */
@@ -10581,6 +10675,11 @@ export interface components {
             /** @description Newest first. */
             data: components["schemas"]["IntegrationCheck"][];
             meta: components["schemas"]["KeyPageMeta"];
+        };
+        ListApiCallsResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["ApiCall"][];
+            meta: components["schemas"]["ApiCallPageMeta"];
         };
         GetContractJsonResult: {
             [key: string]: unknown;
@@ -11860,6 +11959,22 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListApiCalls.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -23597,6 +23712,155 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["QuotaExceeded.integration_checks.QuotaExceeded.stored_bytes.QuotaExceeded.written_bytes.QuotaExceeded.staff_written_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApiCalls: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courier_id?: components["parameters"]["CourierFilter"];
+                /**
+                 * @description Only this call, by its `X-Request-Id`.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1401
+                 */
+                request_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description Only calls that named this parcel: a tracking number in any spelling, or the id of a package or pre-alert. A call is found by what it named. A call that named the id is not found by the number.
+                 * @example 1Z999AA10123456784
+                 */
+                parcel?: string;
+                /**
+                 * @description Only calls with a status of this class.
+                 * @example 4xx
+                 */
+                status_class?: components["schemas"]["ApiCallStatusClass"];
+                /**
+                 * @description Only failures with this `code`.
+                 * @example duplicate_tracking_number
+                 */
+                code?: string;
+                /**
+                 * @description Only calls of this operation, by its `operationId`.
+                 * @example submitPrealert
+                 */
+                operation?: string;
+                /**
+                 * @description Only calls with this kind of credential.
+                 * @example api_key
+                 */
+                credential?: components["schemas"]["ApiCallCredential"];
+                /**
+                 * @description Only calls with this service token, or by this user, as in `credential_id`.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01
+                 */
+                credential_id?: components["schemas"]["Uuid"];
+                /**
+                 * @description Only calls at or after this time, in UTC, `YYYY-MM-DD HH:MM:SS`.
+                 * @example 2026-11-20 00:00:00
+                 */
+                since?: string;
+                /**
+                 * @description Only calls before this time, in UTC, `YYYY-MM-DD HH:MM:SS`.
+                 * @example 2026-11-22 00:00:00
+                 */
+                until?: string;
+                /**
+                 * @description Only calls older than this one. Send `meta.next_before` of the previous page.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1402
+                 */
+                before?: components["schemas"]["Uuid"];
+                /**
+                 * @description Calls per page.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The calls, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "2 calls on this page.",
+                     *       "data": [
+                     *         {
+                     *           "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1401",
+                     *           "called_at": "2026-11-21 08:29:58",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "operation": "submitPrealert",
+                     *           "method": "POST",
+                     *           "path": "/api/Prealert.php",
+                     *           "status": 409,
+                     *           "code": "duplicate_tracking_number",
+                     *           "duration_ms": 12,
+                     *           "credential": "api_key",
+                     *           "credential_id": null,
+                     *           "credential_name": null,
+                     *           "credential_hint": "9f31c2",
+                     *           "is_replayed": false,
+                     *           "parcels": [
+                     *             "1Z999AA10123456784"
+                     *           ],
+                     *           "parcel_count": 1
+                     *         },
+                     *         {
+                     *           "request_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1400",
+                     *           "called_at": "2026-11-21 08:29:51",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "operation": "listPackages",
+                     *           "method": "POST",
+                     *           "path": "/api/RetrievePackages.php",
+                     *           "status": 200,
+                     *           "code": null,
+                     *           "duration_ms": 31,
+                     *           "credential": "service_token",
+                     *           "credential_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                     *           "credential_name": "Night run",
+                     *           "credential_hint": "x7Qa2B",
+                     *           "is_replayed": false,
+                     *           "parcels": [],
+                     *           "parcel_count": 0
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 50,
+                     *         "next_before": null,
+                     *         "kept_days": 30,
+                     *         "kept_percent": 100,
+                     *         "left_out_today": 0
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListApiCallsResult"];
+                };
+            };
+            400: components["responses"]["ListApiCalls.400"];
+            401: components["responses"]["ScopedTokenRejected"];
+            403: components["responses"]["ScopeMissing.webhooks.manage.PermissionDenied.webhook.view"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

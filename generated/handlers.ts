@@ -234,6 +234,8 @@ export type Handlers = {
   listIntegrationChecks: Handler<'listIntegrationChecks'>;
   /** Check a courier's URL */
   createIntegrationCheck: Handler<'createIntegrationCheck'>;
+  /** Read the log of API calls */
+  listApiCalls: Handler<'listApiCalls'>;
   /** Show a courier's logo */
   getCourierLogo: Handler<'getCourierLogo'>;
   /** Liveness check */

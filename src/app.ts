@@ -38,6 +38,8 @@ import { sliceReplies } from './platform/http/documents/sliced-replies.js';
 import { openTenants } from './platform/http/tenant-by-host.js';
 import type { RequestMetrics } from './platform/metrics/requests.js';
 import type { Tracer } from './platform/tracing/span.js';
+import { openCallLog, type CallLog } from './modules/api-calls/call-log.js';
+import { watchCalls } from './platform/http/calls/watch-calls.js';
 import { openTokenUse } from './modules/service-tokens/last-use.js';
 import { openLastSeen, type LastSeen } from './modules/sessions/last-seen.js';
 
@@ -47,6 +49,7 @@ export type App = {
   secrets: Secrets;
   lastSeen: LastSeen;
   tokenUse: ReturnType<typeof openTokenUse>;
+  callLog: CallLog;
 };
 
 export type AppOptions = {
@@ -103,6 +106,13 @@ export async function createApp({
   reportActivity(server, { user: lastSeen.record, token: tokenUse.record });
   server.addHook('onClose', lastSeen.stop);
   server.addHook('onClose', tokenUse.stop);
+  const callLog = openCallLog({
+    ...config.callLog,
+    onError: (error) => server.log.warn({ err: error }, 'cannot write the log of calls'),
+    onLost: (count) => metrics?.callsLost(count),
+  });
+  if (config.callLog.days > 0) watchCalls(server, callLog.record, { tokens, secrets });
+  server.addHook('onClose', callLog.stop);
   const writable = writeLimits(config.writtenBytesPerDay, QUOTAS.replaced_secrets.limit);
   const allowance = makeWriteAllowance({
     limits: writable,
@@ -151,6 +161,7 @@ export async function createApp({
       writeWorkbooks: makeWorkbookWriters(),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
+      callLog: config.callLog,
       bulk,
       limits,
     }),
@@ -165,5 +176,5 @@ export async function createApp({
     },
     documents,
   );
-  return { server, tokens, secrets, lastSeen, tokenUse };
+  return { server, tokens, secrets, lastSeen, tokenUse, callLog };
 }

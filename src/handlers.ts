@@ -46,6 +46,7 @@ import { warehouseHandlers } from './modules/warehouses/handlers.js';
 import { webhookHandlers } from './modules/webhooks/log/handlers.js';
 import { webhookHealthHandlers } from './modules/webhooks/health/handlers.js';
 import { attentionHandlers } from './modules/attention/handlers.js';
+import { apiCallHandlers } from './modules/api-calls/handlers.js';
 import { integrationCheckHandlers } from './modules/integration-checks/handlers.js';
 
 /** Returns the handler of every operation of the contract. A missing handler fails the type check and the start. */
@@ -97,5 +98,6 @@ export function makeHandlers(deps: Deps) {
     ...auditLogHandlers(deps),
     ...attentionHandlers(deps),
     ...integrationCheckHandlers(),
+    ...apiCallHandlers(deps),
   } satisfies Handlers;
 }

@@ -16,6 +16,7 @@ export type CourierPageId =
   | 'developers'
   | 'webhooks'
   | 'tokens'
+  | 'calls'
   | 'team'
   | 'profile';
 
@@ -59,6 +60,7 @@ export const PAGES: PageInfo[] = [
   { id: 'developers', title: 'courierPage.developers', roles: COURIER, operations: ['getCourierSettings', 'regenerateApiKey', 'rotateWebhookSecret', 'endPreviousWebhookSecret', 'createIntegrationCheck', 'listIntegrationChecks'] },
   { id: 'webhooks', title: 'webhooks.title', under: 'developers', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'listWebhookDeliveries', 'getWebhookDelivery', 'manageWebhookDeliveries', 'createIntegrationCheck', 'listIntegrationChecks'] },
   { id: 'tokens', title: 'tokens.title', under: 'developers', roles: COURIER, operations: ['listServiceTokens', 'manageServiceTokens'] },
+  { id: 'calls', title: 'calls.title', under: 'developers', roles: COURIER, operations: ['listApiCalls'] },
   { id: 'team', title: 'courierPage.team', roles: COURIER, operations: ['listTeam', 'manageTeam'] },
   { id: 'profile', title: 'courierPage.profile', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'uploadLogo', 'deleteLogo'] },
 ];

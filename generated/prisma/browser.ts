@@ -330,6 +330,16 @@ export type CustomerSyncRun = Prisma.CustomerSyncRunModel
  */
 export type IntegrationCheck = Prisma.IntegrationCheckModel
 /**
+ * Model ApiCall
+ * A call that was made with a credential of a courier, written after its response in batches (decision 0141). Deleted at `expires_at`.
+ */
+export type ApiCall = Prisma.ApiCallModel
+/**
+ * Model ApiCallParcel
+ * A parcel that a call named: the key of a tracking number, or the id of a package or pre-alert.
+ */
+export type ApiCallParcel = Prisma.ApiCallParcelModel
+/**
  * Model IdempotencyKey
  * The stored response to a request with an Idempotency-Key, written in the request's transaction (decision 0020). Deleted
  * after 24 hours.

@@ -256,6 +256,8 @@ function toConfig(settings: Settings) {
     webhookRetrySeconds: list(settings.WEBHOOK_RETRY_SECONDS).map(Number),
     /** How long requests and responses of webhooks are kept. 0 keeps none. */
     webhookExchangeDays: settings.WEBHOOK_EXCHANGE_DAYS,
+    /** How long calls of couriers' credentials are kept, 0 for not at all, and the share of the successful ones that is. */
+    callLog: { days: settings.API_CALL_LOG_DAYS, percent: settings.API_CALL_LOG_PERCENT },
     worker: {
       /** Whether the server process also runs jobs. */
       inProcess: settings.RUN_WORKER,

@@ -137,6 +137,8 @@ const SETTINGS = {
     'must be whole seconds joined by commas',
   )({ default: '5,300,1800,7200,18000,36000,36000' }),
   WEBHOOK_EXCHANGE_DAYS: wholeNumber(0, 30)({ default: 30 }),
+  API_CALL_LOG_DAYS: wholeNumber(0, 90)({ default: 30 }),
+  API_CALL_LOG_PERCENT: wholeNumber(0, 100)({ default: 100 }),
 };
 
 /** The names of the settings of servers and workers. */

@@ -21,6 +21,8 @@ export const RETENTION_RULES: RetentionRule[] = [
   },
   // Deleted with their deliveries, or earlier if the operator wants that.
   { table: sql`webhook_exchanges`, time: sql`old.expires_at`, keep: sql`interval '0'` },
+  // What the calls named is deleted with them.
+  { table: sql`api_calls`, time: sql`old.expires_at`, keep: sql`interval '0'` },
   {
     // Events with deliveries stay: settled deliveries are deleted after 30 days, pending ones are needed.
     table: sql`events`,

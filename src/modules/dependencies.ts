@@ -33,6 +33,8 @@ export type Deps = {
   /** The names of the migrations that this build contains. */
   migrations: string[];
   customerChangesPerDay: number;
+  /** For how many days calls are kept, and which share of the successful ones. */
+  callLog: { days: number; percent: number };
   bulk: BulkLimits;
   /** For limits that one module has. */
   limits: SharedLimits;

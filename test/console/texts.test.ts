@@ -24,6 +24,8 @@ import { runEn } from '../../console/src/texts/on-use/run-en.js';
 import { runEs } from '../../console/src/texts/on-use/run-es.js';
 import { teamEn } from '../../console/src/texts/on-use/team-en.js';
 import { teamEs } from '../../console/src/texts/on-use/team-es.js';
+import { callsEn } from '../../console/src/integration/calls/texts-en.js';
+import { callsEs } from '../../console/src/integration/calls/texts-es.js';
 import { integrationEn, integrationEs } from '../../console/src/integration/texts.js';
 import { voidEn, voidEs } from '../../console/src/find/void/texts.js';
 import { accountEn, accountEs } from '../../console/src/session/account-texts.js';
@@ -54,6 +56,7 @@ const en: Record<string, string> = {
   ...accountEn,
   ...voidEn,
   ...integrationEn,
+  ...callsEn,
 };
 const es: Record<string, string> = {
   ...stationEs,
@@ -70,6 +73,7 @@ const es: Record<string, string> = {
   ...accountEs,
   ...voidEs,
   ...integrationEs,
+  ...callsEs,
 };
 const failuresEs: Record<string, string> = {
   ...stationFailuresEs,

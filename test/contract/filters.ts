@@ -67,6 +67,40 @@ async function insertChecks(owner: pg.Pool): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
+/** Inserts a call of each credential of both couriers, and returns one. The demo has none. */
+async function insertCalls(owner: pg.Pool): Promise<{ request_id: string; credential_id: string }> {
+  const { rows } = await owner.query<{ request_id: string; credential_id: string }>(
+    `with call as (
+       insert into api_calls (tenant_id, request_id, courier_id, called_at, operation_id, status, code, duration_ms, credential, credential_id,
+         expires_at)
+       select $1, overlay(overlay(new_id()::text placing substr(ms, 1, 8) from 1) placing substr(ms, 9) from 10)::uuid, courier, at, (array['submitPrealert', 'listPackages', 'getPackage'])[n],
+         (array[201, 409, 503])[n], (array[null, 'duplicate_tracking_number', 'unavailable'])[n], 10,
+         (array['api_key', 'service_token', 'access_token'])[n], case when n > 1 then new_id() end, now() + interval '1 day'
+       from unnest($2::uuid[]) courier, generate_series(1, 3) n, lateral (select now() - n * interval '1 day' as at) time,
+         -- Request ids begin with the time.
+         lateral (select lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') as ms) id
+       returning *
+     ), named as (
+       insert into api_call_parcels (tenant_id, request_id, parcel_key, courier_id)
+       select tenant_id, request_id, 'FILTERED7', courier_id from call where status = 201
+     )
+     select request_id, credential_id from call where credential = 'service_token'`,
+    [DEMO.tenants.demo, [DEMO.couriers.IEX, DEMO.couriers.HRB]],
+  );
+  return rows[0] ?? { request_id: '', credential_id: '' };
+}
+
+/** Makes the filter of a field of calls, once they are inserted. */
+const ofCalls =
+  (field: string, value: string): MakeFilter =>
+  async (_all, owner) => {
+    await insertCalls(owner);
+    return equals(field, value);
+  };
+
+/** Two days ago, between the calls that insertCalls inserts. */
+const BETWEEN_CALLS = new Date(Date.now() - 36 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
+
 /** Inserts finished synchronisations of both couriers. The demo has none. */
 async function insertSyncs(owner: pg.Pool): Promise<void> {
   await owner.query(
@@ -240,6 +274,30 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return equals('endpoint', 'get_customers');
   },
   'listIntegrationChecks check_id': async (_all, owner) => equals('check_id', await insertChecks(owner)),
+  'listApiCalls courier_id': ofCalls('courier_id', DEMO.couriers.HRB),
+  'listApiCalls request_id': async (_all, owner) =>
+    equals('request_id', (await insertCalls(owner)).request_id),
+  'listApiCalls credential_id': async (_all, owner) =>
+    equals('credential_id', (await insertCalls(owner)).credential_id),
+  'listApiCalls code': ofCalls('code', 'duplicate_tracking_number'),
+  'listApiCalls operation': ofCalls('operation', 'listPackages'),
+  'listApiCalls credential': ofCalls('credential', 'service_token'),
+  'listApiCalls status_class': async (_all, owner) => {
+    await insertCalls(owner);
+    return { value: '5xx', matches: ({ status }) => Math.floor(Number(status) / 100) === 5 };
+  },
+  'listApiCalls parcel': async (_all, owner) => {
+    await insertCalls(owner);
+    return { value: 'FILTERED7', matches: ({ parcels }) => textOf(String(parcels)).includes('filtered7') };
+  },
+  'listApiCalls since': async (_all, owner) => {
+    await insertCalls(owner);
+    return { value: BETWEEN_CALLS, matches: (record) => String(record['called_at']) >= BETWEEN_CALLS };
+  },
+  'listApiCalls until': async (_all, owner) => {
+    await insertCalls(owner);
+    return { value: BETWEEN_CALLS, matches: (record) => String(record['called_at']) < BETWEEN_CALLS };
+  },
   'listWebhookHealth courier_id': () => equals('courier_id', DEMO.couriers.HRB),
   'listWebhookHealth endpoint': () => equals('endpoint', 'get_customers'),
   'listWebhookHealth state': async (_all, owner) => {

@@ -45,6 +45,7 @@ describe('tenant isolation of every table', () => {
       expect.arrayContaining([
         ...['event_counters', 'events', 'webhook_deliveries', 'webhook_attempts', 'webhook_endpoints'],
         ...['dispatches', 'manifest_mails', 'customer_sync_runs', 'integration_checks'],
+        ...['api_calls', 'api_call_parcels'],
       ]),
     );
   });

@@ -181,6 +181,7 @@ describe('the samples for the terminal work when they are pasted', () => {
     webhooks: [200, 200, 200, 200, 200, 200, 200, 200],
     // The URLs of the page before.
     'integration-check': [200, 200],
+    'failed-calls': [200],
     'going-live': [200, 200],
     'flat-packages': [200],
     'code-generators': [200],

@@ -69,6 +69,7 @@ describe('reading the settings', () => {
       metrics: undefined,
       webhookRetrySeconds: [5, 300, 1800, 7200, 18000, 36000, 36000],
       webhookExchangeDays: 30,
+      callLog: { days: 30, percent: 100 },
       tokens: { deployment: 'development', keys: [{ id: 'dev' }] },
     });
   });
@@ -113,6 +114,8 @@ describe('reading the settings', () => {
       DATA_DIR: '/srv/crossdock',
       WEBHOOK_RETRY_SECONDS: '1,2',
       WEBHOOK_EXCHANGE_DAYS: '7',
+      API_CALL_LOG_DAYS: '14',
+      API_CALL_LOG_PERCENT: '10',
       MAIL_FROM: 'gateway@example.com',
       SES_REGION: 'us-east-1',
       RUN_WORKER: 'false',
@@ -136,6 +139,7 @@ describe('reading the settings', () => {
       metrics: { host: '10.0.0.5', port: 9464 },
       webhookRetrySeconds: [1, 2],
       webhookExchangeDays: 7,
+      callLog: { days: 14, percent: 10 },
       rateLimitPerMinute: 600,
       embeddedPostgres: false,
       tokens: {

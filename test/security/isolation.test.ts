@@ -411,10 +411,13 @@ describe.each(LAYERS)('with %s', (name, options) => {
     const checks = (query: Record<string, string> = {}) =>
       get('listIntegrationChecks', { limit: 50, ...query });
     replies.push(await checks(), await checks({ endpoint: 'add_package' }));
+    const calls = (query: Record<string, string> = {}) => get('listApiCalls', { limit: 500, ...query });
+    replies.push(await calls(), await calls({ parcel: 'PLANTED1' }), await calls({ status_class: '4xx' }));
     for (const { eventId, packageId, courierId } of named()) {
       replies.push(await log({ event_id: eventId }), await log({ package_id: packageId }));
       replies.push(await log({ courier_id: courierId }));
       replies.push(await health({ courier_id: courierId }), await checks({ courier_id: courierId }));
+      replies.push(await calls({ courier_id: courierId }), await calls({ parcel: packageId }));
     }
     const { code, courierId } = couriers[ownCourierOf(principal)];
     const feed = await get('listEvents', { courier_id: courierId, limit: 1000 });
@@ -422,6 +425,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     expect(canariesIn((await log({})).body)).toContain(code);
     expect(canariesIn((await health()).body)).toContain(code);
     expect(canariesIn((await checks()).body)).toContain(code);
+    expect(canariesIn((await calls()).body)).toContain(code);
     return [...replies, feed];
   }
 

@@ -268,6 +268,12 @@ const INVENTORY: Record<string, Table> = {
     json: 'findings requests',
     text: 'url error',
   },
+  'public.api_calls': {
+    keep: 'tenant_id request_id courier_id called_at status duration_ms credential_id is_replayed expires_at',
+    code: 'operation_id code credential',
+    text: 'credential_hint',
+  },
+  'public.api_call_parcels': { keep: 'tenant_id request_id courier_id', text: 'parcel_key' },
   'public.idempotency_keys': {
     keep: 'tenant_id id courier_id principal_id created_at',
     code: 'principal_kind operation_id',

@@ -33,6 +33,7 @@ const VIEWS: Record<CourierPageId, FunctionComponent> = {
   developers: part(async () => (await import('./developers/developers.js')).DevelopersPage, ON_USE),
   webhooks: part(async () => (await import('./webhooks.js')).loadWebhooksPage(), ON_USE),
   tokens: part(async () => (await import('./tokens.js')).TokensPage, ON_USE),
+  calls: part(async () => (await import('../integration/calls/courier-page.js')).loadCallsPage(), ON_USE),
   team: part(async () => (await import('./team/team.js')).loadCourierTeamPage(), ON_USE),
   profile: part(async () => (await import('./profile.js')).ProfilePage, ON_USE),
 };

@@ -23,6 +23,7 @@ export const GUIDE = {
   developers: '/couriers#developers',
   webhooks: '/couriers#webhooks',
   tokens: '/couriers#tokens',
+  calls: '/couriers#tokens',
   team: '/couriers#team',
   profile: '/couriers#profile',
 } as const satisfies Record<PageId, string>;

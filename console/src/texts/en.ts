@@ -556,6 +556,7 @@ export const en = {
   'delivery.pending': 'Waiting',
   'delivery.delivered': 'Delivered',
   'delivery.failed': 'Failed',
+  'calls.title': 'API calls',
   'tokens.title': 'Service tokens',
   'tokens.hint':
     'Each of your systems gets a token of its own, which may do only what you choose. Revoke those that are no longer used.',

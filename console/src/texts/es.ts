@@ -563,6 +563,7 @@ export const es: Texts = {
   'delivery.pending': 'En espera',
   'delivery.delivered': 'Entregado',
   'delivery.failed': 'Fallido',
+  'calls.title': 'Llamadas de API',
   'tokens.title': 'Tokens de servicio',
   'tokens.hint':
     'Cada uno de sus sistemas recibe su propio token, que solo puede hacer lo que usted elija. Revoque los que ya no se usan.',

@@ -4,6 +4,7 @@ import type { CourierKey } from '../courier/texts/en.js';
 import type { OfficeKey } from '../office/texts/en.js';
 import { en, type TextKey } from './en.js';
 import type { AnnouncedKey } from './on-use/announced/announced-en.js';
+import type { CallsKey } from '../integration/calls/texts-en.js';
 import type { HooksKey } from './on-use/hooks-en.js';
 import type { RatesKey } from './on-use/rates/rates-en.js';
 import type { ReportsKey } from './on-use/reports-en.js';
@@ -27,6 +28,7 @@ export type AnyKey =
   | OfficeKey
   | CourierKey
   | AnnouncedKey
+  | CallsKey
   | HooksKey
   | RatesKey
   | ReportsKey

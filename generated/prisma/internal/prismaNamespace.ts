@@ -458,6 +458,8 @@ export const ModelName = {
   ManifestMail: 'ManifestMail',
   CustomerSyncRun: 'CustomerSyncRun',
   IntegrationCheck: 'IntegrationCheck',
+  ApiCall: 'ApiCall',
+  ApiCallParcel: 'ApiCallParcel',
   IdempotencyKey: 'IdempotencyKey'
 } as const
 
@@ -474,7 +476,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "stationWorker" | "userPreferences" | "serviceToken" | "knownNetwork" | "securitySettings" | "tenantSettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billMail" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "integrationCheck" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "stationWorker" | "userPreferences" | "serviceToken" | "knownNetwork" | "securitySettings" | "tenantSettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "writeAllowance" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertRename" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billMail" | "billCounter" | "paymentTerm" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookExchange" | "webhookEndpoint" | "parcelClaim" | "dispatch" | "manifestMail" | "customerSyncRun" | "integrationCheck" | "apiCall" | "apiCallParcel" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4992,6 +4994,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ApiCall: {
+      payload: Prisma.$ApiCallPayload<ExtArgs>
+      fields: Prisma.ApiCallFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ApiCallFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ApiCallFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallPayload>
+        }
+        findFirst: {
+          args: Prisma.ApiCallFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ApiCallFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallPayload>
+        }
+        findMany: {
+          args: Prisma.ApiCallFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallPayload>[]
+        }
+        create: {
+          args: Prisma.ApiCallCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallPayload>
+        }
+        createMany: {
+          args: Prisma.ApiCallCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ApiCallCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallPayload>[]
+        }
+        delete: {
+          args: Prisma.ApiCallDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallPayload>
+        }
+        update: {
+          args: Prisma.ApiCallUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallPayload>
+        }
+        deleteMany: {
+          args: Prisma.ApiCallDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ApiCallUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ApiCallUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallPayload>[]
+        }
+        upsert: {
+          args: Prisma.ApiCallUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallPayload>
+        }
+        aggregate: {
+          args: Prisma.ApiCallAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateApiCall>
+        }
+        groupBy: {
+          args: Prisma.ApiCallGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ApiCallGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ApiCallCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ApiCallCountAggregateOutputType> | number
+        }
+      }
+    }
+    ApiCallParcel: {
+      payload: Prisma.$ApiCallParcelPayload<ExtArgs>
+      fields: Prisma.ApiCallParcelFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ApiCallParcelFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallParcelPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ApiCallParcelFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallParcelPayload>
+        }
+        findFirst: {
+          args: Prisma.ApiCallParcelFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallParcelPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ApiCallParcelFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallParcelPayload>
+        }
+        findMany: {
+          args: Prisma.ApiCallParcelFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallParcelPayload>[]
+        }
+        create: {
+          args: Prisma.ApiCallParcelCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallParcelPayload>
+        }
+        createMany: {
+          args: Prisma.ApiCallParcelCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ApiCallParcelCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallParcelPayload>[]
+        }
+        delete: {
+          args: Prisma.ApiCallParcelDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallParcelPayload>
+        }
+        update: {
+          args: Prisma.ApiCallParcelUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallParcelPayload>
+        }
+        deleteMany: {
+          args: Prisma.ApiCallParcelDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ApiCallParcelUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ApiCallParcelUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallParcelPayload>[]
+        }
+        upsert: {
+          args: Prisma.ApiCallParcelUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiCallParcelPayload>
+        }
+        aggregate: {
+          args: Prisma.ApiCallParcelAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateApiCallParcel>
+        }
+        groupBy: {
+          args: Prisma.ApiCallParcelGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ApiCallParcelGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ApiCallParcelCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ApiCallParcelCountAggregateOutputType> | number
+        }
+      }
+    }
     IdempotencyKey: {
       payload: Prisma.$IdempotencyKeyPayload<ExtArgs>
       fields: Prisma.IdempotencyKeyFieldRefs
@@ -6051,6 +6201,35 @@ export const IntegrationCheckScalarFieldEnum = {
 export type IntegrationCheckScalarFieldEnum = (typeof IntegrationCheckScalarFieldEnum)[keyof typeof IntegrationCheckScalarFieldEnum]
 
 
+export const ApiCallScalarFieldEnum = {
+  tenantId: 'tenantId',
+  requestId: 'requestId',
+  courierId: 'courierId',
+  calledAt: 'calledAt',
+  operationId: 'operationId',
+  status: 'status',
+  code: 'code',
+  durationMs: 'durationMs',
+  credential: 'credential',
+  credentialId: 'credentialId',
+  credentialHint: 'credentialHint',
+  isReplayed: 'isReplayed',
+  expiresAt: 'expiresAt'
+} as const
+
+export type ApiCallScalarFieldEnum = (typeof ApiCallScalarFieldEnum)[keyof typeof ApiCallScalarFieldEnum]
+
+
+export const ApiCallParcelScalarFieldEnum = {
+  tenantId: 'tenantId',
+  requestId: 'requestId',
+  parcelKey: 'parcelKey',
+  courierId: 'courierId'
+} as const
+
+export type ApiCallParcelScalarFieldEnum = (typeof ApiCallParcelScalarFieldEnum)[keyof typeof ApiCallParcelScalarFieldEnum]
+
+
 export const IdempotencyKeyScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -6451,6 +6630,8 @@ export type GlobalOmitConfig = {
   manifestMail?: Prisma.ManifestMailOmit
   customerSyncRun?: Prisma.CustomerSyncRunOmit
   integrationCheck?: Prisma.IntegrationCheckOmit
+  apiCall?: Prisma.ApiCallOmit
+  apiCallParcel?: Prisma.ApiCallParcelOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
 }
 

@@ -112,6 +112,8 @@ export const ModelName = {
   ManifestMail: 'ManifestMail',
   CustomerSyncRun: 'CustomerSyncRun',
   IntegrationCheck: 'IntegrationCheck',
+  ApiCall: 'ApiCall',
+  ApiCallParcel: 'ApiCallParcel',
   IdempotencyKey: 'IdempotencyKey'
 } as const
 
@@ -1075,6 +1077,35 @@ export const IntegrationCheckScalarFieldEnum = {
 } as const
 
 export type IntegrationCheckScalarFieldEnum = (typeof IntegrationCheckScalarFieldEnum)[keyof typeof IntegrationCheckScalarFieldEnum]
+
+
+export const ApiCallScalarFieldEnum = {
+  tenantId: 'tenantId',
+  requestId: 'requestId',
+  courierId: 'courierId',
+  calledAt: 'calledAt',
+  operationId: 'operationId',
+  status: 'status',
+  code: 'code',
+  durationMs: 'durationMs',
+  credential: 'credential',
+  credentialId: 'credentialId',
+  credentialHint: 'credentialHint',
+  isReplayed: 'isReplayed',
+  expiresAt: 'expiresAt'
+} as const
+
+export type ApiCallScalarFieldEnum = (typeof ApiCallScalarFieldEnum)[keyof typeof ApiCallScalarFieldEnum]
+
+
+export const ApiCallParcelScalarFieldEnum = {
+  tenantId: 'tenantId',
+  requestId: 'requestId',
+  parcelKey: 'parcelKey',
+  courierId: 'courierId'
+} as const
+
+export type ApiCallParcelScalarFieldEnum = (typeof ApiCallParcelScalarFieldEnum)[keyof typeof ApiCallParcelScalarFieldEnum]
 
 
 export const IdempotencyKeyScalarFieldEnum = {

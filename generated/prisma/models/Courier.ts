@@ -419,6 +419,7 @@ export type CourierWhereInput = {
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   checks?: Prisma.IntegrationCheckListRelationFilter
+  apiCalls?: Prisma.ApiCallListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
   claims?: Prisma.ParcelClaimListRelationFilter
 }
@@ -468,6 +469,7 @@ export type CourierOrderByWithRelationInput = {
   endpoints?: Prisma.WebhookEndpointOrderByRelationAggregateInput
   syncRuns?: Prisma.CustomerSyncRunOrderByRelationAggregateInput
   checks?: Prisma.IntegrationCheckOrderByRelationAggregateInput
+  apiCalls?: Prisma.ApiCallOrderByRelationAggregateInput
   quotas?: Prisma.CourierQuotaOrderByRelationAggregateInput
   claims?: Prisma.ParcelClaimOrderByRelationAggregateInput
 }
@@ -523,6 +525,7 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   endpoints?: Prisma.WebhookEndpointListRelationFilter
   syncRuns?: Prisma.CustomerSyncRunListRelationFilter
   checks?: Prisma.IntegrationCheckListRelationFilter
+  apiCalls?: Prisma.ApiCallListRelationFilter
   quotas?: Prisma.CourierQuotaListRelationFilter
   claims?: Prisma.ParcelClaimListRelationFilter
 }, "tenantId_id" | "tenantId_code" | "tenantId_apiKeyHash">
@@ -643,6 +646,7 @@ export type CourierCreateInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -691,6 +695,7 @@ export type CourierUncheckedCreateInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -739,6 +744,7 @@ export type CourierUpdateInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -787,6 +793,7 @@ export type CourierUncheckedUpdateInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -1316,6 +1323,20 @@ export type CourierUpdateOneRequiredWithoutChecksNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutChecksInput, Prisma.CourierUpdateWithoutChecksInput>, Prisma.CourierUncheckedUpdateWithoutChecksInput>
 }
 
+export type CourierCreateNestedOneWithoutApiCallsInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutApiCallsInput, Prisma.CourierUncheckedCreateWithoutApiCallsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutApiCallsInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutApiCallsNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutApiCallsInput, Prisma.CourierUncheckedCreateWithoutApiCallsInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutApiCallsInput
+  upsert?: Prisma.CourierUpsertWithoutApiCallsInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutApiCallsInput, Prisma.CourierUpdateWithoutApiCallsInput>, Prisma.CourierUncheckedUpdateWithoutApiCallsInput>
+}
+
 export type CourierCreateWithoutTenantInput = {
   id: string
   code: string
@@ -1359,6 +1380,7 @@ export type CourierCreateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -1406,6 +1428,7 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -1514,6 +1537,7 @@ export type CourierCreateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -1561,6 +1585,7 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -1624,6 +1649,7 @@ export type CourierUpdateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -1671,6 +1697,7 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -1718,6 +1745,7 @@ export type CourierCreateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -1765,6 +1793,7 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -1828,6 +1857,7 @@ export type CourierUpdateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -1875,6 +1905,7 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -1922,6 +1953,7 @@ export type CourierCreateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -1969,6 +2001,7 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -2032,6 +2065,7 @@ export type CourierUpdateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -2079,6 +2113,7 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -2126,6 +2161,7 @@ export type CourierCreateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -2173,6 +2209,7 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -2236,6 +2273,7 @@ export type CourierUpdateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -2283,6 +2321,7 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -2331,6 +2370,7 @@ export type CourierCreateWithoutQuotasInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
 
@@ -2378,6 +2418,7 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
 
@@ -2441,6 +2482,7 @@ export type CourierUpdateWithoutQuotasInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
 
@@ -2488,6 +2530,7 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
 
@@ -2534,6 +2577,7 @@ export type CourierCreateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -2581,6 +2625,7 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -2644,6 +2689,7 @@ export type CourierUpdateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -2691,6 +2737,7 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -2738,6 +2785,7 @@ export type CourierCreateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -2785,6 +2833,7 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -2848,6 +2897,7 @@ export type CourierUpdateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -2895,6 +2945,7 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -2942,6 +2993,7 @@ export type CourierCreateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -2989,6 +3041,7 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -3052,6 +3105,7 @@ export type CourierUpdateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -3099,6 +3153,7 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -3146,6 +3201,7 @@ export type CourierCreateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -3193,6 +3249,7 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -3256,6 +3313,7 @@ export type CourierUpdateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -3303,6 +3361,7 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -3350,6 +3409,7 @@ export type CourierCreateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -3397,6 +3457,7 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -3460,6 +3521,7 @@ export type CourierUpdateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -3507,6 +3569,7 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -3554,6 +3617,7 @@ export type CourierCreateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -3601,6 +3665,7 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -3664,6 +3729,7 @@ export type CourierUpdateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -3711,6 +3777,7 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -3758,6 +3825,7 @@ export type CourierCreateWithoutPaymentTermsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -3805,6 +3873,7 @@ export type CourierUncheckedCreateWithoutPaymentTermsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -3868,6 +3937,7 @@ export type CourierUpdateWithoutPaymentTermsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -3915,6 +3985,7 @@ export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -3962,6 +4033,7 @@ export type CourierCreateWithoutEndpointsInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -4009,6 +4081,7 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -4072,6 +4145,7 @@ export type CourierUpdateWithoutEndpointsInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -4119,6 +4193,7 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -4167,6 +4242,7 @@ export type CourierCreateWithoutClaimsInput = {
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
 }
 
@@ -4214,6 +4290,7 @@ export type CourierUncheckedCreateWithoutClaimsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
 }
 
@@ -4277,6 +4354,7 @@ export type CourierUpdateWithoutClaimsInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
 }
 
@@ -4324,6 +4402,7 @@ export type CourierUncheckedUpdateWithoutClaimsInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
 }
 
@@ -4370,6 +4449,7 @@ export type CourierCreateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -4417,6 +4497,7 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -4480,6 +4561,7 @@ export type CourierUpdateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -4527,6 +4609,7 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -4574,6 +4657,7 @@ export type CourierCreateWithoutChecksInput = {
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
 }
@@ -4621,6 +4705,7 @@ export type CourierUncheckedCreateWithoutChecksInput = {
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
   endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  apiCalls?: Prisma.ApiCallUncheckedCreateNestedManyWithoutCourierInput
   quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
   claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
 }
@@ -4684,6 +4769,7 @@ export type CourierUpdateWithoutChecksInput = {
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -4731,6 +4817,215 @@ export type CourierUncheckedUpdateWithoutChecksInput = {
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutApiCallsInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutApiCallsInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
+  tokens?: Prisma.ServiceTokenUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  paymentTerms?: Prisma.PaymentTermUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  checks?: Prisma.IntegrationCheckUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+  claims?: Prisma.ParcelClaimUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutApiCallsInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutApiCallsInput, Prisma.CourierUncheckedCreateWithoutApiCallsInput>
+}
+
+export type CourierUpsertWithoutApiCallsInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutApiCallsInput, Prisma.CourierUncheckedUpdateWithoutApiCallsInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutApiCallsInput, Prisma.CourierUncheckedCreateWithoutApiCallsInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutApiCallsInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutApiCallsInput, Prisma.CourierUncheckedUpdateWithoutApiCallsInput>
+}
+
+export type CourierUpdateWithoutApiCallsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+  claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutApiCallsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  tokens?: Prisma.ServiceTokenUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  paymentTerms?: Prisma.PaymentTermUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -4809,6 +5104,7 @@ export type CourierUpdateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUpdateManyWithoutCourierNestedInput
 }
@@ -4856,6 +5152,7 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
   syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
   checks?: Prisma.IntegrationCheckUncheckedUpdateManyWithoutCourierNestedInput
+  apiCalls?: Prisma.ApiCallUncheckedUpdateManyWithoutCourierNestedInput
   quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
   claims?: Prisma.ParcelClaimUncheckedUpdateManyWithoutCourierNestedInput
 }
@@ -4910,6 +5207,7 @@ export type CourierCountOutputType = {
   endpoints: number
   syncRuns: number
   checks: number
+  apiCalls: number
   quotas: number
   claims: number
 }
@@ -4928,6 +5226,7 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   endpoints?: boolean | CourierCountOutputTypeCountEndpointsArgs
   syncRuns?: boolean | CourierCountOutputTypeCountSyncRunsArgs
   checks?: boolean | CourierCountOutputTypeCountChecksArgs
+  apiCalls?: boolean | CourierCountOutputTypeCountApiCallsArgs
   quotas?: boolean | CourierCountOutputTypeCountQuotasArgs
   claims?: boolean | CourierCountOutputTypeCountClaimsArgs
 }
@@ -5036,6 +5335,13 @@ export type CourierCountOutputTypeCountChecksArgs<ExtArgs extends runtime.Types.
 /**
  * CourierCountOutputType without action
  */
+export type CourierCountOutputTypeCountApiCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ApiCallWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
 export type CourierCountOutputTypeCountQuotasArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.CourierQuotaWhereInput
 }
@@ -5093,6 +5399,7 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
+  apiCalls?: boolean | Prisma.Courier$apiCallsArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
   claims?: boolean | Prisma.Courier$claimsArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
@@ -5213,6 +5520,7 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   endpoints?: boolean | Prisma.Courier$endpointsArgs<ExtArgs>
   syncRuns?: boolean | Prisma.Courier$syncRunsArgs<ExtArgs>
   checks?: boolean | Prisma.Courier$checksArgs<ExtArgs>
+  apiCalls?: boolean | Prisma.Courier$apiCallsArgs<ExtArgs>
   quotas?: boolean | Prisma.Courier$quotasArgs<ExtArgs>
   claims?: boolean | Prisma.Courier$claimsArgs<ExtArgs>
   _count?: boolean | Prisma.CourierCountOutputTypeDefaultArgs<ExtArgs>
@@ -5242,6 +5550,7 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     endpoints: Prisma.$WebhookEndpointPayload<ExtArgs>[]
     syncRuns: Prisma.$CustomerSyncRunPayload<ExtArgs>[]
     checks: Prisma.$IntegrationCheckPayload<ExtArgs>[]
+    apiCalls: Prisma.$ApiCallPayload<ExtArgs>[]
     quotas: Prisma.$CourierQuotaPayload<ExtArgs>[]
     claims: Prisma.$ParcelClaimPayload<ExtArgs>[]
   }
@@ -5699,6 +6008,7 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   endpoints<T extends Prisma.Courier$endpointsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$endpointsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   syncRuns<T extends Prisma.Courier$syncRunsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$syncRunsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerSyncRunPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   checks<T extends Prisma.Courier$checksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$checksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$IntegrationCheckPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  apiCalls<T extends Prisma.Courier$apiCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$apiCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   quotas<T extends Prisma.Courier$quotasArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$quotasArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CourierQuotaPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   claims<T extends Prisma.Courier$claimsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$claimsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ParcelClaimPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -6488,6 +6798,30 @@ export type Courier$checksArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   distinct?: Prisma.IntegrationCheckScalarFieldEnum | Prisma.IntegrationCheckScalarFieldEnum[]
+}
+
+/**
+ * Courier.apiCalls
+ */
+export type Courier$apiCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiCall
+   */
+  select?: Prisma.ApiCallSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ApiCall
+   */
+  omit?: Prisma.ApiCallOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApiCallInclude<ExtArgs> | null
+  where?: Prisma.ApiCallWhereInput
+  orderBy?: Prisma.ApiCallOrderByWithRelationInput | Prisma.ApiCallOrderByWithRelationInput[]
+  cursor?: Prisma.ApiCallWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ApiCallScalarFieldEnum | Prisma.ApiCallScalarFieldEnum[]
 }
 
 /**

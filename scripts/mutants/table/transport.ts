@@ -492,4 +492,96 @@ export const TRANSPORT: readonly SourceMutant[] = [
       },
     ],
   },
+  {
+    name: 'api calls: the session of the console is not in the log',
+    file: 'src/platform/http/calls/watch-calls.ts',
+    find: ' || isOfCookie) return undefined',
+    replace: ') return undefined',
+    tests: [
+      { file: 'test/modules/api-calls/recorded-calls.test.ts', titles: ['but not the session of a browser'] },
+    ],
+  },
+  {
+    name: 'api calls: a forged token names no courier',
+    file: 'src/modules/api-calls/insert-calls.ts',
+    find: ' and s.key_hash in (t.token_hash, t.previous_hash)',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/api-calls/recorded-calls.test.ts',
+        titles: ['is in no log for a key or a token that nobody has'],
+      },
+    ],
+  },
+  {
+    name: 'api calls: a text that is no number is not kept',
+    file: 'src/modules/api-calls/parcel-keys.ts',
+    find: 'number.keys.filter((key) => KEY.test(key))',
+    replace: 'number.keys',
+    tests: [
+      {
+        file: 'test/modules/api-calls/recorded-calls.test.ts',
+        titles: ['never has the text that was sent instead of a number'],
+      },
+    ],
+  },
+  {
+    name: 'api calls: failures are kept whatever the share of the successes is',
+    file: 'src/modules/api-calls/call-log.ts',
+    find: '!isFailure(call) && Math',
+    replace: 'Math',
+    tests: [
+      {
+        file: 'test/modules/api-calls/call-log.test.ts',
+        titles: ['with a share of the successes, failures and cut calls are still kept'],
+      },
+    ],
+  },
+  {
+    name: 'api calls: the memory is bounded',
+    file: 'src/modules/api-calls/call-log.ts',
+    find: 'rows + size > MAX_ROWS || ',
+    replace: '',
+    tests: [{ file: 'test/modules/api-calls/call-log.test.ts', titles: ['the memory is bounded'] }],
+  },
+  {
+    name: 'api calls: calls of unproven keys displace no others',
+    file: 'src/modules/api-calls/call-log.ts',
+    find: '(isUnproven && unproven >= MAX_UNPROVEN)',
+    replace: 'false',
+    tests: [{ file: 'test/modules/api-calls/call-log.test.ts', titles: ['the memory is bounded'] }],
+  },
+  {
+    name: 'api calls: successes leave room for failures',
+    file: 'src/modules/api-calls/insert-calls.ts',
+    find: 'when not o.is_failure then',
+    replace: 'when false then',
+    tests: [
+      { file: 'test/modules/api-calls/call-log.test.ts', titles: ['above 200,000 rows no success is kept'] },
+    ],
+  },
+  {
+    name: 'api calls: a flood of failures is sampled',
+    file: 'src/modules/api-calls/insert-calls.ts',
+    find: ' and random() < ${raw(String(SAMPLED_SHARE))}',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/api-calls/call-log.test.ts',
+        titles: ['above 250,000 rows a sample of the failures is kept'],
+      },
+    ],
+  },
+  {
+    name: 'api calls: the end of a process writes what it has in memory',
+    file: 'src/modules/api-calls/call-log.ts',
+    find: 'await writePending(true);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/api-calls/call-log.test.ts',
+        titles: ['a log that ends writes what it has in memory'],
+      },
+    ],
+  },
 ];

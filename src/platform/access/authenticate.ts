@@ -76,6 +76,15 @@ function serviceTokenIn({ headers }: FastifyRequest): string | undefined {
   return sent !== undefined && looksLikeServiceToken(sent) ? sent : undefined;
 }
 
+/** Characters of a secret that people may see, to tell one from another. */
+const HINT_LENGTH = 6;
+
+/** Returns the end of the API key or the service token that was sent. Null if there is none. */
+export function hintOf(request: FastifyRequest): string | null {
+  const sent = keyIn(request) ?? serviceTokenIn(request);
+  return typeof sent === 'string' && sent.length > 2 * HINT_LENGTH ? sent.slice(-HINT_LENGTH) : null;
+}
+
 type SentToken = { sent: string; tenantId: string; secrets: Secrets };
 
 /** @throws ApiError service_token_invalid if the token is damaged */

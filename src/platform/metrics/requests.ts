@@ -33,6 +33,10 @@ export function countRequests(registry: Registry) {
     'untrusted_proxy_refused_total',
     'Requests that were refused because their proxy is not in TRUST_PROXY.',
   );
+  const ofCalls = counter(
+    'api_calls_lost_total',
+    'Calls of couriers that are missing in their log: the memory for them was full, or the database was away.',
+  );
   const overloaded = counter(
     'overloaded_total',
     'All requests that were refused because the service has too much to do: also those that waited too long.',
@@ -52,6 +56,8 @@ export function countRequests(registry: Registry) {
     requestRefused: (status: number): void => total.inc({ operation: NO_OPERATION, status }),
     /** Counts a request that got `overloaded`, whatever has refused it. */
     overloaded: (): void => overloaded.inc(),
+    /** Counts calls that could not be written to the log of their courier. */
+    callsLost: (count: number): void => ofCalls.inc(count),
     /** Counts a request whose caller has used up its write allowance. */
     writesRefused: (): void => ofWriters.inc(),
     /** Counts a request that was refused because its proxy is not in TRUST_PROXY. */

@@ -71,7 +71,7 @@ const MORE = [
 ];
 
 /** Each part of a courier. */
-const PARTS = ['profile', 'users', 'key', 'webhooks', 'rates', 'bills', 'statement', 'sync'].map(
+const PARTS = ['profile', 'users', 'key', 'webhooks', 'calls', 'rates', 'bills', 'statement', 'sync'].map(
   (tab) => `couriers/IEX/${tab}`,
 );
 
@@ -99,6 +99,8 @@ const OF_COURIER = [
   'developers',
   'webhooks',
   'tokens',
+  'calls',
+  'calls?status_class=4xx&parcel=NOTHING10001',
   'team',
   'team/iex',
   'profile',

@@ -1,3 +1,5 @@
+import { callsEn } from '../../../console/src/integration/calls/texts-en.js';
+import { callsEs } from '../../../console/src/integration/calls/texts-es.js';
 import { integrationEn, integrationEs } from '../../../console/src/integration/texts.js';
 import { paymentTexts } from '../../../console/src/office/pages/bills/payment-texts.js';
 import { officeManifestsTexts } from '../../../console/src/office/pages/manifests/texts.js';
@@ -48,6 +50,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...unsavedEn,
     ...voidEn,
     ...integrationEn,
+    ...callsEn,
     ...paymentTexts.en,
     ...officeManifestsTexts.en,
     ...placesTexts.en,
@@ -70,6 +73,7 @@ const TEXTS: Record<Language, Record<string, string>> = {
     ...unsavedEs,
     ...voidEs,
     ...integrationEs,
+    ...callsEs,
     ...paymentTexts.es,
     ...officeManifestsTexts.es,
     ...placesTexts.es,

@@ -441,6 +441,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { endpoint: 'add_package', courier_id: courierId },
   }),
   'listIntegrationChecks of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 50 } }),
+  'listApiCalls of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
   'listWebhookHealth of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
   listDispatches: ({ dispatchId }) => ({ query: { dispatch_id: dispatchId } }),
   'getPackageStatistics of a courier': ({ courierId }) => ({

@@ -391,6 +391,9 @@ export const MATRIX = {
   listIntegrationChecks: {
     'listIntegrationChecks of a courier': [ALL,                  S403,                  ALL],
   },
+  listApiCalls: {
+    'listApiCalls of a courier':         [ALL,                   S403,                  ALL],
+  },
   listDispatches: {
     'listDispatches':                    [ALL,                   ALL,                   ALL],
   },

@@ -60,6 +60,7 @@ const historyOf = ({ packageId, courierId, billId, userId }: Belongings): [strin
   ['sessions', 'true', `'user_id', '${userId}', 'created_at', now() - n * interval '1 second'`],
   ['dispatches', `courier_id = '${courierId}'`, `'selected', n`],
   ['customer_sync_runs', `courier_id = '${courierId}'`, `'status', 'failed'`],
+  ['api_calls', `courier_id = '${courierId}'`, `'request_id', new_id()`],
   ['integration_checks', `courier_id = '${courierId}'`, `'status', 'failed', 'finished_at', now()`],
   ['scans', 'true', `'parcel_key', (select tracking_key from packages where id = '${packageId}')`],
 ];

@@ -147,6 +147,7 @@ async function makeBelongings(
   };
   await insertSync(owner, tenantId, courierId);
   await insertCheck(owner, tenantId, courierId);
+  await insertCall(owner, tenantId, courierId);
   const prealertId = await clone(owner, 'prealerts', DEMO.prealerts.pending.IEX[0] ?? '', parcel());
   const packageId = await clone(owner, 'packages', DEMO.packages.available.IEX[0] ?? '', {
     ...parcel(),
@@ -331,6 +332,20 @@ async function insertCheck(owner: pg.Pool, tenantId: string, courierId: string):
   );
 }
 
+/** Plants a call with its key, which named a parcel. */
+async function insertCall(owner: pg.Pool, tenantId: string, courierId: string): Promise<void> {
+  await owner.query(
+    `with call as (
+       insert into api_calls (tenant_id, request_id, courier_id, called_at, operation_id, status, code, duration_ms, credential, expires_at)
+       values ($1, new_id(), $2, now(), 'submitPrealert', 409, 'duplicate_tracking_number', 12, 'api_key', now() + interval '1 day')
+       returning tenant_id, request_id, courier_id
+     )
+     insert into api_call_parcels (tenant_id, request_id, parcel_key, courier_id)
+     select tenant_id, request_id, 'PLANTED1', courier_id from call`,
+    [tenantId, courierId],
+  );
+}
+
 /** Plants a failed synchronisation of its customers. */
 async function insertSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<void> {
   await owner.query(
@@ -348,7 +363,7 @@ async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promi
 
 // Columns whose values the service or a constraint interprets.
 const MEANINGFUL =
-  /^(type|endpoint|format|.*_package_format|origin|outcome|manifest_status|language|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|started_by|end_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|announced_key|parcel_key|loading_gate|media_type|action|entity|actor_kind|request_id|.*_(hash|cipher|secret))$/;
+  /^(type|endpoint|format|.*_package_format|origin|outcome|manifest_status|language|code|user_code|username|role|status|previous_status|kind|subject|method|void_reason|started_by|end_reason|slug|host|prefix|airline_prefix|house_color|house_number|manifest_number|tracking_number|tracking_key|announced_key|parcel_key|loading_gate|media_type|action|entity|actor_kind|request_id|credential|credential_hint|.*_(hash|cipher|secret))$/;
 
 // Append-only tables, where a trigger rejects changes, and tallies, where a trigger copies the texts from the rows.
 const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];

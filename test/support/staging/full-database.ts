@@ -67,6 +67,12 @@ const ROWS = [
    values ($1, new_id(), '${IEX}', 'add_package', '${admin}', 'failed', 'https://marcia.example/hooks', 'event',
      '[{"code": "refused", "evidence": {"response_start": "Marcia Campbell is unknown"}}]', '[{"error": "Marcia Campbell"}]',
      'Marcia Campbell', now(), now())`,
+  `insert into api_calls (tenant_id, request_id, courier_id, called_at, operation_id, status, code, duration_ms, credential, credential_hint,
+     expires_at)
+   values ($1, '01930a3e-7c1d-7e11-9c5a-2f4b8d6e14aa', '${IEX}', now(), 'submitPrealert', 409, 'duplicate_tracking_number', 12, 'api_key',
+     'f31c2a', now() + interval '1 day')`,
+  `insert into api_call_parcels (tenant_id, request_id, parcel_key, courier_id)
+   values ($1, '01930a3e-7c1d-7e11-9c5a-2f4b8d6e14aa', 'MARCIA1CAMPBELL', '${IEX}')`,
   `insert into payment_terms (tenant_id, id, courier_id, days) values ($1, new_id(), '${IEX}', 14)`,
   `insert into user_preferences (tenant_id, user_id, language, views, columns, updated_at)
    values ($1, '${admin}', 'es', '[{"list": "customers", "name": "Marcia", "query": "search=Marcia+Campbell"}]',

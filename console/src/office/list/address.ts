@@ -28,6 +28,18 @@ export function useHashAddress(page: string): ListAddress {
   return useAddress(query, argument, (shown, shownQuery) => linkTo(page, shown, shownQuery));
 }
 
+/** Returns what the address says about the list in a part of an object of the office. Its query names the row that is open, in `of`. */
+export function useTabAddress(
+  parts: [page: string, ...parts: string[]],
+): ListAddress & { shown: string | undefined } {
+  const query = officeAddress.value?.query;
+  const shown = query?.get('of') ?? undefined;
+  const address = useAddress(query, shown, (opened, own) =>
+    officeLink(parts, { ...Object.fromEntries(new URLSearchParams(own)), ...(opened ? { of: opened } : {}) }),
+  );
+  return { ...address, shown };
+}
+
 type Link = (argument: string | undefined, query: URLSearchParams | Record<string, string>) => string;
 
 function useAddress(

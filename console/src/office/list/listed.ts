@@ -1,5 +1,5 @@
 import { useLoad, type Loaded } from '../../ui/load.js';
-import { useHashAddress, useListAddress, type ListAddress } from './address.js';
+import { useHashAddress, useListAddress, useTabAddress, type ListAddress } from './address.js';
 import { type ListState } from './state.js';
 
 /** One page of a list. A list that grows while it is read has `nextBefore` instead of a number of records. */
@@ -27,6 +27,15 @@ export const useList = <Row>(page: string, load: Load<Row>): Listed<Row> =>
 /** Loads what the address of a page of couriers says. */
 export const useHashList = <Row>(page: string, load: Load<Row>): Listed<Row> =>
   useListed(useHashAddress(page), load);
+
+/** Loads what the address of a part of an object says, and returns which row is open. */
+export function useTabList<Row>(
+  parts: [page: string, ...parts: string[]],
+  load: Load<Row>,
+): Listed<Row> & { shown: string | undefined } {
+  const address = useTabAddress(parts);
+  return { ...useListed(address, load), shown: address.shown };
+}
 
 function useListed<Row>(address: ListAddress, load: Load<Row>): Listed<Row> {
   const { search, filters, sort, page: shown, before } = address.state;

@@ -381,6 +381,7 @@ export const en = {
   'courierTab.users': 'Users',
   'courierTab.key': 'API key',
   'courierTab.webhooks': 'Webhooks',
+  'courierTab.calls': 'API calls',
   'courierTab.rates': 'Rates',
   'courierTab.bills': 'Bills',
   'courierTab.statement': 'Statement',

@@ -386,6 +386,7 @@ export const es: Record<OfficeKey, string> = {
   'courierTab.users': 'Usuarios',
   'courierTab.key': 'Clave de API',
   'courierTab.webhooks': 'Webhooks',
+  'courierTab.calls': 'Llamadas de API',
   'courierTab.rates': 'Tarifas',
   'courierTab.bills': 'Facturas',
   'courierTab.statement': 'Estado de cuenta',

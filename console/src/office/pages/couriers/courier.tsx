@@ -3,6 +3,7 @@ import { api } from '../../../session/session.js';
 import { t } from '../../../texts/texts.js';
 import { useLoad } from '../../../ui/load.js';
 import { Content, Empty, Heading } from '../../../ui/parts.js';
+import { part } from '../../../ui/part.js';
 import { officeAddress, officeLink } from '../../../ui/router.js';
 import { ActiveTag } from '../../ui/active-tag.js';
 import { Tabs } from '../../ui/tabs.js';
@@ -17,11 +18,18 @@ import { SyncTab } from './sync-tab.js';
 import { UsersTab } from './users-tab.js';
 import { WebhooksTab } from './webhooks-tab.js';
 
+/** Few look at it, so it loads with its first use. */
+const CallsTab = part<TabProps>(
+  async () => (await import('../../../integration/calls/courier-tab.js')).loadCallsTab(),
+  { isOnUse: true },
+);
+
 const TABS = {
   profile: ProfileTab,
   users: UsersTab,
   key: KeyTab,
   webhooks: WebhooksTab,
+  calls: CallsTab,
   rates: RatesTab,
   bills: BillsTab,
   statement: StatementTab,
