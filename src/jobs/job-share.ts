@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers';
 import { BACKGROUND } from '../platform/audit/audit.js';
-import { makeContext } from '../platform/context/request-context.js';
-import { wakeDeliveryQueueWithin } from '../platform/queue/delivery-queues.js';
+import { makeContext, type SystemContext } from '../platform/context/request-context.js';
+import type { Sql } from '../platform/db/statements.js';
 import { putBack, type Jobs } from '../platform/queue/jobs.js';
 import type { RunningJob } from '../platform/queue/runner.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
@@ -9,6 +9,10 @@ import type { TaskDeps } from '../platform/queue/task-context.js';
 type Kind = 'deliver' | 'sendManifestMail' | 'sendAccountMail' | 'sendBillMail' | 'checkIntegration';
 type Work<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of]) => Promise<void>;
 export type JobWork<Of extends Kind> = (own: TaskDeps, payload: Jobs[Of], job: RunningJob) => Promise<void>;
+
+type Returned = RunningJob & { withinSeconds: number };
+/** Returns the statement that queues a job again. */
+type Return<Of extends Kind> = (ctx: SystemContext, payload: Jobs[Of], job: Returned) => Sql;
 
 /** The numbers of mails, checks or delivery queues that a process works on at the same time: in total, and of one tenant. */
 export type ShareSize = { total: number; perTenant: number };
@@ -22,8 +26,9 @@ export type JobShare = {
   /**
    * Returns the function of a job that sends to others if the share has room. Otherwise the job returns to the queue, so that it occupies
    * no slot of other work.
+   * @param returned how, if not as a job of its own
    */
-  within<Of extends Kind>(kind: Of, work: Work<Of>): JobWork<Of>;
+  within<Of extends Kind>(kind: Of, work: Work<Of>, returned?: Return<Of>): JobWork<Of>;
 };
 
 export function makeJobShare({ total, perTenant }: ShareSize): JobShare {
@@ -43,30 +48,35 @@ export function makeJobShare({ total, perTenant }: ShareSize): JobShare {
     else waiting.set(key, count);
   }
 
-  async function returnToQueue<Of extends Kind>(kind: Of, own: TaskDeps, payload: Jobs[Of], job: RunningJob) {
-    const key = `${payload.tenantId} ${kind}`;
+  /** Counts a job that waits, and returns within how many seconds it is tried again. */
+  function wait(tenantId: string, kind: Kind): number {
+    const key = `${tenantId} ${kind}`;
     const withinSeconds = SHORTEST_S + countOf(key) / WAITING_PER_S;
     note(key, 1);
     delay(() => note(key, -1), withinSeconds * 1_000).unref();
-    const ctx = makeContext(own.db, { kind: 'system', tenantId: payload.tenantId }, BACKGROUND);
-    // A delivery queue has one waiting job, so it is not added as a further one.
-    const returned =
-      kind === 'deliver'
-        ? wakeDeliveryQueueWithin(ctx, payload as Jobs['deliver'], withinSeconds)
-        : putBack(kind, payload, { ...job, withinSeconds });
-    await ctx.write([returned]);
+    return withinSeconds;
   }
 
   return {
-    within: (kind, work) => async (own, payload, job) => {
-      const { tenantId } = payload;
-      if (!hasRoom(tenantId)) return returnToQueue(kind, own, payload, job);
-      running.push(tenantId);
-      try {
-        await work(own, payload);
-      } finally {
-        running.splice(running.indexOf(tenantId), 1);
-      }
+    within<Of extends Kind>(
+      kind: Of,
+      work: Work<Of>,
+      returned: Return<Of> = (_ctx, payload, job) => putBack(kind, payload, job),
+    ): JobWork<Of> {
+      return async (own, payload, job) => {
+        const { tenantId } = payload;
+        if (!hasRoom(tenantId)) {
+          const ctx = makeContext(own.db, { kind: 'system', tenantId }, BACKGROUND);
+          await ctx.write([returned(ctx, payload, { ...job, withinSeconds: wait(tenantId, kind) })]);
+          return;
+        }
+        running.push(tenantId);
+        try {
+          await work(own, payload);
+        } finally {
+          running.splice(running.indexOf(tenantId), 1);
+        }
+      };
     },
   };
 }

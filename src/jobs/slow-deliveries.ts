@@ -1,4 +1,4 @@
-import type { DeliveryQueue } from '../platform/queue/delivery-queues.js';
+import { wakeDeliveryQueueWithin, type DeliveryQueue } from '../platform/queue/delivery-queues.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
 import type { JobShare, JobWork } from './job-share.js';
 
@@ -24,6 +24,9 @@ export function shareOfSlow(share: JobShare, deliver: Deliver): JobWork<'deliver
     else slow.delete(keyOf(queue));
   }
 
-  const limited = share.within('deliver', timed);
+  // A delivery queue has one waiting job, so it is not added as a further one.
+  const limited = share.within('deliver', timed, (ctx, queue, { withinSeconds }) =>
+    wakeDeliveryQueueWithin(ctx, queue, withinSeconds),
+  );
   return (own, queue, job) => (slow.has(keyOf(queue)) ? limited(own, queue, job) : timed(own, queue));
 }
