@@ -191,13 +191,13 @@ describe('every page', () => {
   const PAGES = {
     warehouse: [
       'receive',
-      'putaway',
       'load',
       'find',
       'manifests',
       `manifests/${DEMO.manifests.draft}`,
       'flagged',
       'today',
+      'putaway',
       'manifests/no-such-manifest',
       'no-such-page',
     ],

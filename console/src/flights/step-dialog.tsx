@@ -11,7 +11,8 @@ export type NextStep = 'ready' | 'shipped' | 'completed';
 type Props = { detail: ManifestDetail; step: NextStep; onClose: () => void; onDone: () => void };
 
 /** Names what a step of a manifest does, in numbers, before it is done. Only the step to ready can be taken back. */
-export function StepDialog({ detail, step, onClose, onDone }: Props) {
+export function StepDialog({ detail: opened, step, onClose, onDone }: Props) {
+  const [detail, setDetail] = useState(opened);
   const { info, stats } = detail;
   const [reason, setReason] = useState('');
   const [isChanged, setIsChanged] = useState(false);
@@ -22,10 +23,13 @@ export function StepDialog({ detail, step, onClose, onDone }: Props) {
   const isArmed = useArmed();
   const isManager = session.value?.user.role !== 'warehouse';
   const move = useAction(async () => {
-    // Others load meanwhile, and a flight that has left does not come back: what is shipped is what the person has read.
-    const isRead = loading.data === undefined || isSame(loading.data, await readLoading(info.manifest_id));
+    // Others work on the flight meanwhile, and it does not come back: what is moved is what the person has read.
+    const now = (await api().manifests.get({ id: info.manifest_id })).data;
+    const nowLoaded = loading.data && (await readLoading(info.manifest_id));
+    const isRead = seenOf(now, nowLoaded) === seenOf(detail, loading.data);
     setIsChanged(!isRead);
     if (!isRead) {
+      setDetail(now);
       loading.reload();
       return;
     }
@@ -91,8 +95,15 @@ async function readLoading(manifest_id: string, signal?: AbortSignal) {
 
 const COUNTS = ['expected', 'loaded', 'missing', 'extra'] as const;
 
-const isSame = ({ counts: before }: Loading, { counts: now }: Loading): boolean =>
-  COUNTS.every((name) => before[name] === now[name]);
+/** What a person has read before the confirmation, as far as it can change. */
+const seenOf = ({ packages }: ManifestDetail, loading: Loading | undefined): string =>
+  JSON.stringify([
+    packages.map(({ package_id }) => package_id),
+    loading && [
+      COUNTS.map((name) => loading.counts[name]),
+      loading.parcels.map((each) => each.tracking_number),
+    ],
+  ]);
 
 /** What was scanned onto the flight, and what was not. */
 function Load({ of: loading }: { of: Loaded<Loading | undefined> }) {

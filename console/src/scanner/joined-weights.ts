@@ -1,6 +1,6 @@
 // A weight of a scale that meets the digits of a person in one field.
 import type { Place } from './chain.js';
-import { readWeight } from './scale.js';
+import { isScaleText, readWeight } from './scale.js';
 
 /** A slow scale sends a key every 120 ms, and the page may be busy. */
 const SLOW_MS = 160;
@@ -24,14 +24,25 @@ export function slowWeightStart(keys: Keys): number | undefined {
 }
 
 /**
- * Returns whether nobody can tell the weight: the digits right before it may be the first ones of the scale, which made a pause after them, or
- * those of a person.
+ * Returns whether nobody can tell the weight: the digits right before it, also those in the field, may be the first ones of the scale, which made a
+ * pause after them, or those of a person. Nothing follows a unit.
  */
 export function isJoined(keys: Keys, isSlow: boolean): boolean {
   if (keys.place !== 'measure' || !isUnitWeight(keys.characters.join(''))) return false;
-  return (
-    unitWeightStart(keys) !== undefined || (isSlow && keys.before.trim() !== '' && keys.quietMs <= TYPING_MS)
-  );
+  if (unitWeightStart(keys) !== undefined) return true;
+  const isOpen = keys.before.trim() !== '' && readWeight(keys.before)?.unit === undefined;
+  return (isSlow ? keys.before.trim() !== '' : isOpen) && keys.quietMs <= TYPING_MS;
+}
+
+/**
+ * Returns what a scale sent that left a longer gap behind the first digits of its weight, so that they look like a person's: the whole weight,
+ * or `unclear` if they may be a person's. Undefined if the keys from an index on are no weight.
+ */
+export function wholeWeight(keys: Keys, from: number): { text: string } | 'unclear' | undefined {
+  const { characters, place } = keys;
+  if (place !== 'measure' || from === 0 || !isScaleText(characters.slice(from).join(''))) return undefined;
+  const text = characters.join('').trim();
+  return isUnitWeight(text) && longestGapMs(keys, 0) <= STEADY_MS ? { text } : 'unclear';
 }
 
 /** Returns where a weight with its unit begins behind other digits and a pause, or undefined. */

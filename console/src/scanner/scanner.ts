@@ -10,7 +10,7 @@ import {
   type Keys,
   type Place,
 } from './chain.js';
-import { isJoined, slowWeightStart } from './joined-weights.js';
+import { isJoined, slowWeightStart, wholeWeight } from './joined-weights.js';
 import { isScaleText, readWeight } from './scale.js';
 
 /** A scan without an end key is complete after this pause. Longer until the page knows whether the scanner sends an end key. */
@@ -220,8 +220,11 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
     const action =
       ended.from === undefined ? ({ action: 'undo', from } as const) : ({ action: 'swallow' } as const);
     if (text === '') return action;
-    if (isJoined(ended, ended.from === undefined))
+    const whole = wholeWeight(ended, from);
+    if (whole === 'unclear' || isJoined(ended, ended.from === undefined))
       return { ...action, reading: { kind: 'unclear', beside: 'scale' } };
+    if (whole)
+      return { ...action, reading: { kind: 'weight', ...whole, isSubmitted: isSubmitted(whole.text, by) } };
     return { ...action, reading: readingOf(ended, from, text, by, timeMs) };
   }
 

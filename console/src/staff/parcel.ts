@@ -77,3 +77,7 @@ export function doubtOf(typed: Measures, measures: ReadMeasures, limitLb: number
 /** Returns whether a text in the field of the weight can only be a code. It has letters, and the length of one. */
 export const isCodeText = (text: string): boolean =>
   /^(?=.*[A-Z])[A-Z0-9-]{6,}$/i.test(text.trim()) && /\d/.test(text) && !readWeight(text);
+
+/** Returns whether a code is behind the weight that a person has typed: the scanner was too slow to be noticed. */
+export const holdsCode = (text: string): boolean =>
+  !readWeight(text) && /[A-Z0-9-]{8,}$/i.test(text.trim()) && /\d/.test(text);

@@ -20,8 +20,16 @@ import { NearMatches } from '../which/near-matches.js';
 import { PrintButton } from '../station/print-button.js';
 import { MeasureFields } from '../station/measure-fields.js';
 import { NotReceived, WhichParcel } from '../which/which-parcel.js';
-import { list } from '../which/second-scan.js';
-import { canBeReceived, changeWork, clearParcel, work, type Parcel, type Work } from '../station/work.js';
+import { askForScan, list } from '../which/second-scan.js';
+import {
+  canBeReceived,
+  changeWork,
+  clearParcel,
+  hasParcelInWork,
+  work,
+  type Parcel,
+  type Work,
+} from '../station/work.js';
 import { lastReceived, startCorrection } from '../station/correct/correcting.js';
 import { setShown } from '../station/report.js';
 import { pounds, t } from '../texts/texts.js';
@@ -31,7 +39,7 @@ import { Field, Heading } from '../ui/parts.js';
 import { CustomerSearch } from './customer-search.js';
 import { NumberField } from './number-field.js';
 import { ParcelOwner, showMeaning } from './parcel-owner.js';
-import { isCodeText, readMeasures, type MeasureName } from './parcel.js';
+import { holdsCode, isCodeText, readMeasures, type MeasureName } from './parcel.js';
 
 export function ReceivePage() {
   const current = work.value;
@@ -214,6 +222,7 @@ function takeReading(reading: Reading, field: MeasureName): void {
   // Also a weight, if the scale has sent it while a field for a text had the focus.
   if (reading.kind === 'scan') void takeScan(reading.scan, showMeaning);
   else if (reading.kind === 'weight') takeWeight(reading.text, field, reading.isSubmitted);
+  else if (reading.beside !== 'scale' && hasParcelInWork.value) askForScan();
   else {
     if (reading.beside !== 'scan') changeWork({ measures: { ...work.value.measures, weight: '' } });
     showUnclear(reading);
@@ -225,6 +234,7 @@ function submit(): void {
   const { parcel, measures } = work.value;
   if (!parcel) return;
   if (isCodeText(measures.weight)) takeCode(measures.weight);
+  else if (holdsCode(measures.weight)) askForScan();
   else void save();
 }
 

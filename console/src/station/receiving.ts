@@ -81,7 +81,11 @@ function chooseByScan(text: string, showOwner: ShowOwner): void {
   if (text === parcel?.scan) keepFirst();
   else if (text === second) openSecond(showOwner);
   else if (isWeight(text)) showWhich();
-  else askWhich(text);
+  else if (second === '') {
+    // The person was asked to scan the parcel that is on the scale.
+    changeWork({ second: text });
+    openSecond(showOwner);
+  } else askWhich(text);
 }
 
 /** The second parcel is on the scale, so the first one is not received. */

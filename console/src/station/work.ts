@@ -22,7 +22,10 @@ export type Work = {
   isHeld?: boolean;
   /** The scan that came before the weight. Scanning it again at once is no repetition. */
   postponed?: string;
-  /** Another number, scanned before the parcel had its weight. Until the person has chosen one, no weight is taken. */
+  /**
+   * Another number, scanned before the parcel had its weight; empty if it could not be read. Until the person has chosen one, no weight is
+   * taken.
+   */
   second?: string | undefined;
   /** Numbers that were scanned and are not received. */
   unreceived: string[];
@@ -65,7 +68,7 @@ function store(next: Work): void {
   stored.value = next;
   if (owner === next.owner) return;
   const left = parcel && canBeReceived(parcel) ? [parcel.scan, second] : [second];
-  for (const number of [...left, ...unreceived]) if (number !== undefined) handOverScan(number);
+  for (const number of [...left, ...unreceived]) if (number) handOverScan(number);
 }
 
 export const changeWork = (changes: Partial<Work>): void => store({ ...work.value, ...changes });

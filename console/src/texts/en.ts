@@ -331,6 +331,8 @@ export const en = {
   'receive.notAnnounced': 'Nobody has announced it. Choose the customer, or receive it without an owner.',
   'receive.weighFirst': 'Enter the weight of {scan}, or press Esc to cancel it.',
   'which.ask': '{first} is not received yet, and {second} was scanned. No weight is taken until you choose.',
+  'which.unread':
+    '{first} is not received yet, and a scan could not be read. No weight is taken until you scan the parcel that is on the scale.',
   'which.title': 'Which parcel is on the scale?',
   'which.scan': 'Number of the parcel on the scale',
   'which.hint': 'Scan this parcel again, or choose below.',
@@ -420,8 +422,7 @@ export const en = {
     'Packages: {count}, {weight}. They stay on the manifest, and it cannot be loaded or shipped until it is ready again. The couriers get no mail now, and another one when it is ready again.',
   'manifests.stillLoaded':
     'Loaded parcels: {count}. Take them off first, then the manifest can go back to draft.',
-  'manifests.changed':
-    'Somebody has loaded or unloaded parcels meanwhile. Look at the figures again, then confirm.',
+  'manifests.changed': 'Somebody has changed the flight meanwhile. Look at the figures again, then confirm.',
   'manifests.missing': 'Not loaded: {count}. They would be shipped all the same:',
   'manifests.extra': 'On board but not on this manifest: {count}. Take them off, or add them.',
   'manifests.emptyStep': 'Scan received packages onto it. An empty manifest cannot be made ready.',

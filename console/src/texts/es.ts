@@ -337,6 +337,8 @@ export const es: Texts = {
   'receive.weighFirst': 'Escriba el peso de {scan}, o pulse Esc para cancelarlo.',
   'which.ask':
     '{first} aún no está recibido y se escaneó {second}. No se acepta ningún peso hasta que usted elija.',
+  'which.unread':
+    '{first} aún no está recibido, y un escaneo no se pudo leer. No se toma ningún peso hasta que escanee el paquete que está en la balanza.',
   'which.title': '¿Qué paquete está en la balanza?',
   'which.scan': 'Número del paquete que está en la balanza',
   'which.hint': 'Escanee otra vez este paquete, o elija abajo.',
@@ -426,8 +428,7 @@ export const es: Texts = {
     'Paquetes: {count}, {weight}. Siguen en el manifiesto, que no se puede cargar ni enviar hasta que vuelva a estar listo. Los couriers no reciben un correo ahora, y reciben otro cuando vuelva a estar listo.',
   'manifests.stillLoaded':
     'Paquetes cargados: {count}. Bájelos primero; después el manifiesto puede volver a borrador.',
-  'manifests.changed':
-    'Mientras tanto alguien cargó o bajó paquetes. Mire las cifras de nuevo y después confirme.',
+  'manifests.changed': 'Mientras tanto alguien cambió el vuelo. Mire las cifras de nuevo y después confirme.',
   'manifests.missing': 'Sin cargar: {count}. Se enviarían de todos modos:',
   'manifests.extra': 'A bordo pero no en este manifiesto: {count}. Bájelos o añádalos.',
   'manifests.emptyStep': 'Escanee paquetes recibidos. Un manifiesto vacío no se puede marcar como listo.',

@@ -4,14 +4,21 @@ import { t } from '../texts/texts.js';
 import { show } from '../ui/outcome.js';
 import { changeWork, isManifestNumber, work } from '../station/work.js';
 
-/** The list stays short enough to read. */
-const LONGEST = 20;
+/** More than a shift leaves. The storage of the tab is bounded. */
+const LONGEST = 1_000;
 
 /** Asks which parcel is on the scale. `scan` is the second number, or a further one. */
 export function askWhich(scan: string): void {
-  const { second = scan } = work.value;
+  const second = work.value.second || scan;
   changeWork({ second });
   if (scan !== second) list(scan);
+  showWhich();
+}
+
+/** Asks the same after a scan that could not be read: the next weight may be that of the other parcel. */
+export function askForScan(): void {
+  const { second = '', measures } = work.value;
+  changeWork({ second, measures: { ...measures, weight: '' }, doubt: undefined });
   showWhich();
 }
 
@@ -19,6 +26,10 @@ export function askWhich(scan: string): void {
 export function showWhich(): void {
   const { parcel, second = '' } = work.value;
   const first = parcel?.scan ?? '';
+  if (second === '') {
+    show('bad', t('word.scanAgain'), t('which.unread', { first }), first);
+    return;
+  }
   show('bad', t('word.twoNumbers'), t('which.ask', { first, second }), first);
 }
 
@@ -33,7 +44,7 @@ export function keepFirst({ isOneParcel = false } = {}): void {
 /** Lists a number that was scanned and not received. */
 export function list(scan: string): void {
   const others = work.value.unreceived.filter((each) => each !== scan);
-  if (!isManifestNumber(scan)) changeWork({ unreceived: [...others, scan].slice(-LONGEST) });
+  if (scan !== '' && !isManifestNumber(scan)) changeWork({ unreceived: [...others, scan].slice(-LONGEST) });
 }
 
 export const unlist = (scan: string): void =>

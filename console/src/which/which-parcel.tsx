@@ -22,12 +22,16 @@ export const WhichParcel = ({ first, second, onNumber, onSecond, onJoined }: Pro
       <button type="button" onClick={single(keepFirst)}>
         {t('which.onScale', { scan: first })}
       </button>
-      <button type="button" onClick={single(onSecond)}>
-        {t('which.onScale', { scan: second })}
-      </button>
-      <button type="button" onClick={single(onJoined)}>
-        {t('which.one')}
-      </button>
+      {second !== '' && (
+        <>
+          <button type="button" onClick={single(onSecond)}>
+            {t('which.onScale', { scan: second })}
+          </button>
+          <button type="button" onClick={single(onJoined)}>
+            {t('which.one')}
+          </button>
+        </>
+      )}
     </div>
   </div>
 );

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { newNumber } from '../../support/builders/parcels.js';
 import { findingsOf } from '../../support/console/browser.js';
 import { consoleSuite } from '../../support/console/suite.js';
+import { until } from '../../support/service/processes.js';
 import { deviceScan } from '../../support/scans/device-scans.js';
 
 const { it, service } = consoleSuite();
@@ -40,9 +41,22 @@ it('what was loaded while the question was open is shown before anything is ship
     scans: [deviceScan('load', numbers[0] ?? '', 1, { manifest_id })],
   });
   await dialog.getByRole('button', { name: 'Ship (2)', disabled: false }).click();
-  await dialog.getByText('Somebody has loaded or unloaded parcels meanwhile.').waitFor();
+  await dialog.getByText('Somebody has changed the flight meanwhile.').waitFor();
   await dialog.getByTestId('ask-missing').filter({ hasText: '1' }).waitFor();
   expect(await findingsOf(page)).toEqual([]);
+  expect(await statusNow()).toBe('ready');
+  // Another parcel in the place of one: the figures are the same.
+  const other = { tracking_number: newNumber(), weight: 1, user_code: 'IEX-1001' };
+  const { package_id } = await asWarehouse('receivePackage', other);
+  const change = (action: string, id: string) =>
+    asWarehouse('manageManifest', { action, manifest_id, package_ids: [id] });
+  await change('remove_packages', package_ids[1] ?? '');
+  await change('add_packages', package_id);
+  await dialog.getByRole('button', { name: 'Ship (2)', disabled: false }).click();
+  await dialog.getByText(other.tracking_number).or(dialog.getByText('Missing')).first().waitFor();
+  await until(
+    async () => (await dialog.getByRole('button', { name: 'Ship (2)', disabled: false }).count()) === 1,
+  );
   expect(await statusNow()).toBe('ready');
   await dialog.getByRole('button', { name: 'Ship (2)', disabled: false }).click();
   await dialog.waitFor({ state: 'detached' });

@@ -90,6 +90,52 @@ describe('two labels on one parcel', () => {
   });
 });
 
+describe('a scan right behind a weight without Enter', () => {
+  /** A scanner that hesitates after its first key, so that the last digit of a weight may be that key. */
+  const hesitant = (code: string, gapMs: number) =>
+    keysAt(4, code, 'Enter').map((key, index) => ({ ...key, gapMs: [gapMs, 45][index] ?? key.gapMs }));
+
+  /** Types a weight, and scans so shortly afterwards that nobody can tell where it ends. */
+  const scanBehindWeight = async (page: Page, first: string, behind: string, gapMs: number) => {
+    await pressTimed(page, hesitant(first, 4));
+    await expectWord(page, 'UNKNOWN');
+    await pressTimed(page, [...keysAt(120, '12.06'), ...hesitant(behind, gapMs)]);
+  };
+
+  for (const gapMs of [90, 150])
+    it(`at ${gapMs} ms gives no weight to the first parcel before one is scanned again`, async (page) => {
+      const [first, second] = [`BEHIND${gapMs}A001`, `BEHIND${gapMs}B001`];
+      await scanBehindWeight(page, first, second, gapMs);
+      await expectWord(page, 'SCAN AGAIN');
+      expect(await findingsOf(page)).toEqual([]);
+      await weigh(page, '12.07 lb');
+      await expectWord(page, 'SCAN AGAIN');
+      expect(await weightsOf(service(), first)).toEqual([]);
+      await scan(page, second);
+      await expectWord(page, 'UNKNOWN');
+      await page.getByTestId('unreceived').getByText(first).first().waitFor();
+      await weigh(page, '12.08 lb');
+      await untilStatus(second, 'received');
+      expect(await weightsOf(service(), second)).toEqual([12.08]);
+      expect(await weightsOf(service(), first)).toEqual([]);
+    });
+
+  it('whose keys came slowly into the field is no weight, and the next weight is that of nobody', async (page) => {
+    await scan(page, 'BEHINDSLOW01');
+    await expectWord(page, 'UNKNOWN');
+    await type(page, '21.22TBA305888880515');
+    await press(page, 'Enter');
+    await expectWord(page, 'SCAN AGAIN');
+    await weigh(page, '12.07 lb');
+    await expectWord(page, 'SCAN AGAIN');
+    await scan(page, 'BEHINDSLOW01');
+    await expectWord(page, 'WEIGH');
+    await weigh(page, '12.09 lb');
+    await untilStatus('BEHINDSLOW01', 'received');
+    expect(await weightsOf(service(), 'BEHINDSLOW01')).toEqual([12.09]);
+  });
+});
+
 describe('a scale that has not settled', () => {
   it('gives no weight, and its text is no parcel', async (page) => {
     await scan(page, 'UNSETTLED001');

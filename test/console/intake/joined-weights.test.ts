@@ -30,7 +30,6 @@ const stray: Part = { text: '1', gapMs: 0 };
 describe('a stray digit before the weight of a scale', () => {
   test.each([
     ['a fast scale, seconds later', { text: '6.9 lb', gapMs: 4, pauseMs: 2_500 }],
-    ['a fast scale, soon', { text: '6.9 lb', gapMs: 4, pauseMs: 300 }],
     ['a slow scale, seconds later', { text: '6,9 kg', gapMs: 80, pauseMs: 2_500 }],
     ['the slowest scale, seconds later', { text: '6,9 kg', gapMs: 120, pauseMs: 2_500 }],
   ])('is replaced by %s', (_title, scale) => {
@@ -39,6 +38,7 @@ describe('a stray digit before the weight of a scale', () => {
 
   test.each([
     ['a fast scale at once', { text: '6.9 lb', gapMs: 4, pauseMs: 90 }],
+    ['a fast scale, soon', { text: '6.9 lb', gapMs: 4, pauseMs: 300 }],
     ['a slow scale at once', { text: '6,9 kg', gapMs: 80, pauseMs: 200 }],
     ['a slow scale, soon', { text: '6,9 kg', gapMs: 80, pauseMs: 500 }],
   ])('makes the weight of %s unclear, because a scale may pause after its first key', (_title, scale) => {
@@ -67,4 +67,25 @@ describe('a weight with its unit', () => {
   ])('that a person types %s stays in the field as it is', (_title, parts) => {
     expect(readingsOf(...parts)).toEqual([]);
   });
+});
+
+/** The pounds that a text says. */
+const pounds = (text: string) => Number(/\d+\.\d+/.exec(text)?.[0]);
+
+test('a weight that a fast scale interrupts once is taken whole, or not at all', () => {
+  const wrong: unknown[] = [];
+  for (const text of ['12.35 lb', '3.25 lb', '0.85 lb', '12.35lb', '35.25 oz', 'ST,GS,+12.35kg', '112.5 lb'])
+    for (let at = 1; at < text.length; at += 1)
+      for (const baseMs of [4, 8, 20])
+        for (const pauseMs of [36, 48, 60, 61, 90, 160, 249, 251, 400, 690]) {
+          const readings = readingsOf(
+            { text: text.slice(0, at), gapMs: baseMs },
+            { text: text.slice(at), gapMs: baseMs, pauseMs },
+          );
+          // What was read last is what is in the field.
+          const last = readings.at(-1);
+          const isCut = last?.kind === 'weight' && pounds(last.text) !== pounds(text);
+          if (isCut) wrong.push([text, at, baseMs, pauseMs, readings]);
+        }
+  expect(wrong).toEqual([]);
 });
