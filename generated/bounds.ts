@@ -35,8 +35,7 @@ export const QUOTAS = {
     "per": "courier",
     "policy": "integration-checks",
     "unit": "checks",
-    "reason": "each sends up to 10 requests",
-    "one of them with a wrong token; the service must not be misused to scan or flood others": null
+    "reason": "each sends up to 10 requests, one of them with a wrong token; the service must not be misused to scan or flood others"
   },
   "recovered_webhooks": {
     "what": "Webhooks that `recover_since` and `redeliver_matching` send",

@@ -326,6 +326,7 @@ runs('A double click prints a label once', async () => {
   await scan(page, parcel.tracking_number);
   await expectWord(page, 'ALREADY RECEIVED');
   await page.getByRole('button', { name: 'Print the label again' }).dblclick();
+  await until(() => Promise.resolve(labels > 0));
   await page.waitForTimeout(900);
   expect(labels).toBe(1);
 });

@@ -11,7 +11,7 @@ import { dialogOf, toasts } from './trial.js';
 const { it, service } = consoleSuite();
 
 /** The most presses of Tab on the way to something. */
-const FAR = 80;
+const FAR = 90;
 
 /** What has the focus, by the name that a screen reader says, as far as its text, label or aria-label gives it. */
 const FOCUSED = `(() => {
@@ -113,6 +113,8 @@ it(
   async (page) => {
     await goTo(page, 'Announcements', /^Page Announcements/);
     await page.getByRole('heading', { level: 1, name: 'Announcements' }).waitFor();
+    // It comes with the number of flagged ones.
+    await page.getByRole('link', { name: /^Flagged: / }).waitFor();
     await tabTo(page, /^Flagged: /);
     await page.keyboard.press('Enter');
     await page.waitForURL(/status=flagged/);
