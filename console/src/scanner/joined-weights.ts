@@ -9,7 +9,14 @@ const STEADY_MS = 60;
 /** A person who types a weight makes no longer pause between two keys. */
 const TYPING_MS = 700;
 
-type Keys = { characters: string[]; timesMs: number[]; place: Place; before: string; quietMs: number };
+type Keys = {
+  characters: string[];
+  timesMs: number[];
+  place: Place;
+  before: string;
+  quietMs: number;
+  isAfterAct: boolean;
+};
 
 /**
  * Returns the index of the first key of a slow scale whose weight would be appended to the digits that stand before it, or undefined. A weight
@@ -30,8 +37,9 @@ export function slowWeightStart(keys: Keys): number | undefined {
 export function isJoined(keys: Keys, isSlow: boolean): boolean {
   if (keys.place !== 'measure' || !isUnitWeight(keys.characters.join(''))) return false;
   if (unitWeightStart(keys) !== undefined) return true;
-  const isOpen = keys.before.trim() !== '' && readWeight(keys.before)?.unit === undefined;
-  return (isSlow ? keys.before.trim() !== '' : isOpen) && keys.quietMs <= TYPING_MS;
+  if (keys.before.trim() === '' || keys.quietMs > TYPING_MS) return false;
+  // A fast scale has made no pause if a person has opened a dialog, for example, since the last key.
+  return isSlow || (!keys.isAfterAct && readWeight(keys.before)?.unit === undefined);
 }
 
 /**
