@@ -82,6 +82,7 @@ it(
       '/api/Attention.php',
       '/api/GenerateCourierInvoice.php',
       '/api/PackageStatistics.php',
+      '/api/Preferences',
       '/api/TenantSettings',
     ]);
     await page.getByRole('button', { name: 'Show the set-up' }).click();
