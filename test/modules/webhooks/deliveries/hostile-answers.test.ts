@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readOutcome } from '../../../../src/modules/webhooks/delivery/outcome.js';
+import { readOutcome, startOf } from '../../../../src/modules/webhooks/delivery/outcome.js';
 import { makeMask } from '../../../../src/modules/webhooks/exchanges/mask-secrets.js';
 import { withService } from '../../../support/fixture/with-service.js';
 import { startReceiver, type Receiver } from '../../../support/receivers/receiver.js';
@@ -72,6 +72,15 @@ test('the start of an answer has no half of a character, wherever it is cut', ()
       expect([at, isCut, response_start?.isWellFormed()]).toEqual([at, isCut, true]);
     }
   }
+});
+
+test('of an answer of 20 MiB only the start becomes text', () => {
+  const mask = makeMask([TOKEN]);
+  const body = Buffer.alloc(20 * 1_024 * 1_024, 'a\0');
+  const startedMs = process.cpuUsage().user;
+  expect(startOf(body, false, mask, 512)).toBe('a'.repeat(512));
+  // 6 ms. The whole answer takes 700.
+  expect((process.cpuUsage().user - startedMs) / 1_000).toBeLessThan(150);
 });
 
 // Each answer is escaped in all ways, so that it is searched in all ways.
