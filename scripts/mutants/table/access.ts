@@ -155,8 +155,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'mails: they leave slots of the worker to other jobs',
     file: 'src/jobs/job-share.ts',
-    find: 'if (!hasRoom(tenantId)) return',
-    replace: 'if (!hasRoom(tenantId) && total === 0) return',
+    find: 'if (!hasRoom(tenantId)) {',
+    replace: 'if (!hasRoom(tenantId) && total === 0) {',
     tests: [
       {
         file: 'test/modules/mail/mail-share.test.ts',

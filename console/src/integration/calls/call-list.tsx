@@ -61,7 +61,7 @@ type Props = {
 /** The log of calls: filters, pages, and a call beside the list. */
 export function CallList({ page, of, shown, lead }: Props) {
   const { address, loaded } = of;
-  // loadCalls has loaded it.
+  // The function above has loaded it.
   const data = loaded.data as CallPage | undefined;
   const call = data?.rows.find(({ request_id }) => request_id === shown);
   return (
