@@ -10,8 +10,8 @@ import { dialogOf, toasts } from './trial.js';
 
 const { it, service } = consoleSuite();
 
-/** The most presses of Tab on the way to something. */
-const FAR = 90;
+/** The most presses of Tab on the way to something: once around a page with a list of 50 rows. */
+const FAR = 150;
 
 /** What has the focus, by the name that a screen reader says, as far as its text, label or aria-label gives it. */
 const FOCUSED = `(() => {
