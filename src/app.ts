@@ -161,7 +161,7 @@ export async function createApp({
       writeWorkbooks: makeWorkbookWriters(),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
-      callLog: config.callLog,
+      keptCalls: config.callLog,
       bulk,
       limits,
     }),

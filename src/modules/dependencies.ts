@@ -34,7 +34,7 @@ export type Deps = {
   migrations: string[];
   customerChangesPerDay: number;
   /** For how many days calls are kept, and which share of the successful ones. */
-  callLog: { days: number; percent: number };
+  keptCalls: { days: number; percent: number };
   bulk: BulkLimits;
   /** For limits that one module has. */
   limits: SharedLimits;

@@ -63,7 +63,12 @@ export function StepDialog({ detail: opened, step, onClose, onDone }: Props) {
           <button type="button" class="dialog-first" onClick={onClose}>
             {t('common.cancel')}
           </button>
-          <button type="button" class="primary" disabled={!isArmed || move.isBusy} onClick={() => move.run()}>
+          <button
+            type="button"
+            class="primary"
+            disabled={!isArmed || move.isBusy || (step === 'shipped' && !loading.data)}
+            onClick={() => move.run()}
+          >
             {t(`manifests.to.${step}`)} ({number(stats.total_count)})
           </button>
         </div>

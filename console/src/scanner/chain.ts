@@ -9,18 +9,18 @@ const FAST_MS = 35;
 /** So many fast keys in a row come from a device. A person rolls two or three keys at most. */
 const FAST_KEYS = 4;
 /** Slow devices send steadily. So many keys with such gaps come from a device, although one gap in six may be longer. */
-const STEADY_MS = 60;
+export const STEADY_MS = 60;
 const STEADY_KEYS = 5;
 const LONGER_GAPS = 1 / 6;
 /** The slowest devices, at 120 ms per key and a page that is busy. Only where a person types no text. */
-const SLOW_MS = 160;
+export const SLOW_MS = 160;
 const SLOW_KEYS = 4;
 /** A person who types so many characters of a text and then scans has typed them. */
 const LONGEST_HEAD = 6;
 /** A number that was typed so shortly before a scan may be a part of it. */
 const CLOSE_MS = 450;
 /** A person who types a weight makes no longer pause between two keys. */
-const TYPING_MS = 700;
+export const TYPING_MS = 700;
 
 /** What ended a chain. */
 export type End = 'Enter' | 'Tab' | 'pause';

@@ -1,22 +1,6 @@
 // A weight of a scale that meets the digits of a person in one field.
-import type { Place } from './chain.js';
+import { SLOW_MS, STEADY_MS, TYPING_MS, type Keys } from './chain.js';
 import { isScaleText, readWeight } from './scale.js';
-
-/** A slow scale sends a key every 120 ms, and the page may be busy. */
-const SLOW_MS = 160;
-/** Devices leave at most so much between keys, but for single pauses. */
-const STEADY_MS = 60;
-/** A person who types a weight makes no longer pause between two keys. */
-const TYPING_MS = 700;
-
-type Keys = {
-  characters: string[];
-  timesMs: number[];
-  place: Place;
-  before: string;
-  quietMs: number;
-  isAfterAct: boolean;
-};
 
 /**
  * Returns the index of the first key of a slow scale whose weight would be appended to the digits that stand before it, or undefined. A weight

@@ -135,21 +135,22 @@ function openParcel(scan: string, showOwner: ShowOwner): void {
  * The second number is another label of the parcel on the scale. A parcel is stored under one number, so nobody else must get it under the
  * other one: it is held if the other label has another owner.
  */
-export async function joinLabels(): Promise<void> {
-  const { parcel, second } = work.value;
-  keepFirst({ isOneParcel: true });
-  if (!parcel || second === undefined) return;
-  try {
+export const joinLabels = (): Promise<void> =>
+  // In turn, so that the parcel is not stored before the owner of the other label is known.
+  inTurn(async () => {
+    const { parcel, second } = work.value;
+    keepFirst({ isOneParcel: true });
+    if (!parcel || second === undefined) return;
     const options = { timeoutMs: RESOLVE_MS, maxRetries: 0 };
-    const { data: other } = await api().packages.resolveScan({ scan: second }, options);
-    if (work.value.parcel?.scan !== parcel.scan || !hasOtherOwner(parcel, other)) return;
-    changeWork({ isHeld: true });
-    const owner = ownerText({ scan: second, resolution: other });
-    show('bad', t('word.checkOwner'), t('which.otherOwner', { scan: second, owner }), parcel.scan);
-  } catch {
     // Without an answer the parcel is received under its first number, as before.
-  }
-}
+    const answer = await api()
+      .packages.resolveScan({ scan: second }, options)
+      .catch(() => undefined);
+    if (!answer || work.value.parcel?.scan !== parcel.scan || !hasOtherOwner(parcel, answer.data)) return;
+    changeWork({ isHeld: true });
+    const owner = ownerText({ scan: second, resolution: answer.data });
+    show('bad', t('word.checkOwner'), t('which.otherOwner', { scan: second, owner }), parcel.scan);
+  });
 
 function hasOtherOwner({ resolution, customer }: Parcel, { owner, matches }: ScanResolution): boolean {
   if (matches.prealerts.length === 0 && matches.packages.length === 0) return false;

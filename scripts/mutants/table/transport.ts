@@ -493,6 +493,18 @@ export const TRANSPORT: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'api calls: unknown fields of a call do not make rows without end',
+    file: 'src/platform/http/calls/named-parcels.ts',
+    find: 'return named.slice(0, items);',
+    replace: 'return named.slice(0, items * 100);',
+    tests: [
+      {
+        file: 'test/modules/api-calls/recorded-calls.test.ts',
+        titles: ['no more parcels than its operation can name'],
+      },
+    ],
+  },
+  {
     name: 'api calls: the session of the console is not in the log',
     file: 'src/platform/http/calls/watch-calls.ts',
     find: ' || isOfCookie) return undefined',

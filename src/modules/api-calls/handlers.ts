@@ -9,12 +9,12 @@ import type { CallRow } from './queries.js';
 
 const known: Record<string, Operation | undefined> = operations;
 
-export function apiCallHandlers({ callLog }: Pick<Deps, 'callLog'>) {
+export function apiCallHandlers({ keptCalls }: Pick<Deps, 'keptCalls'>) {
   return {
     async listApiCalls({ ctx, query }) {
       const { leftOut, ...page } = await listCalls(ctx, query);
       const { meta, ...rest } = await pageBeforeReply(page, ['call'], viewCall);
-      const { days, percent } = callLog;
+      const { days, percent } = keptCalls;
       return { ...rest, meta: { ...meta, kept_days: days, kept_percent: percent, left_out_today: leftOut } };
     },
   } satisfies Partial<Handlers>;

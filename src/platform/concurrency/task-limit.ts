@@ -2,7 +2,7 @@ import { ApiError } from '../errors/errors.js';
 
 /** Starting a thread or a process takes half a second, and ten times that on an overloaded machine. */
 export const STARTING_MS = 30_000;
-export const RETRY_AFTER_SECONDS = 5;
+const RETRY_AFTER_SECONDS = 5;
 
 /** What runs tasks outside the thread that serves requests. */
 export type TaskRunner<Message, Result> = {
@@ -28,6 +28,10 @@ export class WorkerTaskError extends Error {
   }
 }
 
+/** The machine has too much work for a task. */
+export const tooMuchWork = (): ApiError =>
+  new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+
 /**
  * For tasks whose size is limited, so that only a machine with too much work lets them exceed their limits.
  * @throws ApiError overloaded if a task exceeds its time or memory
@@ -36,8 +40,7 @@ export async function orOverloaded<Result>(task: Promise<Result>): Promise<Resul
   try {
     return await task;
   } catch (error) {
-    if (error instanceof WorkerTaskError && error.reason !== 'error')
-      throw new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    if (error instanceof WorkerTaskError && error.reason !== 'error') throw tooMuchWork();
     throw error;
   }
 }
@@ -50,7 +53,7 @@ export function makeTimeLimit(
   const aborting = new AbortController();
   const fail = (reason: unknown) => aborting.abort(reason);
   let timer = setTimeout(() => {
-    fail(new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
+    fail(tooMuchWork());
   }, startingMs);
   const end = () => {
     clearTimeout(timer);

@@ -1,14 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { projectRoot } from '../../config/project-root.js';
-import { ApiError } from '../errors/errors.js';
-import {
-  makeTimeLimit,
-  RETRY_AFTER_SECONDS,
-  STARTING_MS,
-  WorkerTaskError,
-  type TaskRunner,
-} from './task-limit.js';
+import { makeTimeLimit, STARTING_MS, tooMuchWork, WorkerTaskError, type TaskRunner } from './task-limit.js';
 
 // Node's own fork: each task has a process of its own, so there is nothing that a pool would keep.
 
@@ -87,9 +80,7 @@ function outcomeOf<Result>(
 
 /** Linux kills a process that the machine has no memory for. */
 const notStarted = (file: string, code: number | null): Error =>
-  code === null
-    ? new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS })
-    : new Error(`The process ${file} did not start: ${code}.`);
+  code === null ? tooMuchWork() : new Error(`The process ${file} did not start: ${code}.`);
 
 /** V8 aborts for want of memory, and Linux kills. Whatever else ends a process is an error of the task. */
 const endOf = (code: number | null, signal: NodeJS.Signals | null): WorkerTaskError =>

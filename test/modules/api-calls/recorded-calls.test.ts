@@ -17,6 +17,14 @@ let serial = 0;
 const prealert = (fields: object = {}) =>
   unchecked({ UserCode: 'IEX-1001', TrackingNumber: `LOG${(serial += 1)}7700`, ...fields });
 
+test('a call is found by no more parcels than its operation can name, whatever unknown fields it has', async () => {
+  const unknown = Array.from({ length: 1_000 }, (_, n) => ({
+    tracking_number: `1Z${String(n).padStart(16, '7')}`,
+  }));
+  const sent = await byKey.submitPrealert(prealert({ unknown })).created();
+  expect((await find('iex', sent))?.parcel_count).toBe(10);
+});
+
 describe('each credential of a courier', () => {
   test('the API key: a success has the operation, the parcel and the end of the key', async () => {
     const sent = await byKey.submitPrealert(prealert({ TrackingNumber: '1Z999AA10123456784' })).created();

@@ -44,7 +44,7 @@ function nameOf({ courier_code: code }: FiguresRow, names: Map<string | null, st
   return name ? `${name} (${code})` : code;
 }
 
-/** More than the three lines that are printed of a description can hold. */
+/** The thread gets no more of a text: three lines of it are printed, which cannot hold so much. */
 const MOST_PRINTED = 400;
 
 const shorten = (line: Line): Line => ({

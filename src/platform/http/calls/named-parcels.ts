@@ -1,5 +1,11 @@
-/** A call is found by so many parcels: the lines of the largest batch. */
+import type { FastifyRequest } from 'fastify';
+import { BOUND_KINDS } from '../../../../generated/bounds.js';
+
+type BoundKind = keyof typeof BOUND_KINDS;
+
+/** A call is found by so many parcels: the lines of the largest batch, and a few of an operation for one record. */
 const MAX_NAMED = 1_000;
+const MAX_OF_RECORD = 10;
 /** A longer text is the whole content of a barcode, or no number. */
 const MAX_LENGTH = 100;
 
@@ -7,9 +13,16 @@ const NUMBER_FIELDS = ['tracking_number', 'TrackingNumber', 'scan'] as const;
 const ID_FIELDS = ['package_id', 'prealert_id'] as const;
 const LIST_FIELDS = ['package_ids'] as const;
 
-/** Returns the texts that a request named as tracking numbers, and the ids of packages and pre-alerts. It may be one that was refused. */
-export function namedParcels(query: unknown, body: unknown): string[] {
+type Parts = Pick<FastifyRequest, 'query' | 'body'>;
+
+/**
+ * Returns the texts that a request named as tracking numbers, and the ids of packages and pre-alerts. It may be one that was refused, so fields
+ * that the operation does not have are looked at, too.
+ * @param kind how much the request may write, by the table of bounds
+ */
+export function namedParcels({ query, body }: Parts, kind: BoundKind | undefined): string[] {
   const named: string[] = [];
+  const { items = MAX_OF_RECORD } = kind ? (BOUND_KINDS[kind] as { items?: number }) : {};
   collect(query, named);
   if (Array.isArray(body)) collectAll(body, named);
   else if (isObject(body)) {
@@ -17,7 +30,7 @@ export function namedParcels(query: unknown, body: unknown): string[] {
     // Lists of records, and the lines of a body that has one record per line.
     for (const value of Object.values(body)) if (Array.isArray(value)) collectAll(value, named);
   }
-  return named;
+  return named.slice(0, items);
 }
 
 function collectAll(items: unknown[], named: string[]): void {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { BOUNDS_OF } from '../../../../generated/bounds.js';
 import { authenticate, hintOf } from '../../access/authenticate.js';
 import type { Secrets } from '../../access/secrets.js';
 import type { Tokens } from '../../access/tokens.js';
@@ -6,6 +7,7 @@ import type { FailureCode } from '../../errors/errors.js';
 import type { KeyCaller, UserCaller } from '../../identity/callers.js';
 import type { Call, CallCredential } from '../../identity/call.js';
 import type { Db } from '../../db/database.js';
+import { sentMediaType } from '../bodies/forms.js';
 import { namedParcels } from './named-parcels.js';
 
 type Authentication = { tokens: Tokens; secrets: Secrets };
@@ -45,7 +47,7 @@ function callOf(request: FastifyRequest, reply: FastifyReply, using: Authenticat
     durationMs,
     credential,
     isReplayed: reply.hasHeader('idempotency-replayed'),
-    named: namedParcels(request.query, request.body),
+    named: namedParcels(request, BOUNDS_OF[operation.id]?.[sentMediaType(request) ?? 'query']),
   };
 }
 
