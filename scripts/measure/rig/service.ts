@@ -50,6 +50,8 @@ export const environmentOf = (databaseUrl: string, ownerUrl: string): NodeJS.Pro
   // Runs change more customers than the quota of a day allows.
   CUSTOMER_CHANGES_PER_DAY: '100000000',
   WRITTEN_MIB_PER_DAY: '1000000',
+  // To measure what the log of calls costs: 0 switches it off.
+  API_CALL_LOG_DAYS: process.env['API_CALL_LOG_DAYS'] ?? '30',
 });
 
 type Started = { child: ChildProcess; exited: Promise<void>; stop(): Promise<void> };
