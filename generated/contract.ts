@@ -993,7 +993,7 @@ export interface paths {
          *
          *     | `reason` of a conflict | What happened |
          *     |---|---|
-         *     | `not_received` | No package with this number was received. The scan waits for the receipt. |
+         *     | `not_received` | No package with this number was received. The scan waits for the receipt. An `unload` of a parcel that was loaded all the same is done. |
          *     | `already_received` | Another scan or `ReceivePackage.php` received the parcel. Its measures are kept. |
          *     | `invalid_transition` | The status of the package does not allow the change, see `RecordPackageEvent.php`. |
          *     | `manifest_not_ready` | The manifest was not `ready` when the scan arrived. The load was not marked. |

@@ -21,6 +21,7 @@ import { correcting, endCorrection, startCorrection } from './station/correct/co
 import { isLockDue, lockOnKey, lockWhenIdle } from './station/idle-lock.js';
 import { leave, LeaveDialog } from './station/leave.js';
 import { ForgottenLabels } from './station/label-list.js';
+import { keepLeftBehind } from './station/left-behind.js';
 import { LockedNotice } from './station/locked-notice.js';
 import { report } from './station/report.js';
 import { saveInterrupted } from './station/receiving.js';
@@ -80,6 +81,7 @@ export function Workplace({ session: current }: { session: Session }) {
 
   useEffect(() => (isStaff ? startSender(current) : undefined), []);
   useEffect(() => void saveInterrupted().catch(() => undefined), []);
+  useEffect(() => (isStaff ? void keepLeftBehind().catch(() => undefined) : undefined), []);
   useEffect(keepFocus, []);
   // The next user does not find the correction of this one.
   useEffect(() => endCorrection, []);

@@ -31,6 +31,7 @@ export function FindPage() {
       <form
         class="card"
         data-search
+        data-takes-keys
         role="search"
         onSubmit={(event) => {
           event.preventDefault();

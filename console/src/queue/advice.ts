@@ -8,7 +8,7 @@ export function adviceOf(scan: QueuedScan, result: ScanResult): string {
   const { reason, message, errors, parcel } = result;
   const weights = twoWeights(scan, result);
   const doubt = doubtOf(result);
-  if (weights) return weightsText(weights, result);
+  if (weights) return weightsText(scan, weights, result.other_receipt);
   if (doubt) return t(`advice.${doubt}`);
   // In English, the service explains what is wrong with each field.
   if (reason === 'invalid' && settings.value.language === 'en') return message;
@@ -16,14 +16,28 @@ export function adviceOf(scan: QueuedScan, result: ScanResult): string {
   return textOf('reason', reason ?? '', message, { manifest: parcel?.manifest_number ?? '', fields });
 }
 
-/** Names both weights, who has weighed the other one, and what is stored. */
-function weightsText({ own, other, stored }: TwoWeights, { other_receipt: receipt }: ScanResult): string {
-  return t('two.weights', {
-    own: pounds(own),
-    other: pounds(other),
-    stored: pounds(stored),
-    who: receipt
-      ? `${receipt.user_name ?? '–'}, ${receipt.station}, ${dateTime(receipt.scanned_at)}`
-      : t('two.somebody'),
-  });
+/**
+ * Names both weights, the earlier one first: who weighed, where and when, and what is stored. It reads the same from both scans, which
+ * can be of one person.
+ */
+function weightsText(scan: QueuedScan, weights: TwoWeights, receipt: ScanResult['other_receipt']): string {
+  const own = {
+    at: scan.request.scanned_at,
+    text: weightText(weights.own, {
+      user_name: scan.ownerName,
+      station: scan.station,
+      scanned_at: scan.request.scanned_at,
+    }),
+  };
+  const other = { at: receipt?.scanned_at ?? '', text: weightText(weights.other, receipt) };
+  const [first, second] = own.at < other.at ? [own, other] : [other, own];
+  return t('two.weights', { first: first.text, second: second.text, stored: pounds(weights.stored) });
 }
+
+type Weighing = Omit<NonNullable<ScanResult['other_receipt']>, 'weight'>;
+
+const weightText = (weight: number, by: Weighing | null): string =>
+  t('two.weight', {
+    weight: pounds(weight),
+    who: by ? `${by.user_name ?? '–'}, ${by.station}, ${dateTime(by.scanned_at)}` : t('two.somebody'),
+  });

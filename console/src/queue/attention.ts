@@ -1,5 +1,5 @@
 // Which scans a person must look after. Without IndexedDB and the network.
-import type { QueuedScan, ScanResult } from './scans.js';
+import { twoWeights, type QueuedScan, type ScanResult } from './scans.js';
 
 /** Scans of one parcel with one problem. */
 export type AttentionGroup = {
@@ -15,7 +15,7 @@ export function groupAttention(scans: QueuedScan[]): AttentionGroup[] {
     .sort((a, b) => compareText(b.request.scanned_at, a.request.scanned_at));
   const groups = new Map<string, AttentionGroup>();
   for (const scan of latestFirst) {
-    const key = JSON.stringify([scan.request.kind, parcelOf(scan), scan.result?.reason, manifestOf(scan)]);
+    const key = JSON.stringify([scan.request.kind, parcelOf(scan), problemOf(scan), manifestOf(scan)]);
     const group = groups.get(key);
     if (group) group.scans.push(scan);
     else groups.set(key, { scan, scans: [scan] });
@@ -24,6 +24,12 @@ export function groupAttention(scans: QueuedScan[]): AttentionGroup[] {
 }
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Two weights are one problem, whichever of the two scans tells of them. */
+function problemOf(scan: QueuedScan): unknown {
+  const weights = scan.result && twoWeights(scan, scan.result);
+  return weights ? [weights.own, weights.other].sort((a, b) => a - b) : scan.result?.reason;
+}
 
 const parcelOf = ({ request, result }: QueuedScan): string =>
   (result?.parcel?.tracking_number ?? request.scan).toUpperCase();

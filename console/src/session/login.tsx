@@ -11,7 +11,7 @@ import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
 import { loadParts, part } from '../ui/part.js';
 import { isAtOffice } from '../ui/router.js';
-import { forgetLockedScan, lockedScans, missedScans } from './locked-scans.js';
+import { forgetLockedScan, isNumber, keepLockedScan, lockedScans, missedScans } from './locked-scans.js';
 import { isStation } from './pin/workers.js';
 import { acceptGrant, isLocked, loginClient, messageOf, session } from './session.js';
 
@@ -70,7 +70,7 @@ export function ExpiredDialog({ onLeave }: { onLeave: () => void }) {
     <div class="before-login">
       <Dialog title={t(isLocked.value ? 'lock.title' : 'login.expired')} isInFront>
         <p>{isLocked.value ? t('lock.hint', { name }) : t('login.expiredHint')}</p>
-        {isLocked.value && <ScansMeanwhile />}
+        {isLocked.value && <ScansMeanwhile text="lock.kept" />}
         {isStation() && <PinLogin onOther={onLeave} />}
         <LoginForm username={username} />
         <button type="button" class="quiet" onClick={onLeave}>
@@ -81,13 +81,13 @@ export function ExpiredDialog({ onLeave }: { onLeave: () => void }) {
   );
 }
 
-function ScansMeanwhile() {
+function ScansMeanwhile({ text }: { text: 'lock.kept' | 'login.scanned' }) {
   const kept = lockedScans.value.length;
   const missed = missedScans.value;
   useEffect(() => () => void (missedScans.value = 0), []);
   return (
     <div role="status">
-      {kept > 0 && <p class="notice">{t('lock.kept', { count: kept })}</p>}
+      {kept > 0 && <p class="notice">{t(text, { count: kept })}</p>}
       {missed > 0 && <p class="notice">{t('lock.missed', { count: missed })}</p>}
     </div>
   );
@@ -100,6 +100,7 @@ function LoginForm({ username: expired }: { username?: string }) {
   const [code, setCode] = useState('');
   const [needsCode, setNeedsCode] = useState(false);
   const [isIncomplete, setIsIncomplete] = useState(false);
+  const [hasScanned, setHasScanned] = useState(false);
   const giveCode = useRef<(code: string) => void>(() => undefined);
 
   const askCode = () =>
@@ -125,6 +126,14 @@ function LoginForm({ username: expired }: { username?: string }) {
     event.preventDefault();
     if (needsCode) {
       giveCode.current(code.trim());
+      return;
+    }
+    // Somebody scans at a station without having logged in: the number is kept for whoever does.
+    const isScan = password === '' && expired === undefined && settings.value.isNamed && isNumber(username);
+    setHasScanned(isScan);
+    if (isScan) {
+      keepLockedScan({ kind: 'scan', scan: { text: username.trim(), isAgain: false } });
+      setUsername('');
       return;
     }
     const isMissing = username.trim() === '' || password === '';
@@ -166,6 +175,7 @@ function LoginForm({ username: expired }: { username?: string }) {
           />
         </>
       )}
+      {hasScanned && <ScansMeanwhile text="login.scanned" />}
       <Problem text={isIncomplete ? t('login.incomplete') : login.error} />
       <button type="submit" class="primary" disabled={login.isBusy && !needsCode}>
         {t(needsCode ? 'login.confirm' : 'login.submit')}

@@ -29,12 +29,14 @@ export function labelOf({ scan, result }: Settled): UnprintedLabel | undefined {
 }
 
 /** Prints a label at the printer of the station if a bridge serves it, otherwise as this device is set up. */
-export async function printOrQueue(packageId: string): Promise<void> {
+export async function printOrQueue(packageId: string): Promise<'queue' | 'browser'> {
   printing.value = new Set([...printing.value, packageId]);
   try {
-    if (await usesQueue()) await queueLabel(packageId);
+    const isQueued = await usesQueue();
+    if (isQueued) await queueLabel(packageId);
     else await printLabel(packageId);
     await removeLabels([{ package_id: packageId }]);
+    return isQueued ? 'queue' : 'browser';
   } finally {
     printing.value = new Set([...printing.value].filter((each) => each !== packageId));
   }

@@ -9,12 +9,11 @@ type Props = { packageId: string; text: string; isPrimary?: boolean };
 
 /** Prints a label once per double click, and says so beside the button. */
 export function PrintButton({ packageId, text, isPrimary = false }: Props) {
-  const [isSent, setIsSent] = useState(false);
+  const [sentTo, setSentTo] = useState<'queue' | 'browser'>();
   const print = async () => {
-    setIsSent(false);
+    setSentTo(undefined);
     try {
-      await printOrQueue(packageId);
-      setIsSent(true);
+      setSentTo(await printOrQueue(packageId));
     } catch (error) {
       show('warn', t('word.noLabel'), messageOf(error));
     }
@@ -25,7 +24,7 @@ export function PrintButton({ packageId, text, isPrimary = false }: Props) {
         {text}
       </button>
       <span role="status" class="muted">
-        {isSent && t('label.sent')}
+        {sentTo && t(sentTo === 'queue' ? 'label.sent' : 'label.browser')}
       </span>
     </>
   );

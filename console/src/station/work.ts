@@ -62,13 +62,20 @@ export const isManifestNumber = (scan: string): boolean =>
 export const canBeReceived = ({ scan, resolution }: Parcel): boolean =>
   resolution ? resolution.matches.packages.length === 0 && isOneParcel(resolution) : !isManifestNumber(scan);
 
+/** The numbers that were scanned in this tab and are not received, of any user. */
+export const unreceivedNumbers = computed(() => {
+  const { parcel, second, unreceived } = stored.value;
+  const waiting = parcel && canBeReceived(parcel) ? [parcel.scan] : [];
+  // The second one is empty if it could not be read.
+  return [...waiting, ...(second ? [second] : []), ...unreceived];
+});
+
 /** Replaces what is stored. The numbers that somebody else has left there are shown to this user. */
 function store(next: Work): void {
-  const { owner, parcel, second, unreceived } = stored.value;
+  const { owner } = stored.value;
+  const left = unreceivedNumbers.value;
   stored.value = next;
-  if (owner === next.owner) return;
-  const left = parcel && canBeReceived(parcel) ? [parcel.scan, second] : [second];
-  for (const number of [...left, ...unreceived]) if (number) handOverScan(number);
+  if (owner !== next.owner) for (const number of left) handOverScan(number);
 }
 
 export const changeWork = (changes: Partial<Work>): void => store({ ...work.value, ...changes });

@@ -61,6 +61,8 @@ export const es: Texts = {
   'login.expiredHint':
     'Su sesión ha terminado. Se conserva todo lo que está en pantalla y los escaneos en espera.',
   'login.ended': 'La sesión se cerró. Inicie sesión e intente de nuevo.',
+  'login.scanned':
+    'Escaneados antes de iniciar sesión: {count}. No están recibidos y se muestran después de iniciar sesión.',
   'login.somebodyElse': 'Soy otra persona',
   'lock.title': 'Bloqueada',
   'lock.hint':
@@ -150,8 +152,8 @@ export const es: Texts = {
   'recent.emptyHint': 'Sus escaneos aparecen aquí con sus resultados.',
   'recent.result': 'Resultado',
   'recent.rejected': 'no {weight}',
-  'two.weights':
-    'Usted pesó {own}. {who} pesó {other}. Está guardado {stored}. Vuelva a pesarlo y corríjalo si no es correcto.',
+  'two.weights': '{first}. {second}. Está guardado {stored}. Vuelva a pesarlo y corríjalo si no es correcto.',
+  'two.weight': '{weight}: {who}',
   'two.somebody': 'Otra persona',
   'recent.time': 'Hora',
   'times.zone': 'Horas: {zone}.',
@@ -161,6 +163,7 @@ export const es: Texts = {
   'void.left': 'La recepción de {scan} no se anuló, porque se escaneó otro paquete.',
   'label.print': 'Imprimir la etiqueta',
   'label.sent': 'La etiqueta se envió a la impresora.',
+  'label.browser': 'La etiqueta se pasó al navegador para imprimirla.',
   'label.again': 'Imprimir la etiqueta otra vez',
   'labels.title': 'Etiquetas sin imprimir: {count}',
   'job.waiting': 'La impresora de la estación no la recoge.',

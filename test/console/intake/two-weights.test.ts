@@ -53,7 +53,7 @@ describe('a parcel that was weighed twice', () => {
     await openList(early);
     await attentionOf(early)
       .getByText(
-        /You weighed 9\.50 lb\. Demo Manager, Dock of manager, .+ weighed 3\.30 lb\. 9\.50 lb is stored\./,
+        /^9\.50 lb: Demo Warehouse, Dock of warehouse, .+ 3\.30 lb: Demo Manager, Dock of manager, .+ 9\.50 lb is stored\./,
       )
       .waitFor();
     expect(await storedWeight('TWICEWEIGHED1')).toBe(9.5);
@@ -62,7 +62,7 @@ describe('a parcel that was weighed twice', () => {
     await openList(late);
     await attentionOf(late)
       .getByText(
-        /You weighed 3\.30 lb\. Demo Warehouse, Dock of warehouse, .+ weighed 9\.50 lb\. 9\.50 lb is stored\./,
+        /^9\.50 lb: Demo Warehouse, Dock of warehouse, .+ 3\.30 lb: Demo Manager, Dock of manager, .+ 9\.50 lb is stored\./,
       )
       .waitFor();
     const row = late.getByRole('row').filter({ hasText: 'TWICEWEIGHED1' });
@@ -106,7 +106,7 @@ describe('a parcel that was weighed twice', () => {
       .filter({ hasText: /^Sent$/ })
       .waitFor();
     await attentionOf(early)
-      .getByText(/You weighed 9\.50 lb\. .+ weighed 3\.30 lb\. 5\.00 lb is stored\./)
+      .getByText(/^9\.50 lb: .+ 3\.30 lb: .+ 5\.00 lb is stored\./)
       .waitFor();
     expect(await storedWeight('TWICEWEIGHED4')).toBe(5);
   });
@@ -160,7 +160,7 @@ describe('a parcel that was weighed twice', () => {
     await outcomeOf(late).filter({ hasText: 'DOS PESOS' }).waitFor();
     await openList(late);
     await attentionOf(late)
-      .getByText(/Usted pesó 4[.,]40 lb\. Demo Manager.+ pesó 3[.,]30 lb\. Está guardado 3[.,]30 lb\./)
+      .getByText(/^3[.,]30 lb: Demo Manager.+ 4[.,]40 lb: Demo Warehouse.+ Está guardado 3[.,]30 lb\./)
       .waitFor();
     expect(await storedWeight('TWICEWEIGHED2')).toBe(3.3);
   });

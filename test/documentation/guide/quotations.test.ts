@@ -1,8 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { en } from '../../../console/src/texts/en.js';
+import { es } from '../../../console/src/texts/es.js';
 import { keysOf, LANGUAGES, type Language } from './console-texts.js';
 import { pagesIn, sectionsIn, sectionsOf, type Section } from './sources.js';
 
 // The user guide quotes the console in bold, so a button that is renamed must be renamed here too.
+
+const STATION = { en, es };
 
 const unknownIn = (language: Language, sections: Section[]) =>
   sections.flatMap(({ quotations }) => quotations.filter((each) => keysOf(language, each).length === 0));
@@ -25,6 +29,15 @@ describe('what the user guide quotes', () => {
     const sections = pagesIn(language).flatMap((page) => sectionsOf(language, page));
     expect(sections.flatMap(({ quotations }) => quotations).length).toBeGreaterThan(300);
     expect(unknownIn(language, sections)).toEqual([]);
+  });
+
+  test.each(LANGUAGES)('has each of the big words of the station: %s', (language) => {
+    const quoted = new Set(
+      pagesIn(language).flatMap((page) => sectionsOf(language, page).flatMap(({ quotations }) => quotations)),
+    );
+    const words = Object.entries(STATION[language]).filter(([key]) => key.startsWith('word.'));
+    expect(words.length).toBeGreaterThan(40);
+    expect(words.map(([, word]) => word).filter((word) => !quoted.has(word))).toEqual([]);
   });
 
   test('is the same in both languages, section by section', () => {

@@ -65,7 +65,8 @@ test('names each reason of an extra parcel, as the scan does', async () => {
   });
   const { counts } = (await loadingOf(id)).data;
   expect(counts).toEqual({ expected: 1, loaded: 1, missing: 0, extra: 5 });
-  for (const number of [...numbers.slice(1), unknown]) await unload(id, number);
+  for (const number of [...numbers.slice(1), unknown])
+    expect(await unload(id, number)).toMatchObject({ outcome: 'done', message: 'The parcel is taken off.' });
   const after = (await loadingOf(id)).data;
   expect(after.counts).toEqual({ expected: 1, loaded: 1, missing: 0, extra: 0 });
 });

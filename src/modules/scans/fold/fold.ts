@@ -162,8 +162,10 @@ function whyNotMoved(
   isLoaded: boolean,
 ): ConflictReason | null {
   if (!isAdmitted) return 'manifest_not_ready';
+  // A parcel that was scanned on board without a receipt is an extra, and is taken off like any other.
+  if (kind === 'unload' && isLoaded) return null;
   if (status === null) return 'not_received';
-  if (kind === 'unload') return isLoaded ? null : 'not_loaded';
+  if (kind === 'unload') return 'not_loaded';
   if (manifestId === null || (outcome === 'done' && hasLeft(manifestId))) return null;
   return whyExtra(assignment, manifestId, isHeld(status));
 }
