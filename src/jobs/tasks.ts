@@ -16,6 +16,7 @@ import { runBackgroundMigrations } from './background-migrations/run.js';
 import { deleteExpired } from './retention.js';
 import { deliver } from '../modules/webhooks/delivery/deliver.js';
 import { sendPending } from '../modules/webhooks/delivery/send-pending.js';
+import { tellOwnersOfFailures } from '../modules/webhooks/health/tell-owners.js';
 import { requeue } from './requeue.js';
 import { shareOfSlow } from './slow-deliveries.js';
 
@@ -59,6 +60,7 @@ export function makeTasks(deps: TaskDeps): Tasks {
     syncCustomers: observeJobs(deps, 'syncCustomers', makeCustomerSync(deps)),
     scheduleCustomerSyncs: observeJobs(deps, 'scheduleCustomerSyncs', scheduleCustomerSyncs),
     sweep: observeJobs(deps, 'sweep', requeue),
+    tellOwnersOfFailures: observeJobs(deps, 'tellOwnersOfFailures', tellOwnersOfFailures),
     sealAuditLog: observeJobs(deps, 'sealAuditLog', appendAllToChains),
     runBackgroundMigrations: observeJobs(deps, 'runBackgroundMigrations', (own) =>
       runBackgroundMigrations(own, MIGRATIONS),

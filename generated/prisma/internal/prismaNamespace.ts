@@ -5429,6 +5429,7 @@ export const AccountMailScalarFieldEnum = {
   kind: 'kind',
   address: 'address',
   userAgent: 'userAgent',
+  endpoint: 'endpoint',
   secretCipher: 'secretCipher',
   status: 'status',
   recipient: 'recipient',
@@ -6101,7 +6102,10 @@ export const WebhookEndpointScalarFieldEnum = {
   lastFailureOutcome: 'lastFailureOutcome',
   lastFailureStatus: 'lastFailureStatus',
   lastFailureError: 'lastFailureError',
-  pausedAt: 'pausedAt'
+  pausedAt: 'pausedAt',
+  toldSince: 'toldSince',
+  toldStage: 'toldStage',
+  firstToldAt: 'firstToldAt'
 } as const
 
 export type WebhookEndpointScalarFieldEnum = (typeof WebhookEndpointScalarFieldEnum)[keyof typeof WebhookEndpointScalarFieldEnum]

@@ -41,6 +41,7 @@ export type AccountMailMinAggregateOutputType = {
   kind: string | null
   address: string | null
   userAgent: string | null
+  endpoint: string | null
   secretCipher: string | null
   status: string | null
   recipient: string | null
@@ -57,6 +58,7 @@ export type AccountMailMaxAggregateOutputType = {
   kind: string | null
   address: string | null
   userAgent: string | null
+  endpoint: string | null
   secretCipher: string | null
   status: string | null
   recipient: string | null
@@ -73,6 +75,7 @@ export type AccountMailCountAggregateOutputType = {
   kind: number
   address: number
   userAgent: number
+  endpoint: number
   secretCipher: number
   status: number
   recipient: number
@@ -99,6 +102,7 @@ export type AccountMailMinAggregateInputType = {
   kind?: true
   address?: true
   userAgent?: true
+  endpoint?: true
   secretCipher?: true
   status?: true
   recipient?: true
@@ -115,6 +119,7 @@ export type AccountMailMaxAggregateInputType = {
   kind?: true
   address?: true
   userAgent?: true
+  endpoint?: true
   secretCipher?: true
   status?: true
   recipient?: true
@@ -131,6 +136,7 @@ export type AccountMailCountAggregateInputType = {
   kind?: true
   address?: true
   userAgent?: true
+  endpoint?: true
   secretCipher?: true
   status?: true
   recipient?: true
@@ -234,6 +240,7 @@ export type AccountMailGroupByOutputType = {
   kind: string
   address: string | null
   userAgent: string | null
+  endpoint: string | null
   secretCipher: string | null
   status: string
   recipient: string
@@ -273,6 +280,7 @@ export type AccountMailWhereInput = {
   kind?: Prisma.StringFilter<"AccountMail"> | string
   address?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   userAgent?: Prisma.StringNullableFilter<"AccountMail"> | string | null
+  endpoint?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   secretCipher?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   status?: Prisma.StringFilter<"AccountMail"> | string
   recipient?: Prisma.StringFilter<"AccountMail"> | string
@@ -290,6 +298,7 @@ export type AccountMailOrderByWithRelationInput = {
   kind?: Prisma.SortOrder
   address?: Prisma.SortOrderInput | Prisma.SortOrder
   userAgent?: Prisma.SortOrderInput | Prisma.SortOrder
+  endpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   secretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
@@ -311,6 +320,7 @@ export type AccountMailWhereUniqueInput = Prisma.AtLeast<{
   kind?: Prisma.StringFilter<"AccountMail"> | string
   address?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   userAgent?: Prisma.StringNullableFilter<"AccountMail"> | string | null
+  endpoint?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   secretCipher?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   status?: Prisma.StringFilter<"AccountMail"> | string
   recipient?: Prisma.StringFilter<"AccountMail"> | string
@@ -328,6 +338,7 @@ export type AccountMailOrderByWithAggregationInput = {
   kind?: Prisma.SortOrder
   address?: Prisma.SortOrderInput | Prisma.SortOrder
   userAgent?: Prisma.SortOrderInput | Prisma.SortOrder
+  endpoint?: Prisma.SortOrderInput | Prisma.SortOrder
   secretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
@@ -352,6 +363,7 @@ export type AccountMailScalarWhereWithAggregatesInput = {
   kind?: Prisma.StringWithAggregatesFilter<"AccountMail"> | string
   address?: Prisma.StringNullableWithAggregatesFilter<"AccountMail"> | string | null
   userAgent?: Prisma.StringNullableWithAggregatesFilter<"AccountMail"> | string | null
+  endpoint?: Prisma.StringNullableWithAggregatesFilter<"AccountMail"> | string | null
   secretCipher?: Prisma.StringNullableWithAggregatesFilter<"AccountMail"> | string | null
   status?: Prisma.StringWithAggregatesFilter<"AccountMail"> | string
   recipient?: Prisma.StringWithAggregatesFilter<"AccountMail"> | string
@@ -366,6 +378,7 @@ export type AccountMailCreateInput = {
   kind: string
   address?: string | null
   userAgent?: string | null
+  endpoint?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -383,6 +396,7 @@ export type AccountMailUncheckedCreateInput = {
   kind: string
   address?: string | null
   userAgent?: string | null
+  endpoint?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -397,6 +411,7 @@ export type AccountMailUpdateInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -414,6 +429,7 @@ export type AccountMailUncheckedUpdateInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -430,6 +446,7 @@ export type AccountMailCreateManyInput = {
   kind: string
   address?: string | null
   userAgent?: string | null
+  endpoint?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -444,6 +461,7 @@ export type AccountMailUpdateManyMutationInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -460,6 +478,7 @@ export type AccountMailUncheckedUpdateManyInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -491,6 +510,7 @@ export type AccountMailCountOrderByAggregateInput = {
   kind?: Prisma.SortOrder
   address?: Prisma.SortOrder
   userAgent?: Prisma.SortOrder
+  endpoint?: Prisma.SortOrder
   secretCipher?: Prisma.SortOrder
   status?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
@@ -511,6 +531,7 @@ export type AccountMailMaxOrderByAggregateInput = {
   kind?: Prisma.SortOrder
   address?: Prisma.SortOrder
   userAgent?: Prisma.SortOrder
+  endpoint?: Prisma.SortOrder
   secretCipher?: Prisma.SortOrder
   status?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
@@ -527,6 +548,7 @@ export type AccountMailMinOrderByAggregateInput = {
   kind?: Prisma.SortOrder
   address?: Prisma.SortOrder
   userAgent?: Prisma.SortOrder
+  endpoint?: Prisma.SortOrder
   secretCipher?: Prisma.SortOrder
   status?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
@@ -587,6 +609,7 @@ export type AccountMailCreateWithoutUserInput = {
   kind: string
   address?: string | null
   userAgent?: string | null
+  endpoint?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -601,6 +624,7 @@ export type AccountMailUncheckedCreateWithoutUserInput = {
   kind: string
   address?: string | null
   userAgent?: string | null
+  endpoint?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -646,6 +670,7 @@ export type AccountMailScalarWhereInput = {
   kind?: Prisma.StringFilter<"AccountMail"> | string
   address?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   userAgent?: Prisma.StringNullableFilter<"AccountMail"> | string | null
+  endpoint?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   secretCipher?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   status?: Prisma.StringFilter<"AccountMail"> | string
   recipient?: Prisma.StringFilter<"AccountMail"> | string
@@ -660,6 +685,7 @@ export type AccountMailCreateManyUserInput = {
   kind: string
   address?: string | null
   userAgent?: string | null
+  endpoint?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -674,6 +700,7 @@ export type AccountMailUpdateWithoutUserInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -688,6 +715,7 @@ export type AccountMailUncheckedUpdateWithoutUserInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -702,6 +730,7 @@ export type AccountMailUncheckedUpdateManyWithoutUserInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -720,6 +749,7 @@ export type AccountMailSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   kind?: boolean
   address?: boolean
   userAgent?: boolean
+  endpoint?: boolean
   secretCipher?: boolean
   status?: boolean
   recipient?: boolean
@@ -737,6 +767,7 @@ export type AccountMailSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   kind?: boolean
   address?: boolean
   userAgent?: boolean
+  endpoint?: boolean
   secretCipher?: boolean
   status?: boolean
   recipient?: boolean
@@ -754,6 +785,7 @@ export type AccountMailSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   kind?: boolean
   address?: boolean
   userAgent?: boolean
+  endpoint?: boolean
   secretCipher?: boolean
   status?: boolean
   recipient?: boolean
@@ -771,6 +803,7 @@ export type AccountMailSelectScalar = {
   kind?: boolean
   address?: boolean
   userAgent?: boolean
+  endpoint?: boolean
   secretCipher?: boolean
   status?: boolean
   recipient?: boolean
@@ -780,7 +813,7 @@ export type AccountMailSelectScalar = {
   settledAt?: boolean
 }
 
-export type AccountMailOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "kind" | "address" | "userAgent" | "secretCipher" | "status" | "recipient" | "attemptCount" | "lastError" | "createdAt" | "settledAt", ExtArgs["result"]["accountMail"]>
+export type AccountMailOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "kind" | "address" | "userAgent" | "endpoint" | "secretCipher" | "status" | "recipient" | "attemptCount" | "lastError" | "createdAt" | "settledAt", ExtArgs["result"]["accountMail"]>
 export type AccountMailInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }
@@ -806,6 +839,10 @@ export type $AccountMailPayload<ExtArgs extends runtime.Types.Extensions.Interna
      */
     address: string | null
     userAgent: string | null
+    /**
+     * The URL that a mail about failures is about.
+     */
+    endpoint: string | null
     /**
      * The token of a password reset, encrypted. Removed when the mail is sent, failed or skipped.
      */
@@ -1249,6 +1286,7 @@ export interface AccountMailFieldRefs {
   readonly kind: Prisma.FieldRef<"AccountMail", 'String'>
   readonly address: Prisma.FieldRef<"AccountMail", 'String'>
   readonly userAgent: Prisma.FieldRef<"AccountMail", 'String'>
+  readonly endpoint: Prisma.FieldRef<"AccountMail", 'String'>
   readonly secretCipher: Prisma.FieldRef<"AccountMail", 'String'>
   readonly status: Prisma.FieldRef<"AccountMail", 'String'>
   readonly recipient: Prisma.FieldRef<"AccountMail", 'String'>

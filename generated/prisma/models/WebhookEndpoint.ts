@@ -48,6 +48,9 @@ export type WebhookEndpointMinAggregateOutputType = {
   lastFailureStatus: number | null
   lastFailureError: string | null
   pausedAt: Date | null
+  toldSince: Date | null
+  toldStage: string | null
+  firstToldAt: Date | null
 }
 
 export type WebhookEndpointMaxAggregateOutputType = {
@@ -62,6 +65,9 @@ export type WebhookEndpointMaxAggregateOutputType = {
   lastFailureStatus: number | null
   lastFailureError: string | null
   pausedAt: Date | null
+  toldSince: Date | null
+  toldStage: string | null
+  firstToldAt: Date | null
 }
 
 export type WebhookEndpointCountAggregateOutputType = {
@@ -76,6 +82,9 @@ export type WebhookEndpointCountAggregateOutputType = {
   lastFailureStatus: number
   lastFailureError: number
   pausedAt: number
+  toldSince: number
+  toldStage: number
+  firstToldAt: number
   _all: number
 }
 
@@ -102,6 +111,9 @@ export type WebhookEndpointMinAggregateInputType = {
   lastFailureStatus?: true
   lastFailureError?: true
   pausedAt?: true
+  toldSince?: true
+  toldStage?: true
+  firstToldAt?: true
 }
 
 export type WebhookEndpointMaxAggregateInputType = {
@@ -116,6 +128,9 @@ export type WebhookEndpointMaxAggregateInputType = {
   lastFailureStatus?: true
   lastFailureError?: true
   pausedAt?: true
+  toldSince?: true
+  toldStage?: true
+  firstToldAt?: true
 }
 
 export type WebhookEndpointCountAggregateInputType = {
@@ -130,6 +145,9 @@ export type WebhookEndpointCountAggregateInputType = {
   lastFailureStatus?: true
   lastFailureError?: true
   pausedAt?: true
+  toldSince?: true
+  toldStage?: true
+  firstToldAt?: true
   _all?: true
 }
 
@@ -231,6 +249,9 @@ export type WebhookEndpointGroupByOutputType = {
   lastFailureStatus: number | null
   lastFailureError: string | null
   pausedAt: Date | null
+  toldSince: Date | null
+  toldStage: string | null
+  firstToldAt: Date | null
   _count: WebhookEndpointCountAggregateOutputType | null
   _avg: WebhookEndpointAvgAggregateOutputType | null
   _sum: WebhookEndpointSumAggregateOutputType | null
@@ -268,6 +289,9 @@ export type WebhookEndpointWhereInput = {
   lastFailureStatus?: Prisma.IntNullableFilter<"WebhookEndpoint"> | number | null
   lastFailureError?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  toldSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  toldStage?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
+  firstToldAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }
 
@@ -283,6 +307,9 @@ export type WebhookEndpointOrderByWithRelationInput = {
   lastFailureStatus?: Prisma.SortOrderInput | Prisma.SortOrder
   lastFailureError?: Prisma.SortOrderInput | Prisma.SortOrder
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  toldSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  toldStage?: Prisma.SortOrderInput | Prisma.SortOrder
+  firstToldAt?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
 }
 
@@ -302,6 +329,9 @@ export type WebhookEndpointWhereUniqueInput = Prisma.AtLeast<{
   lastFailureStatus?: Prisma.IntNullableFilter<"WebhookEndpoint"> | number | null
   lastFailureError?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  toldSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  toldStage?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
+  firstToldAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }, "tenantId_courierId_endpoint">
 
@@ -317,6 +347,9 @@ export type WebhookEndpointOrderByWithAggregationInput = {
   lastFailureStatus?: Prisma.SortOrderInput | Prisma.SortOrder
   lastFailureError?: Prisma.SortOrderInput | Prisma.SortOrder
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  toldSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  toldStage?: Prisma.SortOrderInput | Prisma.SortOrder
+  firstToldAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.WebhookEndpointCountOrderByAggregateInput
   _avg?: Prisma.WebhookEndpointAvgOrderByAggregateInput
   _max?: Prisma.WebhookEndpointMaxOrderByAggregateInput
@@ -339,6 +372,9 @@ export type WebhookEndpointScalarWhereWithAggregatesInput = {
   lastFailureStatus?: Prisma.IntNullableWithAggregatesFilter<"WebhookEndpoint"> | number | null
   lastFailureError?: Prisma.StringNullableWithAggregatesFilter<"WebhookEndpoint"> | string | null
   pausedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
+  toldSince?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
+  toldStage?: Prisma.StringNullableWithAggregatesFilter<"WebhookEndpoint"> | string | null
+  firstToldAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
 }
 
 export type WebhookEndpointCreateInput = {
@@ -351,6 +387,9 @@ export type WebhookEndpointCreateInput = {
   lastFailureStatus?: number | null
   lastFailureError?: string | null
   pausedAt?: Date | string | null
+  toldSince?: Date | string | null
+  toldStage?: string | null
+  firstToldAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutEndpointsInput
 }
 
@@ -366,6 +405,9 @@ export type WebhookEndpointUncheckedCreateInput = {
   lastFailureStatus?: number | null
   lastFailureError?: string | null
   pausedAt?: Date | string | null
+  toldSince?: Date | string | null
+  toldStage?: string | null
+  firstToldAt?: Date | string | null
 }
 
 export type WebhookEndpointUpdateInput = {
@@ -378,6 +420,9 @@ export type WebhookEndpointUpdateInput = {
   lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutEndpointsNestedInput
 }
 
@@ -393,6 +438,9 @@ export type WebhookEndpointUncheckedUpdateInput = {
   lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookEndpointCreateManyInput = {
@@ -407,6 +455,9 @@ export type WebhookEndpointCreateManyInput = {
   lastFailureStatus?: number | null
   lastFailureError?: string | null
   pausedAt?: Date | string | null
+  toldSince?: Date | string | null
+  toldStage?: string | null
+  firstToldAt?: Date | string | null
 }
 
 export type WebhookEndpointUpdateManyMutationInput = {
@@ -419,6 +470,9 @@ export type WebhookEndpointUpdateManyMutationInput = {
   lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookEndpointUncheckedUpdateManyInput = {
@@ -433,6 +487,9 @@ export type WebhookEndpointUncheckedUpdateManyInput = {
   lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookEndpointListRelationFilter = {
@@ -463,6 +520,9 @@ export type WebhookEndpointCountOrderByAggregateInput = {
   lastFailureStatus?: Prisma.SortOrder
   lastFailureError?: Prisma.SortOrder
   pausedAt?: Prisma.SortOrder
+  toldSince?: Prisma.SortOrder
+  toldStage?: Prisma.SortOrder
+  firstToldAt?: Prisma.SortOrder
 }
 
 export type WebhookEndpointAvgOrderByAggregateInput = {
@@ -482,6 +542,9 @@ export type WebhookEndpointMaxOrderByAggregateInput = {
   lastFailureStatus?: Prisma.SortOrder
   lastFailureError?: Prisma.SortOrder
   pausedAt?: Prisma.SortOrder
+  toldSince?: Prisma.SortOrder
+  toldStage?: Prisma.SortOrder
+  firstToldAt?: Prisma.SortOrder
 }
 
 export type WebhookEndpointMinOrderByAggregateInput = {
@@ -496,6 +559,9 @@ export type WebhookEndpointMinOrderByAggregateInput = {
   lastFailureStatus?: Prisma.SortOrder
   lastFailureError?: Prisma.SortOrder
   pausedAt?: Prisma.SortOrder
+  toldSince?: Prisma.SortOrder
+  toldStage?: Prisma.SortOrder
+  firstToldAt?: Prisma.SortOrder
 }
 
 export type WebhookEndpointSumOrderByAggregateInput = {
@@ -555,6 +621,9 @@ export type WebhookEndpointCreateWithoutCourierInput = {
   lastFailureStatus?: number | null
   lastFailureError?: string | null
   pausedAt?: Date | string | null
+  toldSince?: Date | string | null
+  toldStage?: string | null
+  firstToldAt?: Date | string | null
 }
 
 export type WebhookEndpointUncheckedCreateWithoutCourierInput = {
@@ -567,6 +636,9 @@ export type WebhookEndpointUncheckedCreateWithoutCourierInput = {
   lastFailureStatus?: number | null
   lastFailureError?: string | null
   pausedAt?: Date | string | null
+  toldSince?: Date | string | null
+  toldStage?: string | null
+  firstToldAt?: Date | string | null
 }
 
 export type WebhookEndpointCreateOrConnectWithoutCourierInput = {
@@ -610,6 +682,9 @@ export type WebhookEndpointScalarWhereInput = {
   lastFailureStatus?: Prisma.IntNullableFilter<"WebhookEndpoint"> | number | null
   lastFailureError?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  toldSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  toldStage?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
+  firstToldAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
 }
 
 export type WebhookEndpointCreateManyCourierInput = {
@@ -622,6 +697,9 @@ export type WebhookEndpointCreateManyCourierInput = {
   lastFailureStatus?: number | null
   lastFailureError?: string | null
   pausedAt?: Date | string | null
+  toldSince?: Date | string | null
+  toldStage?: string | null
+  firstToldAt?: Date | string | null
 }
 
 export type WebhookEndpointUpdateWithoutCourierInput = {
@@ -634,6 +712,9 @@ export type WebhookEndpointUpdateWithoutCourierInput = {
   lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookEndpointUncheckedUpdateWithoutCourierInput = {
@@ -646,6 +727,9 @@ export type WebhookEndpointUncheckedUpdateWithoutCourierInput = {
   lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookEndpointUncheckedUpdateManyWithoutCourierInput = {
@@ -658,6 +742,9 @@ export type WebhookEndpointUncheckedUpdateManyWithoutCourierInput = {
   lastFailureStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   lastFailureError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -674,6 +761,9 @@ export type WebhookEndpointSelect<ExtArgs extends runtime.Types.Extensions.Inter
   lastFailureStatus?: boolean
   lastFailureError?: boolean
   pausedAt?: boolean
+  toldSince?: boolean
+  toldStage?: boolean
+  firstToldAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookEndpoint"]>
 
@@ -689,6 +779,9 @@ export type WebhookEndpointSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   lastFailureStatus?: boolean
   lastFailureError?: boolean
   pausedAt?: boolean
+  toldSince?: boolean
+  toldStage?: boolean
+  firstToldAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookEndpoint"]>
 
@@ -704,6 +797,9 @@ export type WebhookEndpointSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   lastFailureStatus?: boolean
   lastFailureError?: boolean
   pausedAt?: boolean
+  toldSince?: boolean
+  toldStage?: boolean
+  firstToldAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookEndpoint"]>
 
@@ -719,9 +815,12 @@ export type WebhookEndpointSelectScalar = {
   lastFailureStatus?: boolean
   lastFailureError?: boolean
   pausedAt?: boolean
+  toldSince?: boolean
+  toldStage?: boolean
+  firstToldAt?: boolean
 }
 
-export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "courierId" | "endpoint" | "failingSince" | "failures" | "lastSuccessAt" | "lastFailureAt" | "lastFailureOutcome" | "lastFailureStatus" | "lastFailureError" | "pausedAt", ExtArgs["result"]["webhookEndpoint"]>
+export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "courierId" | "endpoint" | "failingSince" | "failures" | "lastSuccessAt" | "lastFailureAt" | "lastFailureOutcome" | "lastFailureStatus" | "lastFailureError" | "pausedAt" | "toldSince" | "toldStage" | "firstToldAt", ExtArgs["result"]["webhookEndpoint"]>
 export type WebhookEndpointInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }
@@ -758,6 +857,18 @@ export type $WebhookEndpointPayload<ExtArgs extends runtime.Types.Extensions.Int
      * While paused, only tests are sent. A success or a new URL ends the pause.
      */
     pausedAt: Date | null
+    /**
+     * The `failing_since` of which the courier's owners know.
+     */
+    toldSince: Date | null
+    /**
+     * What they know of it: `webhook_failing`, `webhook_pausing` or `webhook_paused`.
+     */
+    toldStage: string | null
+    /**
+     * The latest mail about first failures.
+     */
+    firstToldAt: Date | null
   }, ExtArgs["result"]["webhookEndpoint"]>
   composites: {}
 }
@@ -1193,6 +1304,9 @@ export interface WebhookEndpointFieldRefs {
   readonly lastFailureStatus: Prisma.FieldRef<"WebhookEndpoint", 'Int'>
   readonly lastFailureError: Prisma.FieldRef<"WebhookEndpoint", 'String'>
   readonly pausedAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
+  readonly toldSince: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
+  readonly toldStage: Prisma.FieldRef<"WebhookEndpoint", 'String'>
+  readonly firstToldAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
 }
     
 

@@ -167,7 +167,7 @@ export const FLOOR: readonly SourceMutant[] = [
   {
     name: 'station: what somebody else has left is handed over',
     file: 'console/src/station/work.ts',
-    find: 'if (owner === next.owner) return;',
+    find: 'if (owner !== next.owner) for (const number of left) handOverScan(number);',
     replace: 'if (owner !== undefined) return;',
     tests: [{ file: 'test/console/device/left-parcel.test.ts', titles: ['what a user has left in a tab'] }],
   },

@@ -495,8 +495,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'api calls: unknown fields of a call do not make rows without end',
     file: 'src/platform/http/calls/named-parcels.ts',
-    find: 'return named.slice(0, items);',
-    replace: 'return named.slice(0, items * 100);',
+    find: 'Math.min(items, isRefused ? MAX_OF_RECORD : MAX_NAMED)',
+    replace: 'items * 100',
     tests: [
       {
         file: 'test/modules/api-calls/recorded-calls.test.ts',
@@ -555,6 +555,105 @@ export const TRANSPORT: readonly SourceMutant[] = [
     find: 'rows + size > MAX_ROWS || ',
     replace: '',
     tests: [{ file: 'test/modules/api-calls/call-log.test.ts', titles: ['the memory is bounded'] }],
+  },
+  {
+    name: 'api calls: a courier that names thousands of parcels displaces no calls',
+    file: 'src/modules/api-calls/call-log.ts',
+    find: 'rows > FULL_ROWS && own + sizeOf(given.call) > SHARE_ROWS',
+    replace: 'false',
+    tests: [
+      {
+        file: 'test/modules/api-calls/call-log.test.ts',
+        titles: ['a courier that names thousands of parcels displaces no calls'],
+      },
+    ],
+  },
+  {
+    name: 'api calls: a courier is told of the calls that the memory had no room for',
+    file: 'src/modules/api-calls/call-log.ts',
+    find: 'for (const each of calls) lost.add(each);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/api-calls/call-log.test.ts',
+        titles: ['calls that the memory has no room for are counted for their courier'],
+      },
+    ],
+  },
+  {
+    name: 'api calls: few texts of a refused request are read',
+    file: 'src/platform/http/calls/named-parcels.ts',
+    find: 'isRefused ? MAX_OF_RECORD : MAX_NAMED',
+    replace: 'MAX_NAMED',
+    tests: [
+      { file: 'test/modules/api-calls/named-parcels.test.ts', titles: ['ten numbers of a refused request'] },
+    ],
+  },
+  {
+    name: 'api calls: few texts that are not ASCII are read',
+    file: 'src/platform/http/calls/named-parcels.ts',
+    find: 'if (isForeign && named.foreign >= MAX_OF_RECORD) return;',
+    replace: '',
+    tests: [
+      { file: 'test/modules/api-calls/named-parcels.test.ts', titles: ['ten texts that are not ASCII'] },
+    ],
+  },
+  {
+    name: 'outbound: no classic Diffie-Hellman exchange',
+    file: 'src/platform/outbound/connect.ts',
+    find: ':!DHE',
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-handshakes.test.ts',
+        titles: ['no group is taken that a server has made'],
+      },
+    ],
+  },
+  {
+    name: 'outbound: no second handshake in a connection',
+    file: 'src/platform/outbound/connect.ts',
+    find: 'secureOptions: constants.SSL_OP_NO_RENEGOTIATION,',
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-handshakes.test.ts',
+        titles: ['a server that asks for a second handshake'],
+      },
+    ],
+  },
+  {
+    name: 'failing URLs: nobody is told twice of a stage',
+    file: 'src/modules/webhooks/health/tell-queries.ts',
+    find: 'and (e.told_since is distinct from e.failing_since or e.told_stage is distinct from s.stage)',
+    replace: '',
+    tests: [
+      { file: 'test/modules/webhooks/failure-mails.test.ts', titles: ['of real failures: once at first'] },
+    ],
+  },
+  {
+    name: 'failing URLs: nobody is told if the cause is here',
+    file: 'src/modules/webhooks/health/tell-queries.ts',
+    find: 'and (state.failing < ${MANY}::int or state.is_any_accepted)',
+    replace: '',
+    tests: [
+      {
+        file: 'test/modules/webhooks/failure-mails.test.ts',
+        titles: ['tells nobody if the URLs of five couriers fail'],
+      },
+    ],
+  },
+  {
+    name: 'failing URLs: a mail about a URL that works again is not sent',
+    file: 'src/modules/mail/account-mails/send-account-mail.ts',
+    find: 'if (isOver(row)) ',
+    replace: 'if (false as boolean) ',
+    tests: [
+      {
+        file: 'test/modules/webhooks/failure-mails.test.ts',
+        titles: ['sends no queued mail about a URL that works again'],
+      },
+    ],
   },
   {
     name: 'api calls: calls of unproven keys displace no others',

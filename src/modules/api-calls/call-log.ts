@@ -3,7 +3,9 @@ import { BACKGROUND } from '../../platform/audit/audit.js';
 import { makeContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
 import { isFailure, type Call } from '../../platform/identity/call.js';
+import { sqlStateOf } from '../../platform/db/violations.js';
 import { insertCalls, type SentCall } from './insert-calls.js';
+import { makeLostCalls } from './lost-calls.js';
 import { parcelKeysOf } from './parcel-keys.js';
 
 export type CallLog = {
@@ -31,10 +33,16 @@ const ROWS_PER_WRITE = 2_000;
 const CALLS_PER_WRITE = 500;
 /** The calls and the parcels that they name which are kept in memory: about 5 MB. */
 const MAX_ROWS = 20_000;
+/** From here on a courier holds no more parcels than its share, and its further calls are kept without those that they name. */
+const FULL_ROWS = MAX_ROWS / 2;
+const SHARE_ROWS = MAX_ROWS / 10;
 /** Calls whose key or token this process has not seen admitted. Anybody can invent them, so they must not displace others. */
 const MAX_UNPROVEN = 100;
 /** What could not be written for so long is lost. */
 const GIVE_UP_MS = 60_000;
+
+/** The classes of errors that a row causes: data exceptions and violated constraints. */
+const REFUSED = /^2[23]/;
 
 type Pending = { call: Call; tenantId: string; db: Db };
 
@@ -46,20 +54,33 @@ export function openCallLog({ days, percent, onError, onLost }: CallLogOptions):
   let pending: Pending[] = [];
   let rows = 0;
   let unproven = 0;
+  /** By courier. */
+  let rowsOf = new Map<string, number>();
+  const lost = makeLostCalls();
   let writing: Promise<void> | undefined;
   // A timer that comes while the list is being written does nothing.
   const timer = setInterval(() => void (writing ?? flush()), FLUSH_MS).unref();
 
-  function add(each: Pending): void {
+  function add(given: Pending): void {
+    const { courierId } = given.call.credential;
+    const own = rowsOf.get(courierId ?? '') ?? 0;
+    const isOverShare = rows > FULL_ROWS && own + sizeOf(given.call) > SHARE_ROWS;
+    const each = isOverShare ? { ...given, call: { ...given.call, named: [] } } : given;
     const size = sizeOf(each.call);
-    const isUnproven = each.call.credential.courierId === undefined;
+    const isUnproven = courierId === undefined;
     if (rows + size > MAX_ROWS || (isUnproven && unproven >= MAX_UNPROVEN)) {
-      onLost(1);
+      lose([each]);
       return;
     }
     pending.push(each);
     rows += size;
+    rowsOf.set(courierId ?? '', own + size);
     if (isUnproven) unproven += 1;
+  }
+
+  function lose(calls: Pending[]): void {
+    if (calls.length > 0) onLost(calls.length);
+    for (const each of calls) lost.add(each);
   }
 
   /** Also writes the calls that were added while others were being written. */
@@ -76,21 +97,32 @@ export function openCallLog({ days, percent, onError, onLost }: CallLogOptions):
     pending = [];
     rows = 0;
     unproven = 0;
-    for (const batch of batchesOf(due)) {
-      try {
-        await write(batch);
-      } catch (error) {
-        onError(error);
-        keepForLater(batch, isLast);
+    rowsOf = new Map();
+    for (const batch of batchesOf(due)) await writeOrKeep(batch, isLast);
+    await lost.write().catch(onError);
+  }
+
+  /** A call that the database refuses is lost alone: its batch is halved until it is found. */
+  async function writeOrKeep(batch: Pending[], isLast: boolean): Promise<void> {
+    try {
+      await write(batch);
+    } catch (error) {
+      const isRefused = REFUSED.test(sqlStateOf(error) ?? '');
+      if (!isRefused || batch.length === 1) onError(error);
+      if (!isRefused) keepForLater(batch, isLast);
+      else if (batch.length === 1) lose(batch);
+      else {
+        const middle = Math.ceil(batch.length / 2);
+        for (const half of [batch.slice(0, middle), batch.slice(middle)]) await writeOrKeep(half, isLast);
       }
     }
   }
 
   function keepForLater(batch: Pending[], isLast: boolean): void {
     const since = performance.now() - GIVE_UP_MS;
-    const kept = isLast ? [] : batch.filter(({ call }) => call.startedMs + call.durationMs >= since);
-    if (kept.length < batch.length) onLost(batch.length - kept.length);
-    for (const each of kept) add(each);
+    const isKept = ({ call }: Pending) => !isLast && call.startedMs + call.durationMs >= since;
+    lose(batch.filter((each) => !isKept(each)));
+    for (const each of batch.filter(isKept)) add(each);
   }
 
   async function write(batch: Pending[]): Promise<void> {

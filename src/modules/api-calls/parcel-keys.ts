@@ -1,6 +1,5 @@
+import { UUID } from '../../platform/contract/keywords.js';
 import { readScan } from '../tracking-numbers/public.js';
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** A key has digits, and no other text: what somebody writes into the field of a number is not kept. */
 const KEY = /^(?=.*\d)[0-9A-Z-]{1,64}$/;

@@ -79,10 +79,15 @@ function serviceTokenIn({ headers }: FastifyRequest): string | undefined {
 /** Characters of a secret that people may see, to tell one from another. */
 const HINT_LENGTH = 6;
 
+/** What keys and tokens consist of. Anything else was invented, and may be text that no database takes. */
+const HINT = /^[\w-]+$/;
+
 /** Returns the end of the API key or the service token that was sent. Null if there is none. */
 export function hintOf(request: FastifyRequest): string | null {
   const sent = keyIn(request) ?? serviceTokenIn(request);
-  return typeof sent === 'string' && sent.length > 2 * HINT_LENGTH ? sent.slice(-HINT_LENGTH) : null;
+  if (typeof sent !== 'string' || sent.length <= 2 * HINT_LENGTH) return null;
+  const end = sent.slice(-HINT_LENGTH);
+  return HINT.test(end) ? end : null;
 }
 
 type SentToken = { sent: string; tenantId: string; secrets: Secrets };

@@ -22,6 +22,8 @@ export type Jobs = {
   scheduleCustomerSyncs: Record<string, never>;
   /** Cron: requeues due deliveries without a job, and ends abandoned synchronisations and idle sessions. */
   sweep: Record<string, never>;
+  /** Cron: mails the owners of couriers whose URLs fail. */
+  tellOwnersOfFailures: Record<string, never>;
   /** Cron: appends new audit entries to the hash chains. */
   sealAuditLog: Record<string, never>;
   /** Cron: runs batches of background migrations. */

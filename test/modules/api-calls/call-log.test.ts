@@ -146,6 +146,36 @@ test('the memory is bounded: what does not fit is lost and counted, and calls of
   expect(lost.errors).toBe(0);
 }, 60_000);
 
+test('a courier that names thousands of parcels displaces no calls: beyond its share they are kept without them', async () => {
+  const { log, lost, record } = openLog();
+  await setUsed(0);
+  const named = Array.from({ length: 1_000 }, (_, n) => `SHARE${String(n).padStart(6, '0')}`);
+  const greedy = calls(200, 200, { named });
+  const other = calls(50, 200, {
+    named: ['OTHER7777777', 'OTHER8888888'],
+    credential: { ...callOf(200).credential, courierId: DEMO.couriers.HRB },
+  });
+  record(greedy);
+  record(other);
+  expect(lost.count).toBe(0);
+  await log.stop();
+  expect([await countOf(greedy), await countOf(other)]).toEqual([200, 50]);
+  const parcelsOf = (of: Call[]) =>
+    db.count('api_call_parcels', { request_id: of.map(({ requestId }) => requestId) });
+  expect(await parcelsOf(other)).toBe(100);
+  expect(await parcelsOf(greedy)).toBe(10_000);
+}, 60_000);
+
+test('calls that the memory has no room for are counted for their courier', async () => {
+  const { log, lost, record } = openLog();
+  await setUsed(0);
+  record(calls(20_030, 409));
+  expect(lost.count).toBe(30);
+  await log.stop();
+  expect((await list('iex')).meta.left_out_today).toBe(30);
+  expect((await list('hrb')).meta.left_out_today).toBe(0);
+}, 60_000);
+
 test('a log that ends writes what it has in memory', async () => {
   const { log, lost, record } = openLog();
   await setUsed(0);
@@ -170,6 +200,19 @@ test('an unavailable database affects no request, and the calls are written when
   await log.stop();
   expect(await countOf(own)).toBe(3);
   expect((await list('iex', { request_id: sent.requestId ?? '' })).data).toHaveLength(1);
+});
+
+test('a call that the database refuses is lost alone, and the others are written at once', async () => {
+  const { log, lost, record } = openLog();
+  await setUsed(0);
+  const own = calls(300, 409);
+  const refused = callOf(409, { credential: { ...callOf(409).credential, hint: 'a\0b' } });
+  record([...own.slice(0, 123), refused, ...own.slice(123)]);
+  await log.flush();
+  expect(await countOf(own)).toBe(300);
+  expect(lost).toEqual({ count: 1, errors: 1 });
+  await log.stop();
+  expect(await countOf([refused])).toBe(0);
 });
 
 test('what could not be written for a minute, or at the end, is lost and counted', async () => {

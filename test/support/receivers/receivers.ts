@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { TlsOptions } from 'node:tls';
 import {
   createServer as createTcpServer,
   type AddressInfo,
@@ -45,8 +46,12 @@ export async function startReceiver(listener: RequestListener, address?: string)
 }
 
 /** Starts a server with one of the certificates in this folder, which all have the same key. */
-export async function startTlsReceiver(certificate: string, listener: RequestListener): Promise<number> {
-  const options = { key: pem('localhost-key'), cert: pem(certificate) };
+export async function startTlsReceiver(
+  certificate: string,
+  listener: RequestListener,
+  tls: TlsOptions = {},
+): Promise<number> {
+  const options = { key: pem('localhost-key'), cert: pem(certificate), ...tls };
   return listen(createTlsServer(options, listener));
 }
 

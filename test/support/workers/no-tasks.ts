@@ -15,6 +15,7 @@ export const NO_TASKS: Tasks = {
   syncCustomers: noop,
   scheduleCustomerSyncs: noop,
   sweep: noop,
+  tellOwnersOfFailures: noop,
   sealAuditLog: noop,
   runBackgroundMigrations: noop,
   prune: noop,

@@ -1,5 +1,5 @@
 import { formatDateTime } from '../../../platform/values/time.js';
-import { oneLine, shortName } from '../../../platform/mail/plain-text.js';
+import { oneLine, shortName, withoutLinks } from '../../../platform/mail/plain-text.js';
 import type { AccountMailKind, AccountMailRow } from './queries.js';
 import { markup, type Markup } from '../../../platform/mail/markup.js';
 import { clientName } from './client-name.js';
@@ -29,6 +29,9 @@ const GREETING = 'Hello,';
 const MAX_DIGITS = 4;
 
 type Words = { subject: string; summary: string; advice: string };
+
+const CAUSE =
+  'In the console, Developers shows each delivery with its response, and a check of the URL names the cause. If this was a test, remove the URL.';
 
 const WORDS: Record<Exclude<AccountMailKind, 'password_reset_link'>, Words> = {
   new_network: {
@@ -85,7 +88,47 @@ const WORDS: Record<Exclude<AccountMailKind, 'password_reset_link'>, Words> = {
     advice:
       'If nobody of your team did this, change it back, end all open sessions of your users, and tell the warehouse at once.',
   },
+  webhook_failing: {
+    subject: 'Your webhook does not accept deliveries',
+    summary:
+      'A URL of your courier accepts nothing. What it misses is repeated. If it accepts nothing for 48 hours, it is paused.',
+    advice: CAUSE,
+  },
+  webhook_pausing: {
+    subject: 'Your webhook will be paused within 12 hours',
+    summary:
+      'A URL of your courier has accepted nothing for 36 hours. After 48 hours it is paused, and nothing is sent to it.',
+    advice: CAUSE,
+  },
+  webhook_paused: {
+    subject: 'Your webhook is paused',
+    summary:
+      'A URL of your courier has accepted nothing for 48 hours. Nothing is sent to it until a test succeeds or the URL is changed.',
+    advice: `${CAUSE} Afterwards, recover what was missed: events are kept for 90 days.`,
+  },
 };
+
+/** Nobody waits for a mail about a URL that works again. */
+export const isOver = ({ kind, failingSince, pausedAt }: AccountMailRow): boolean =>
+  (kind === 'webhook_paused' && !pausedAt) ||
+  ((kind === 'webhook_failing' || kind === 'webhook_pausing') && !failingSince);
+
+/** What fails since when, without a word of the receiver. */
+function failureFacts({
+  endpoint,
+  failingSince,
+  lastFailureOutcome,
+  lastFailureStatus,
+  lastFailureError,
+}: AccountMailRow): AccountLetter['facts'] {
+  const result = lastFailureStatus === null ? lastFailureOutcome : `HTTP ${lastFailureStatus}`;
+  const reason = [result, lastFailureError && withoutLinks(oneLine(lastFailureError))].filter(Boolean);
+  return [
+    ['URL', `api_url_${endpoint}`],
+    ...(failingSince ? [['Since', `${formatDateTime(failingSince)} UTC`] satisfies [string, string]] : []),
+    ['Last', reason.join(': ')],
+  ];
+}
 
 /**
  * Returns the content of a mail.
@@ -104,6 +147,7 @@ export function toAccountLetter(
   ];
   if (row.address) facts.push(['Address', oneLine(row.address)]);
   if (row.userAgent) facts.push(['Client', clientName(row.userAgent)]);
+  if (row.endpoint !== null) facts.push(...failureFacts(row));
   const common = { tenantName, facts };
   if (row.kind !== 'password_reset_link') {
     const { subject, summary, advice } = WORDS[row.kind];

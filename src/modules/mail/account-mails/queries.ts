@@ -10,9 +10,17 @@ const ACCOUNT_MAIL = columns('AccountMail', 'mail', [
   'address',
   'userAgent',
   'secretCipher',
+  'endpoint',
   'createdAt',
 ]);
 const USER = columns('User', 'u', ['username']);
+const ENDPOINT = columns('WebhookEndpoint', 'e', [
+  'failingSince',
+  'pausedAt',
+  'lastFailureOutcome',
+  'lastFailureStatus',
+  'lastFailureError',
+]);
 const TENANT = columns('Tenant', 't', { tenantName: 'name', tenantSlug: 'slug' });
 
 export type AccountMailKind =
@@ -26,13 +34,19 @@ export type AccountMailKind =
   | 'two_factor_reset_by_admin'
   | 'backup_codes_regenerated'
   | 'email_changed'
-  | 'courier_redirected';
+  | 'courier_redirected'
+  | WebhookMailKind;
+
+/** How far the failures of a URL have gone. */
+export type WebhookMailKind = 'webhook_failing' | 'webhook_pausing' | 'webhook_paused';
 
 export type AccountMail = {
   userId: string;
   kind: AccountMailKind;
   /** The recipient's address, by default the user's own. */
   recipient?: string | undefined;
+  /** The URL that a mail about failures is about. */
+  endpoint?: string | undefined;
   /** The client of the request that caused the mail; undefined if somebody other than the user caused it. */
   client?: { address: string; userAgent: string | undefined } | undefined;
 };
@@ -57,9 +71,9 @@ export function insertAccountMail(ctx: Scope, mail: NewAccountMail): Sql<{ id: s
   const userAgent = oneLine(client?.userAgent ?? '') || null;
   const isReset = kind === 'password_reset_link';
   const limits = isReset ? LIMITS.resets : LIMITS.notices;
-  return sql`insert into account_mails (tenant_id, id, user_id, kind, address, user_agent, recipient, secret_cipher)
+  return sql`insert into account_mails (tenant_id, id, user_id, kind, address, user_agent, recipient, secret_cipher, endpoint)
     select u.tenant_id, ${id}::uuid, u.id, ${kind}, ${address}, ${userAgent},
-      coalesce(${recipient}, u.email), ${secretCipher}
+      coalesce(${recipient}, u.email), ${secretCipher}, ${mail.endpoint ?? null}
     from users u cross join lateral (
       select count(*) filter (where of_group) as group_count,
         count(*) filter (where (${isReset} or of_group) and lower(recipient) = lower(coalesce(${recipient}, u.email))) as recipient_count
@@ -79,17 +93,20 @@ export function insertAccountMail(ctx: Scope, mail: NewAccountMail): Sql<{ id: s
 
 export type AccountMailRow = RowOf<typeof ACCOUNT_MAIL> &
   RowOf<typeof USER> &
-  RowOf<typeof TENANT> & {
-    kind: AccountMailKind;
-    /** Older than the lifetime of a reset token. */
-    isStale: boolean;
-  };
+  RowOf<typeof TENANT> &
+  // Of the URL that the mail is about; null for other mails, and if the URL is gone.
+  { [Name in keyof RowOf<typeof ENDPOINT>]: RowOf<typeof ENDPOINT>[Name] | null } & {
+  kind: AccountMailKind;
+  /** Older than the lifetime of a reset token. */
+  isStale: boolean;
+};
 
 export const selectAccountMail = (ctx: SystemScope, mailId: string): Sql<AccountMailRow> => sql`
   select ${ACCOUNT_MAIL},
     mail.created_at < now() - interval '30 minutes' as "isStale",
-    ${USER}, ${TENANT}
+    ${USER}, ${TENANT}, ${ENDPOINT}
   from account_mails mail
   join users u on u.tenant_id = mail.tenant_id and u.id = mail.user_id
+  left join webhook_endpoints e on ${tenantRows(ctx, 'e')} and e.courier_id = u.courier_id and e.endpoint = mail.endpoint
   join tenants t on t.id = mail.tenant_id
   where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid`;

@@ -1,6 +1,6 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { Jobs } from '../../../platform/queue/jobs.js';
-import { toAccountLetter, renderAccountLetter } from './letter.js';
+import { isOver, toAccountLetter, renderAccountLetter } from './letter.js';
 import { isAddress } from '../../../platform/mail/address.js';
 import type { Message } from '../../../platform/mail/mime.js';
 import { selectAccountMail } from './queries.js';
@@ -32,6 +32,7 @@ async function compose(
   if (!row) return { skipped: 'the user no longer exists' };
   if (!isAddress(row.recipient)) return { skipped: 'the user has no usable e-mail address' };
   if (row.kind === 'password_reset_link' && row.isStale) return { skipped: 'the reset token has expired' };
+  if (isOver(row)) return { skipped: 'the URL accepts deliveries again' };
   const secret =
     row.secretCipher === null
       ? undefined

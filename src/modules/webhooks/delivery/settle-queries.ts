@@ -89,7 +89,7 @@ export function settleSyncs(ctx: SystemScope, results: AttemptResult[]): Sql {
 const idsOf = (results: AttemptResult[]) => results.map((each) => each.delivery_id);
 
 /** A URL is paused after this many hours without a success. Source: the contract, "Webhooks and events". */
-const PAUSE_AFTER_HOURS = 48;
+export const PAUSE_AFTER_HOURS = 48;
 
 /** Updates the health of the URL. A success resets the number of failures and ends a pause. */
 export function recordHealth(

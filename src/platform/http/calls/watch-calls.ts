@@ -47,7 +47,10 @@ function callOf(request: FastifyRequest, reply: FastifyReply, using: Authenticat
     durationMs,
     credential,
     isReplayed: reply.hasHeader('idempotency-replayed'),
-    named: namedParcels(request, BOUNDS_OF[operation.id]?.[sentMediaType(request) ?? 'query']),
+    named: namedParcels(request, {
+      kind: BOUNDS_OF[operation.id]?.[sentMediaType(request) ?? 'query'],
+      isRefused: !wasSent || reply.statusCode >= 400,
+    }),
   };
 }
 

@@ -1,0 +1,66 @@
+import type { TLSSocket } from 'node:tls';
+import { afterEach, expect, test } from '@jest/globals';
+import { makeOutboundClient, type OutboundClient } from '../../../src/platform/outbound/client.js';
+import { closeReceivers, pem, startTlsReceiver, startWire } from '../../support/receivers/receivers.js';
+
+// What a courier's TLS server can make this process compute before its certificate is looked at.
+
+const clients: OutboundClient[] = [];
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+  await closeReceivers();
+});
+
+function send(url: string) {
+  const client = makeOutboundClient({ allowLoopback: true, dnsServers: [] }, { ca: pem('localhost') });
+  clients.push(client);
+  return client.send({ method: 'GET', url, headers: {}, timeoutMs: 5_000, maxBytes: 1_000 });
+}
+
+/** The cipher suites of a ClientHello (RFC 5246, 7.4.1.2), as hexadecimal numbers. */
+function suitesOf(hello: Buffer): string[] {
+  // The headers of record and handshake, the version, and 32 random bytes.
+  const session = 5 + 4 + 2 + 32;
+  const start = session + 1 + (hello[session] ?? 0);
+  const length = hello.readUInt16BE(start);
+  return Array.from({ length: length / 2 }, (_, n) =>
+    hello.subarray(start + 2 + 2 * n, start + 4 + 2 * n).toString('hex'),
+  );
+}
+
+test('no group is taken that a server has made: no classic Diffie-Hellman exchange is offered', async () => {
+  let hello = Buffer.alloc(0);
+  const { port } = await startWire((socket) => {
+    socket.once('data', (data) => {
+      hello = data;
+      socket.destroy();
+    });
+  });
+  expect(await send(`https://localhost:${port}/`)).toMatchObject({ outcome: 'unreachable' });
+  const suites = suitesOf(hello);
+  // TLS_AES_128_GCM_SHA256 and TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256.
+  expect(suites).toEqual(expect.arrayContaining(['1301', 'c02f']));
+  // All of TLS_DHE_* that OpenSSL has: AES, GCM, CCM, ChaCha20, Camellia and ARIA.
+  const DHE =
+    /^(?:0033|0039|0032|0038|0067|006b|0040|006a|009e|009f|00a2|00a3|c09e|c09f|c0a2|c0a3|ccaa|0045|0088|00be|00c4|c052|c053|c056|c057)$/;
+  expect(suites.filter((suite) => DHE.test(suite))).toEqual([]);
+});
+
+test('a server that asks for a second handshake in its connection gets none', async () => {
+  const outcomes: unknown[] = [];
+  const port = await startTlsReceiver(
+    'localhost',
+    ({ socket }, response) => {
+      // A server of HTTPS has no others.
+      const secure = socket as TLSSocket;
+      secure.on('error', () => undefined);
+      secure.renegotiate({ rejectUnauthorized: false }, (error) => {
+        outcomes.push(error === null ? 'done' : 'refused');
+        response.end('ok');
+      });
+    },
+    { maxVersion: 'TLSv1.2' },
+  );
+  await send(`https://localhost:${port}/`);
+  expect(outcomes).not.toContain('done');
+});
