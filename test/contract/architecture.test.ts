@@ -242,6 +242,8 @@ const REVIEWED_LOCKS: Record<string, string> = {
   'src/modules/sessions/queries.ts': 'joins the sent rows',
   'src/modules/webhooks/delivery/claim-queries.ts':
     'skips locked rows, and joins by columns that never change',
+  'src/modules/webhooks/health/tell-queries.ts':
+    'skips locked rows, and a courier that changes meanwhile is told once more at worst',
 };
 
 test('a statement that locks one of its tables is reviewed: after a wait, the others are as before it', () => {
