@@ -27,6 +27,8 @@ export type ConnectOptions = OutboundRules & {
 
 // Limits the connection attempts for a name with many addresses.
 const ADDRESSES_TRIED = 4;
+// A name server may answer with thousands. Those that are not checked are not tried either.
+const ADDRESSES_CHECKED = 64;
 // Four attempts fit into a webhook's timeout of ten seconds.
 const NEXT_ADDRESS_AFTER_MS = 2500;
 
@@ -64,7 +66,8 @@ export function makeOpenSocket({
 
   return async (target, signal) => {
     // A DNS lookup cannot be cancelled, but we can stop waiting for it.
-    const addresses = await Promise.race([addressesOf(target.hostname), aborted(signal)]);
+    const found = await Promise.race([addressesOf(target.hostname), aborted(signal)]);
+    const addresses = found.slice(0, ADDRESSES_CHECKED);
     check(addresses);
     const socket = await reachOne(addresses, target.port, signal, rateLimiter);
     try {
