@@ -601,8 +601,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: no classic Diffie-Hellman exchange',
     file: 'src/platform/outbound/connect.ts',
-    find: ':!DHE',
-    replace: '',
+    find: ":!DHE`, ecdhCurve: 'X25519:prime256v1:secp384r1:secp521r1'",
+    replace: '`',
     tests: [
       {
         file: 'test/security/outbound/outbound-handshakes.test.ts',

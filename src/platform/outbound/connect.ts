@@ -123,10 +123,11 @@ async function reach(address: string, port: number, signal: AbortSignal, timeout
 }
 
 /**
- * A server chooses the group of a classic Diffie-Hellman exchange, and one of 10,000 bits costs half a second in one turn, before its
- * certificate is looked at. Servers that know no other exchange are older than TLS 1.2.
+ * A server chooses the group of a classic Diffie-Hellman exchange, before its certificate is looked at. In TLS 1.2 one of its own with 10,000
+ * bits cost half a second in one turn, in TLS 1.3 that of 8,192 bits a tenth (Node 20, 2026-11-30). So only elliptic curves are offered, which
+ * cost 2 ms. Servers that know none are older than TLS 1.2.
  */
-const CIPHERS = `${DEFAULT_CIPHERS}:!DHE`;
+const EXCHANGES = { ciphers: `${DEFAULT_CIPHERS}:!DHE`, ecdhCurve: 'X25519:prime256v1:secp384r1:secp521r1' };
 
 async function startTls(socket: Socket, hostname: string, options: ConnectionOptions, signal: AbortSignal) {
   const name = hostname.replace(/\.$/, '');
@@ -137,7 +138,7 @@ async function startTls(socket: Socket, hostname: string, options: ConnectionOpt
     host: name,
     servername: isIP(name) ? '' : name,
     ALPNProtocols: ['http/1.1'],
-    ciphers: CIPHERS,
+    ...EXCHANGES,
     // A server could ask for one handshake after another.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.

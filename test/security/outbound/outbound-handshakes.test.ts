@@ -28,6 +28,19 @@ function suitesOf(hello: Buffer): string[] {
   );
 }
 
+/** The groups of its extension `supported_groups` (RFC 8446, 4.2.7). */
+function groupsOf(hello: Buffer): string[] {
+  const session = 5 + 4 + 2 + 32;
+  const suites = session + 1 + (hello[session] ?? 0);
+  // After the methods of compression, of which there is one, and the length of the extensions.
+  let at = suites + 2 + hello.readUInt16BE(suites) + 2 + 2;
+  while (hello.readUInt16BE(at) !== 10) at += 4 + hello.readUInt16BE(at + 2);
+  const length = hello.readUInt16BE(at + 4);
+  return Array.from({ length: length / 2 }, (_, n) =>
+    hello.subarray(at + 6 + 2 * n, at + 8 + 2 * n).toString('hex'),
+  );
+}
+
 test('no group is taken that a server has made: no classic Diffie-Hellman exchange is offered', async () => {
   let hello = Buffer.alloc(0);
   const { port } = await startWire((socket) => {
@@ -44,6 +57,8 @@ test('no group is taken that a server has made: no classic Diffie-Hellman exchan
   const DHE =
     /^(?:0033|0039|0032|0038|0067|006b|0040|006a|009e|009f|00a2|00a3|c09e|c09f|c0a2|c0a3|ccaa|0045|0088|00be|00c4|c052|c053|c056|c057)$/;
   expect(suites.filter((suite) => DHE.test(suite))).toEqual([]);
+  // X25519, P-256, P-384 and P-521: in TLS 1.3 the groups decide.
+  expect(groupsOf(hello)).toEqual(['001d', '0017', '0018', '0019']);
 });
 
 test('a server that asks for a second handshake in its connection gets none', async () => {
