@@ -611,6 +611,30 @@ export const TRANSPORT: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'outbound: a chain of certificates is bounded',
+    file: 'src/platform/outbound/handshake.ts',
+    find: 'bytes > MAX_HANDSHAKE_BYTES',
+    replace: 'false as boolean',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-handshakes.test.ts',
+        titles: ['of more than 12 KB is refused before it is verified'],
+      },
+    ],
+  },
+  {
+    name: 'outbound: the handshakes of many connections leave turns to other work',
+    file: 'src/platform/outbound/handshake.ts',
+    find: 'await takeTurn();',
+    replace: 'await Promise.resolve();',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-handshakes.test.ts',
+        titles: ['the handshakes of many connections leave turns to other work'],
+      },
+    ],
+  },
+  {
     name: 'outbound: no second handshake in a connection',
     file: 'src/platform/outbound/connect.ts',
     find: 'secureOptions: constants.SSL_OP_NO_RENEGOTIATION,',

@@ -5,6 +5,7 @@ import { connect as connectTls, DEFAULT_CIPHERS, type ConnectionOptions } from '
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
 import { makeAddressRateLimiter, type AddressRateLimiter } from '../limits/address-rate-limit.js';
 import { postponed, TargetError } from './failures.js';
+import { limitHandshake } from './handshake.js';
 import type { Resolve } from './resolve.js';
 import type { OutboundRules } from './urls.js';
 
@@ -131,9 +132,10 @@ const EXCHANGES = { ciphers: `${DEFAULT_CIPHERS}:!DHE`, ecdhCurve: 'X25519:prime
 
 async function startTls(socket: Socket, hostname: string, options: ConnectionOptions, signal: AbortSignal) {
   const name = hostname.replace(/\.$/, '');
+  const handshake = limitHandshake(socket);
   const secure = connectTls({
     ...options,
-    socket,
+    socket: handshake.stream,
     // The name that the certificate must match. SNI does not allow IP addresses.
     host: name,
     servername: isIP(name) ? '' : name,
@@ -144,7 +146,9 @@ async function startTls(socket: Socket, hostname: string, options: ConnectionOpt
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.
     rejectUnauthorized: true,
   });
-  return waitForEvent(secure, 'secureConnect', signal);
+  await waitForEvent(secure, 'secureConnect', signal);
+  handshake.end();
+  return secure;
 }
 
 async function waitForEvent(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal) {

@@ -1,6 +1,10 @@
 import type { TLSSocket } from 'node:tls';
-import { afterEach, expect, test } from '@jest/globals';
+import { setImmediate } from 'node:timers/promises';
+import { PassThrough } from 'node:stream';
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { makeOutboundClient, type OutboundClient } from '../../../src/platform/outbound/client.js';
+import { limitHandshake } from '../../../src/platform/outbound/handshake.js';
 import { closeReceivers, pem, startTlsReceiver, startWire } from '../../support/receivers/receivers.js';
 
 // What a courier's TLS server can make this process compute before its certificate is looked at.
@@ -11,10 +15,10 @@ afterEach(async () => {
   await closeReceivers();
 });
 
-function send(url: string) {
+function send(url: string, maxBytes = 1_000) {
   const client = makeOutboundClient({ allowLoopback: true, dnsServers: [] }, { ca: pem('localhost') });
   clients.push(client);
-  return client.send({ method: 'GET', url, headers: {}, timeoutMs: 5_000, maxBytes: 1_000 });
+  return client.send({ method: 'GET', url, headers: {}, timeoutMs: 5_000, maxBytes });
 }
 
 /** The cipher suites of a ClientHello (RFC 5246, 7.4.1.2), as hexadecimal numbers. */
@@ -78,4 +82,44 @@ test('a server that asks for a second handshake in its connection gets none', as
   );
   await send(`https://localhost:${port}/`);
   expect(outcomes).not.toContain('done');
+});
+
+describe('a chain of certificates', () => {
+  const withChain = (certificates: number) =>
+    startTlsReceiver('localhost', (_request, response) => void response.end('ok'), {
+      cert: pem('localhost') + pem('courier').repeat(certificates - 1),
+    });
+
+  test('of 8 is taken', async () => {
+    const port = await withChain(8);
+    expect(await send(`https://localhost:${port}/`)).toMatchObject({ outcome: 'answered', status: 200 });
+  });
+
+  test('of more than 12 KB is refused before it is verified', async () => {
+    const port = await withChain(60);
+    expect(await send(`https://localhost:${port}/`)).toMatchObject({
+      outcome: 'unreachable',
+      error: 'the server sent more than 12 KB before the TLS handshake was done',
+    });
+  });
+
+  test('does not limit the response: 5 MB arrive whole', async () => {
+    const body = Buffer.alloc(5 * 1024 * 1024, 'x');
+    const port = await startTlsReceiver('localhost', (_request, response) => void response.end(body));
+    const reply = await send(`https://localhost:${port}/`, 2 * body.length);
+    expect(reply).toMatchObject({ outcome: 'answered', status: 200 });
+    expect('body' in reply ? reply.body.length : undefined).toBe(body.length);
+  });
+});
+
+test('the handshakes of many connections leave turns to other work', async () => {
+  // What a server sends in one piece is processed in one turn, and its work stands for the cost of that.
+  const turns: number[] = [];
+  const servers = Array.from({ length: 16 }, () => new PassThrough());
+  const handshakes = servers.map((server) => limitHandshake(server as unknown as Socket));
+  let now = 0;
+  for (const { stream } of handshakes) stream.on('data', () => void turns.push(now));
+  for (const server of servers) server.write('certificates');
+  for (; turns.length < servers.length; now += 1) await setImmediate();
+  expect(new Set(turns).size).toBe(servers.length);
 });
