@@ -2,7 +2,7 @@ import { finishRenames } from '../modules/prealerts/public.js';
 import { failAbandonedChecks } from '../modules/integration-checks/checks.js';
 import { failAbandonedRuns } from '../modules/customers/sync/sync-run.js';
 import { tenantRows } from '../platform/db/filters.js';
-import { systemCallers } from '../platform/db/database.js';
+import { forEachTenant } from '../platform/context/each-tenant.js';
 import { BACKGROUND } from '../platform/audit/audit.js';
 import { makeContext } from '../platform/context/request-context.js';
 import { sql, type Sql } from '../platform/db/statements.js';
@@ -17,16 +17,17 @@ import type { SystemScope } from '../platform/db/scope.js';
  */
 export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
   await db.pool.query(DROP_SUPERSEDED);
-  const callers = await systemCallers(db);
-  for (const caller of callers) {
-    const ctx = makeContext(db, caller, BACKGROUND);
-    await ctx.write([wakeDeliveryQueues({ tenantId: caller.tenantId }, dueQueues(ctx))]);
-    await failAbandonedRuns(makeContext(db, caller, BACKGROUND));
-    await failAbandonedChecks(makeContext(db, caller, BACKGROUND));
-    await endIdleSessions(makeContext(db, caller, BACKGROUND));
+  try {
+    await forEachTenant(db, BACKGROUND, async (ctx) => {
+      await ctx.write([wakeDeliveryQueues({ tenantId: ctx.tenantId }, dueQueues(ctx))]);
+      await failAbandonedRuns(makeContext(db, ctx.caller, BACKGROUND));
+      await failAbandonedChecks(makeContext(db, ctx.caller, BACKGROUND));
+      await endIdleSessions(makeContext(db, ctx.caller, BACKGROUND));
+    });
+  } finally {
+    // Last, because it takes seconds where a customer has many pre-alerts, and no tenant's deliveries wait for it.
+    await forEachTenant(db, BACKGROUND, ({ caller }) => finishRenames(db, caller));
   }
-  // Last, because it takes seconds where a customer has many pre-alerts, and no tenant's deliveries wait for it.
-  for (const caller of callers) await finishRenames(db, caller);
 }
 
 const dueQueues = (ctx: SystemScope): Sql => sql`

@@ -1,4 +1,4 @@
-import { systemCallers } from '../platform/db/database.js';
+import { forEachTenant } from '../platform/context/each-tenant.js';
 import { deleteUnusedTerms } from '../modules/customers/search/delete-unused-terms.js';
 import { BACKGROUND } from '../platform/audit/audit.js';
 import { makeContext } from '../platform/context/request-context.js';
@@ -13,10 +13,10 @@ const ROWS_PER_BATCH = 5_000;
 
 /** Deletes rows that are past their retention, tenant by tenant. The contract states the periods in "Webhooks and events". */
 export async function deleteExpired(deps: RetentionDeps): Promise<void> {
-  for (const caller of await systemCallers(deps.db)) {
+  await forEachTenant(deps.db, BACKGROUND, async ({ caller }) => {
     for (const rule of RETENTION_RULES) await applyRule(deps, caller, rule);
     await deleteUnusedTerms(deps.db, caller, deps.stopping);
-  }
+  });
 }
 
 /**

@@ -5430,6 +5430,7 @@ export const AccountMailScalarFieldEnum = {
   address: 'address',
   userAgent: 'userAgent',
   endpoint: 'endpoint',
+  courierId: 'courierId',
   secretCipher: 'secretCipher',
   status: 'status',
   recipient: 'recipient',
@@ -6104,8 +6105,7 @@ export const WebhookEndpointScalarFieldEnum = {
   lastFailureError: 'lastFailureError',
   pausedAt: 'pausedAt',
   toldSince: 'toldSince',
-  toldStage: 'toldStage',
-  firstToldAt: 'firstToldAt'
+  toldStage: 'toldStage'
 } as const
 
 export type WebhookEndpointScalarFieldEnum = (typeof WebhookEndpointScalarFieldEnum)[keyof typeof WebhookEndpointScalarFieldEnum]

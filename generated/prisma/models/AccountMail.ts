@@ -42,6 +42,7 @@ export type AccountMailMinAggregateOutputType = {
   address: string | null
   userAgent: string | null
   endpoint: string | null
+  courierId: string | null
   secretCipher: string | null
   status: string | null
   recipient: string | null
@@ -59,6 +60,7 @@ export type AccountMailMaxAggregateOutputType = {
   address: string | null
   userAgent: string | null
   endpoint: string | null
+  courierId: string | null
   secretCipher: string | null
   status: string | null
   recipient: string | null
@@ -76,6 +78,7 @@ export type AccountMailCountAggregateOutputType = {
   address: number
   userAgent: number
   endpoint: number
+  courierId: number
   secretCipher: number
   status: number
   recipient: number
@@ -103,6 +106,7 @@ export type AccountMailMinAggregateInputType = {
   address?: true
   userAgent?: true
   endpoint?: true
+  courierId?: true
   secretCipher?: true
   status?: true
   recipient?: true
@@ -120,6 +124,7 @@ export type AccountMailMaxAggregateInputType = {
   address?: true
   userAgent?: true
   endpoint?: true
+  courierId?: true
   secretCipher?: true
   status?: true
   recipient?: true
@@ -137,6 +142,7 @@ export type AccountMailCountAggregateInputType = {
   address?: true
   userAgent?: true
   endpoint?: true
+  courierId?: true
   secretCipher?: true
   status?: true
   recipient?: true
@@ -241,6 +247,7 @@ export type AccountMailGroupByOutputType = {
   address: string | null
   userAgent: string | null
   endpoint: string | null
+  courierId: string | null
   secretCipher: string | null
   status: string
   recipient: string
@@ -281,6 +288,7 @@ export type AccountMailWhereInput = {
   address?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   userAgent?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   endpoint?: Prisma.StringNullableFilter<"AccountMail"> | string | null
+  courierId?: Prisma.UuidNullableFilter<"AccountMail"> | string | null
   secretCipher?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   status?: Prisma.StringFilter<"AccountMail"> | string
   recipient?: Prisma.StringFilter<"AccountMail"> | string
@@ -299,6 +307,7 @@ export type AccountMailOrderByWithRelationInput = {
   address?: Prisma.SortOrderInput | Prisma.SortOrder
   userAgent?: Prisma.SortOrderInput | Prisma.SortOrder
   endpoint?: Prisma.SortOrderInput | Prisma.SortOrder
+  courierId?: Prisma.SortOrderInput | Prisma.SortOrder
   secretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
@@ -321,6 +330,7 @@ export type AccountMailWhereUniqueInput = Prisma.AtLeast<{
   address?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   userAgent?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   endpoint?: Prisma.StringNullableFilter<"AccountMail"> | string | null
+  courierId?: Prisma.UuidNullableFilter<"AccountMail"> | string | null
   secretCipher?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   status?: Prisma.StringFilter<"AccountMail"> | string
   recipient?: Prisma.StringFilter<"AccountMail"> | string
@@ -339,6 +349,7 @@ export type AccountMailOrderByWithAggregationInput = {
   address?: Prisma.SortOrderInput | Prisma.SortOrder
   userAgent?: Prisma.SortOrderInput | Prisma.SortOrder
   endpoint?: Prisma.SortOrderInput | Prisma.SortOrder
+  courierId?: Prisma.SortOrderInput | Prisma.SortOrder
   secretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   status?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
@@ -364,6 +375,7 @@ export type AccountMailScalarWhereWithAggregatesInput = {
   address?: Prisma.StringNullableWithAggregatesFilter<"AccountMail"> | string | null
   userAgent?: Prisma.StringNullableWithAggregatesFilter<"AccountMail"> | string | null
   endpoint?: Prisma.StringNullableWithAggregatesFilter<"AccountMail"> | string | null
+  courierId?: Prisma.UuidNullableWithAggregatesFilter<"AccountMail"> | string | null
   secretCipher?: Prisma.StringNullableWithAggregatesFilter<"AccountMail"> | string | null
   status?: Prisma.StringWithAggregatesFilter<"AccountMail"> | string
   recipient?: Prisma.StringWithAggregatesFilter<"AccountMail"> | string
@@ -379,6 +391,7 @@ export type AccountMailCreateInput = {
   address?: string | null
   userAgent?: string | null
   endpoint?: string | null
+  courierId?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -397,6 +410,7 @@ export type AccountMailUncheckedCreateInput = {
   address?: string | null
   userAgent?: string | null
   endpoint?: string | null
+  courierId?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -412,6 +426,7 @@ export type AccountMailUpdateInput = {
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -430,6 +445,7 @@ export type AccountMailUncheckedUpdateInput = {
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -447,6 +463,7 @@ export type AccountMailCreateManyInput = {
   address?: string | null
   userAgent?: string | null
   endpoint?: string | null
+  courierId?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -462,6 +479,7 @@ export type AccountMailUpdateManyMutationInput = {
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -479,6 +497,7 @@ export type AccountMailUncheckedUpdateManyInput = {
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -511,6 +530,7 @@ export type AccountMailCountOrderByAggregateInput = {
   address?: Prisma.SortOrder
   userAgent?: Prisma.SortOrder
   endpoint?: Prisma.SortOrder
+  courierId?: Prisma.SortOrder
   secretCipher?: Prisma.SortOrder
   status?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
@@ -532,6 +552,7 @@ export type AccountMailMaxOrderByAggregateInput = {
   address?: Prisma.SortOrder
   userAgent?: Prisma.SortOrder
   endpoint?: Prisma.SortOrder
+  courierId?: Prisma.SortOrder
   secretCipher?: Prisma.SortOrder
   status?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
@@ -549,6 +570,7 @@ export type AccountMailMinOrderByAggregateInput = {
   address?: Prisma.SortOrder
   userAgent?: Prisma.SortOrder
   endpoint?: Prisma.SortOrder
+  courierId?: Prisma.SortOrder
   secretCipher?: Prisma.SortOrder
   status?: Prisma.SortOrder
   recipient?: Prisma.SortOrder
@@ -610,6 +632,7 @@ export type AccountMailCreateWithoutUserInput = {
   address?: string | null
   userAgent?: string | null
   endpoint?: string | null
+  courierId?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -625,6 +648,7 @@ export type AccountMailUncheckedCreateWithoutUserInput = {
   address?: string | null
   userAgent?: string | null
   endpoint?: string | null
+  courierId?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -671,6 +695,7 @@ export type AccountMailScalarWhereInput = {
   address?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   userAgent?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   endpoint?: Prisma.StringNullableFilter<"AccountMail"> | string | null
+  courierId?: Prisma.UuidNullableFilter<"AccountMail"> | string | null
   secretCipher?: Prisma.StringNullableFilter<"AccountMail"> | string | null
   status?: Prisma.StringFilter<"AccountMail"> | string
   recipient?: Prisma.StringFilter<"AccountMail"> | string
@@ -686,6 +711,7 @@ export type AccountMailCreateManyUserInput = {
   address?: string | null
   userAgent?: string | null
   endpoint?: string | null
+  courierId?: string | null
   secretCipher?: string | null
   status?: string
   recipient: string
@@ -701,6 +727,7 @@ export type AccountMailUpdateWithoutUserInput = {
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -716,6 +743,7 @@ export type AccountMailUncheckedUpdateWithoutUserInput = {
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -731,6 +759,7 @@ export type AccountMailUncheckedUpdateManyWithoutUserInput = {
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   endpoint?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   secretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   recipient?: Prisma.StringFieldUpdateOperationsInput | string
@@ -750,6 +779,7 @@ export type AccountMailSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   address?: boolean
   userAgent?: boolean
   endpoint?: boolean
+  courierId?: boolean
   secretCipher?: boolean
   status?: boolean
   recipient?: boolean
@@ -768,6 +798,7 @@ export type AccountMailSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   address?: boolean
   userAgent?: boolean
   endpoint?: boolean
+  courierId?: boolean
   secretCipher?: boolean
   status?: boolean
   recipient?: boolean
@@ -786,6 +817,7 @@ export type AccountMailSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   address?: boolean
   userAgent?: boolean
   endpoint?: boolean
+  courierId?: boolean
   secretCipher?: boolean
   status?: boolean
   recipient?: boolean
@@ -804,6 +836,7 @@ export type AccountMailSelectScalar = {
   address?: boolean
   userAgent?: boolean
   endpoint?: boolean
+  courierId?: boolean
   secretCipher?: boolean
   status?: boolean
   recipient?: boolean
@@ -813,7 +846,7 @@ export type AccountMailSelectScalar = {
   settledAt?: boolean
 }
 
-export type AccountMailOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "kind" | "address" | "userAgent" | "endpoint" | "secretCipher" | "status" | "recipient" | "attemptCount" | "lastError" | "createdAt" | "settledAt", ExtArgs["result"]["accountMail"]>
+export type AccountMailOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "kind" | "address" | "userAgent" | "endpoint" | "courierId" | "secretCipher" | "status" | "recipient" | "attemptCount" | "lastError" | "createdAt" | "settledAt", ExtArgs["result"]["accountMail"]>
 export type AccountMailInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }
@@ -840,9 +873,10 @@ export type $AccountMailPayload<ExtArgs extends runtime.Types.Extensions.Interna
     address: string | null
     userAgent: string | null
     /**
-     * The URL that a mail about failures is about.
+     * The URL that a mail about failures is about, and its courier.
      */
     endpoint: string | null
+    courierId: string | null
     /**
      * The token of a password reset, encrypted. Removed when the mail is sent, failed or skipped.
      */
@@ -1287,6 +1321,7 @@ export interface AccountMailFieldRefs {
   readonly address: Prisma.FieldRef<"AccountMail", 'String'>
   readonly userAgent: Prisma.FieldRef<"AccountMail", 'String'>
   readonly endpoint: Prisma.FieldRef<"AccountMail", 'String'>
+  readonly courierId: Prisma.FieldRef<"AccountMail", 'String'>
   readonly secretCipher: Prisma.FieldRef<"AccountMail", 'String'>
   readonly status: Prisma.FieldRef<"AccountMail", 'String'>
   readonly recipient: Prisma.FieldRef<"AccountMail", 'String'>

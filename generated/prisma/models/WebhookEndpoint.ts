@@ -50,7 +50,6 @@ export type WebhookEndpointMinAggregateOutputType = {
   pausedAt: Date | null
   toldSince: Date | null
   toldStage: string | null
-  firstToldAt: Date | null
 }
 
 export type WebhookEndpointMaxAggregateOutputType = {
@@ -67,7 +66,6 @@ export type WebhookEndpointMaxAggregateOutputType = {
   pausedAt: Date | null
   toldSince: Date | null
   toldStage: string | null
-  firstToldAt: Date | null
 }
 
 export type WebhookEndpointCountAggregateOutputType = {
@@ -84,7 +82,6 @@ export type WebhookEndpointCountAggregateOutputType = {
   pausedAt: number
   toldSince: number
   toldStage: number
-  firstToldAt: number
   _all: number
 }
 
@@ -113,7 +110,6 @@ export type WebhookEndpointMinAggregateInputType = {
   pausedAt?: true
   toldSince?: true
   toldStage?: true
-  firstToldAt?: true
 }
 
 export type WebhookEndpointMaxAggregateInputType = {
@@ -130,7 +126,6 @@ export type WebhookEndpointMaxAggregateInputType = {
   pausedAt?: true
   toldSince?: true
   toldStage?: true
-  firstToldAt?: true
 }
 
 export type WebhookEndpointCountAggregateInputType = {
@@ -147,7 +142,6 @@ export type WebhookEndpointCountAggregateInputType = {
   pausedAt?: true
   toldSince?: true
   toldStage?: true
-  firstToldAt?: true
   _all?: true
 }
 
@@ -251,7 +245,6 @@ export type WebhookEndpointGroupByOutputType = {
   pausedAt: Date | null
   toldSince: Date | null
   toldStage: string | null
-  firstToldAt: Date | null
   _count: WebhookEndpointCountAggregateOutputType | null
   _avg: WebhookEndpointAvgAggregateOutputType | null
   _sum: WebhookEndpointSumAggregateOutputType | null
@@ -291,7 +284,6 @@ export type WebhookEndpointWhereInput = {
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   toldSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   toldStage?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
-  firstToldAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }
 
@@ -309,7 +301,6 @@ export type WebhookEndpointOrderByWithRelationInput = {
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   toldSince?: Prisma.SortOrderInput | Prisma.SortOrder
   toldStage?: Prisma.SortOrderInput | Prisma.SortOrder
-  firstToldAt?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
 }
 
@@ -331,7 +322,6 @@ export type WebhookEndpointWhereUniqueInput = Prisma.AtLeast<{
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   toldSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   toldStage?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
-  firstToldAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
 }, "tenantId_courierId_endpoint">
 
@@ -349,7 +339,6 @@ export type WebhookEndpointOrderByWithAggregationInput = {
   pausedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   toldSince?: Prisma.SortOrderInput | Prisma.SortOrder
   toldStage?: Prisma.SortOrderInput | Prisma.SortOrder
-  firstToldAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.WebhookEndpointCountOrderByAggregateInput
   _avg?: Prisma.WebhookEndpointAvgOrderByAggregateInput
   _max?: Prisma.WebhookEndpointMaxOrderByAggregateInput
@@ -374,7 +363,6 @@ export type WebhookEndpointScalarWhereWithAggregatesInput = {
   pausedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
   toldSince?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
   toldStage?: Prisma.StringNullableWithAggregatesFilter<"WebhookEndpoint"> | string | null
-  firstToldAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
 }
 
 export type WebhookEndpointCreateInput = {
@@ -389,7 +377,6 @@ export type WebhookEndpointCreateInput = {
   pausedAt?: Date | string | null
   toldSince?: Date | string | null
   toldStage?: string | null
-  firstToldAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutEndpointsInput
 }
 
@@ -407,7 +394,6 @@ export type WebhookEndpointUncheckedCreateInput = {
   pausedAt?: Date | string | null
   toldSince?: Date | string | null
   toldStage?: string | null
-  firstToldAt?: Date | string | null
 }
 
 export type WebhookEndpointUpdateInput = {
@@ -422,7 +408,6 @@ export type WebhookEndpointUpdateInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutEndpointsNestedInput
 }
 
@@ -440,7 +425,6 @@ export type WebhookEndpointUncheckedUpdateInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookEndpointCreateManyInput = {
@@ -457,7 +441,6 @@ export type WebhookEndpointCreateManyInput = {
   pausedAt?: Date | string | null
   toldSince?: Date | string | null
   toldStage?: string | null
-  firstToldAt?: Date | string | null
 }
 
 export type WebhookEndpointUpdateManyMutationInput = {
@@ -472,7 +455,6 @@ export type WebhookEndpointUpdateManyMutationInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookEndpointUncheckedUpdateManyInput = {
@@ -489,7 +471,6 @@ export type WebhookEndpointUncheckedUpdateManyInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookEndpointListRelationFilter = {
@@ -522,7 +503,6 @@ export type WebhookEndpointCountOrderByAggregateInput = {
   pausedAt?: Prisma.SortOrder
   toldSince?: Prisma.SortOrder
   toldStage?: Prisma.SortOrder
-  firstToldAt?: Prisma.SortOrder
 }
 
 export type WebhookEndpointAvgOrderByAggregateInput = {
@@ -544,7 +524,6 @@ export type WebhookEndpointMaxOrderByAggregateInput = {
   pausedAt?: Prisma.SortOrder
   toldSince?: Prisma.SortOrder
   toldStage?: Prisma.SortOrder
-  firstToldAt?: Prisma.SortOrder
 }
 
 export type WebhookEndpointMinOrderByAggregateInput = {
@@ -561,7 +540,6 @@ export type WebhookEndpointMinOrderByAggregateInput = {
   pausedAt?: Prisma.SortOrder
   toldSince?: Prisma.SortOrder
   toldStage?: Prisma.SortOrder
-  firstToldAt?: Prisma.SortOrder
 }
 
 export type WebhookEndpointSumOrderByAggregateInput = {
@@ -623,7 +601,6 @@ export type WebhookEndpointCreateWithoutCourierInput = {
   pausedAt?: Date | string | null
   toldSince?: Date | string | null
   toldStage?: string | null
-  firstToldAt?: Date | string | null
 }
 
 export type WebhookEndpointUncheckedCreateWithoutCourierInput = {
@@ -638,7 +615,6 @@ export type WebhookEndpointUncheckedCreateWithoutCourierInput = {
   pausedAt?: Date | string | null
   toldSince?: Date | string | null
   toldStage?: string | null
-  firstToldAt?: Date | string | null
 }
 
 export type WebhookEndpointCreateOrConnectWithoutCourierInput = {
@@ -684,7 +660,6 @@ export type WebhookEndpointScalarWhereInput = {
   pausedAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   toldSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   toldStage?: Prisma.StringNullableFilter<"WebhookEndpoint"> | string | null
-  firstToldAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
 }
 
 export type WebhookEndpointCreateManyCourierInput = {
@@ -699,7 +674,6 @@ export type WebhookEndpointCreateManyCourierInput = {
   pausedAt?: Date | string | null
   toldSince?: Date | string | null
   toldStage?: string | null
-  firstToldAt?: Date | string | null
 }
 
 export type WebhookEndpointUpdateWithoutCourierInput = {
@@ -714,7 +688,6 @@ export type WebhookEndpointUpdateWithoutCourierInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookEndpointUncheckedUpdateWithoutCourierInput = {
@@ -729,7 +702,6 @@ export type WebhookEndpointUncheckedUpdateWithoutCourierInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type WebhookEndpointUncheckedUpdateManyWithoutCourierInput = {
@@ -744,7 +716,6 @@ export type WebhookEndpointUncheckedUpdateManyWithoutCourierInput = {
   pausedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   toldStage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  firstToldAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -763,7 +734,6 @@ export type WebhookEndpointSelect<ExtArgs extends runtime.Types.Extensions.Inter
   pausedAt?: boolean
   toldSince?: boolean
   toldStage?: boolean
-  firstToldAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookEndpoint"]>
 
@@ -781,7 +751,6 @@ export type WebhookEndpointSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   pausedAt?: boolean
   toldSince?: boolean
   toldStage?: boolean
-  firstToldAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookEndpoint"]>
 
@@ -799,7 +768,6 @@ export type WebhookEndpointSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   pausedAt?: boolean
   toldSince?: boolean
   toldStage?: boolean
-  firstToldAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["webhookEndpoint"]>
 
@@ -817,10 +785,9 @@ export type WebhookEndpointSelectScalar = {
   pausedAt?: boolean
   toldSince?: boolean
   toldStage?: boolean
-  firstToldAt?: boolean
 }
 
-export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "courierId" | "endpoint" | "failingSince" | "failures" | "lastSuccessAt" | "lastFailureAt" | "lastFailureOutcome" | "lastFailureStatus" | "lastFailureError" | "pausedAt" | "toldSince" | "toldStage" | "firstToldAt", ExtArgs["result"]["webhookEndpoint"]>
+export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "courierId" | "endpoint" | "failingSince" | "failures" | "lastSuccessAt" | "lastFailureAt" | "lastFailureOutcome" | "lastFailureStatus" | "lastFailureError" | "pausedAt" | "toldSince" | "toldStage", ExtArgs["result"]["webhookEndpoint"]>
 export type WebhookEndpointInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }
@@ -865,10 +832,6 @@ export type $WebhookEndpointPayload<ExtArgs extends runtime.Types.Extensions.Int
      * What they know of it: `webhook_failing`, `webhook_pausing` or `webhook_paused`.
      */
     toldStage: string | null
-    /**
-     * The latest mail about first failures.
-     */
-    firstToldAt: Date | null
   }, ExtArgs["result"]["webhookEndpoint"]>
   composites: {}
 }
@@ -1306,7 +1269,6 @@ export interface WebhookEndpointFieldRefs {
   readonly pausedAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
   readonly toldSince: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
   readonly toldStage: Prisma.FieldRef<"WebhookEndpoint", 'String'>
-  readonly firstToldAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
 }
     
 

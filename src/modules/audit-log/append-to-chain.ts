@@ -1,7 +1,7 @@
 import type { Secrets } from '../../platform/access/secrets.js';
 import { BACKGROUND } from '../../platform/audit/audit.js';
-import { makeContext, type RequestContext } from '../../platform/context/request-context.js';
-import { systemCallers } from '../../platform/db/database.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import { forEachTenant } from '../../platform/context/each-tenant.js';
 import { lockAuditChain } from '../../platform/db/locks.js';
 import type { TaskDeps } from '../../platform/queue/task-context.js';
 import { meaningOfError } from '../../platform/db/violations.js';
@@ -36,10 +36,9 @@ export async function appendAllToChains({
   secrets,
   stopping,
 }: Pick<TaskDeps, 'db' | 'secrets' | 'stopping'>): Promise<void> {
-  for (const caller of await systemCallers(db)) {
-    for (let appended = 1; appended > 0 && !stopping.aborted;)
-      appended = await appendBatch(makeContext(db, caller, BACKGROUND), secrets);
-  }
+  await forEachTenant(db, BACKGROUND, async (ctx) => {
+    for (let appended = 1; appended > 0 && !stopping.aborted;) appended = await appendBatch(ctx, secrets);
+  });
 }
 
 /**

@@ -11,3 +11,20 @@ export async function inEachTenant<Result>(
   for (const caller of await systemCallers(db)) results.push(await work(makeContext(db, caller, requestId)));
   return results;
 }
+
+/**
+ * The same for periodic jobs. A tenant for which the work fails, for example while it is moved, keeps it from no other one.
+ * @throws the error of the work, or AggregateError, after all tenants
+ */
+export async function forEachTenant(
+  db: Db,
+  requestId: string,
+  work: (ctx: SystemContext) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  for (const caller of await systemCallers(db))
+    await work(makeContext(db, caller, requestId)).catch((error: unknown) => failures.push(error));
+  if (failures.length === 1) throw failures[0];
+  if (failures.length > 1)
+    throw new AggregateError(failures, `The work failed for ${failures.length} tenants.`);
+}

@@ -5,7 +5,7 @@ import { connect as connectTls, DEFAULT_CIPHERS, type ConnectionOptions } from '
 import { isLoopbackAddress, isPublicAddress } from './addresses.js';
 import { makeAddressRateLimiter, type AddressRateLimiter } from '../limits/address-rate-limit.js';
 import { postponed, TargetError } from './failures.js';
-import { limitHandshake } from './handshake.js';
+import { limitTls } from './handshake.js';
 import type { Resolve } from './resolve.js';
 import type { OutboundRules } from './urls.js';
 
@@ -132,7 +132,7 @@ const EXCHANGES = { ciphers: `${DEFAULT_CIPHERS}:!DHE`, ecdhCurve: 'X25519:prime
 
 async function startTls(socket: Socket, hostname: string, options: ConnectionOptions, signal: AbortSignal) {
   const name = hostname.replace(/\.$/, '');
-  const handshake = limitHandshake(socket);
+  const handshake = limitTls(socket);
   const secure = connectTls({
     ...options,
     socket: handshake.stream,
@@ -147,7 +147,7 @@ async function startTls(socket: Socket, hostname: string, options: ConnectionOpt
     rejectUnauthorized: true,
   });
   await waitForEvent(secure, 'secureConnect', signal);
-  handshake.end();
+  handshake.end(secure);
   return secure;
 }
 

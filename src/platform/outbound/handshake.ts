@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
 import { TargetError } from './failures.js';
 
 /**
@@ -10,11 +11,22 @@ import { TargetError } from './failures.js';
  */
 const MAX_HANDSHAKE_BYTES = 12 * 1024;
 
+/**
+ * What it may send later besides its response: new keys and tickets cost 9 microseconds for 27 bytes, and OpenSSL takes any number. A server that
+ * sends its response in records of a few bytes does not want to be read. What waits to be read is part of it.
+ */
+const SPARE_BYTES = 256 * 1024;
+const BYTES_PER_BYTE = 2;
+
+/** More of one socket is processed in a turn of its own. */
+const MAX_TOGETHER_BYTES = 16 * 1024;
+
 const TOO_LONG = 'the server sent more than 12 KB before the TLS handshake was done';
+const TOO_MUCH = 'the server sent far more in TLS than its response';
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** What servers send to handshakes is processed one after another, and other work runs between them. */
+/** What servers send is processed one after another, and other work runs between them. */
 function takeTurn(): Promise<unknown> {
   last = last.then(() => turn());
   return last;
@@ -23,16 +35,19 @@ function takeTurn(): Promise<unknown> {
 export type Handshake = {
   /** The socket as TLS sees it. */
   stream: Duplex;
-  /** Removes the limits. */
-  end(): void;
+  /** Begins to compare what arrives with what it contains. */
+  end(secure: TLSSocket): void;
 };
 
-/** Bounds what the handshake of a socket can make this process compute. */
-export function limitHandshake(socket: Socket): Handshake {
+/** Bounds what the server of a socket can make this process compute for TLS. */
+export function limitTls(socket: Socket): Handshake {
   let isDone = false;
+  let isWaiting = false;
   let bytes = 0;
+  let maxBytes = MAX_HANDSHAKE_BYTES;
   const stream = new Duplex({
-    read: () => void socket.resume(),
+    // A chunk that waits for its turn must not be overtaken.
+    read: () => void (isWaiting || socket.resume()),
     write: (chunk: Buffer, _encoding, callback) => void socket.write(chunk, callback),
     final: (callback) => void socket.end(callback),
     destroy(error, callback) {
@@ -42,24 +57,25 @@ export function limitHandshake(socket: Socket): Handshake {
   });
 
   function give(chunk: Buffer): void {
-    if (!stream.destroyed && !stream.push(chunk)) socket.pause();
+    if (stream.destroyed) return;
+    // If it is full, it calls `read` later.
+    if (stream.push(chunk)) socket.resume();
+    else socket.pause();
   }
 
-  /** A pause keeps the chunks in their order. */
   async function giveInTurn(chunk: Buffer): Promise<void> {
-    bytes += chunk.length;
-    if (bytes > MAX_HANDSHAKE_BYTES) {
-      stream.destroy(new TargetError('unreachable', 'tls_failed', TOO_LONG));
-      return;
-    }
+    isWaiting = true;
     socket.pause();
     await takeTurn();
-    socket.resume();
+    isWaiting = false;
     give(chunk);
   }
 
   socket.on('data', (chunk: Buffer) => {
-    if (isDone) give(chunk);
+    bytes += chunk.length;
+    if (bytes > maxBytes)
+      stream.destroy(new TargetError('unreachable', 'tls_failed', isDone ? TOO_MUCH : TOO_LONG));
+    else if (isDone && chunk.length <= MAX_TOGETHER_BYTES) give(chunk);
     else void giveInTurn(chunk);
   });
   socket.on('end', () => void stream.push(null));
@@ -67,8 +83,14 @@ export function limitHandshake(socket: Socket): Handshake {
   socket.on('close', () => void stream.destroy());
   return {
     stream,
-    end() {
+    end(secure) {
       isDone = true;
+      maxBytes = bytes + SPARE_BYTES;
+      const push = secure.push.bind(secure);
+      secure.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
+        maxBytes += BYTES_PER_BYTE * (chunk?.length ?? 0);
+        return push(chunk, encoding);
+      };
     },
   };
 }

@@ -26,7 +26,8 @@ beforeEach(async () => {
   );
   await db.query('update couriers set email = null, is_active = true where id = $1', [HRB]);
   await db.query('delete from webhook_endpoints');
-  await db.query('delete from courier_quotas');
+  await db.query('delete from account_mails');
+  await db.query('update couriers set is_active = false where code like $1', ['MANY-%']);
   // The owners of earlier tests.
   await db.query('update users set is_courier_owner = false where courier_id = $1', [HRB]);
   owner = await insertMailedUser(service().owner, 'owner', {
@@ -56,7 +57,10 @@ async function runJob(times = 1): Promise<void> {
 }
 
 /** As if the URL had failed for so long. */
-const failingFor = (interval: string, { failures = 3, courierId = HRB, endpoint = 'add_package' } = {}) =>
+const failingFor = (
+  interval: string,
+  { failures = 3, courierId = HRB, endpoint = 'add_package', tenantId = DEMO.tenants.demo } = {},
+) =>
   db.query(
     `insert into webhook_endpoints as e (tenant_id, courier_id, endpoint, failures, failing_since, last_failure_at,
        last_failure_outcome, last_failure_status)
@@ -64,7 +68,7 @@ const failingFor = (interval: string, { failures = 3, courierId = HRB, endpoint 
      on conflict (tenant_id, courier_id, endpoint) do update set failures = excluded.failures,
        failing_since = case when e.told_since is null then excluded.failing_since else e.told_since - $5::interval end,
        told_since = e.told_since - $5::interval`,
-    [DEMO.tenants.demo, courierId, endpoint, failures, interval],
+    [tenantId, courierId, endpoint, failures, interval],
   );
 
 const receiveParcel = (tracking_number: string) =>
@@ -164,26 +168,49 @@ test.each<[string, () => Promise<unknown>]>([
   expect(await subjectsTo(owner)).toEqual([]);
 });
 
-test('sends no queued mail about a URL that works again', async () => {
-  await failingFor('20 minutes');
+test('sends no queued mail to a user who was moved to another courier, and nothing of either', async () => {
+  await failingFor('20 minutes', { courierId: DEMO.couriers.IEX });
   await db.query(
     `with mail as (
-       insert into account_mails (tenant_id, id, user_id, kind, recipient, endpoint)
-       values ($1, new_id(), $2, 'webhook_failing', $3, 'update_package') returning id)
+       insert into account_mails (tenant_id, id, user_id, kind, recipient, endpoint, courier_id)
+       values ($1, new_id(), $2, 'webhook_failing', $3, 'add_package', $4) returning id), moved as (
+       update users set courier_id = $5 where id = $2)
      select graphile_worker.add_job('sendAccountMail', json_build_object('tenantId', $1::text, 'mailId', id)) from mail`,
-    [DEMO.tenants.demo, owner.id, owner.email],
+    [DEMO.tenants.demo, owner.id, owner.email, HRB, DEMO.couriers.IEX],
   );
   await until(isIdle);
   expect(await db.all('account_mails', { user_id: owner.id })).toMatchObject([{ status: 'skipped' }]);
 });
 
-test('tells nobody if the URLs of five couriers fail and none accepts anything, because the cause is here', async () => {
-  const { rows } = await service().owner.query<{ id: string }>(
-    `insert into couriers (tenant_id, id, code, name, api_url_add_package)
-     select $1, new_id(), 'MANY-' || n, 'Many', 'https://many.example/' || n from generate_series(1, 4) n returning id`,
-    [DEMO.tenants.demo],
+test('sends no queued mail about a URL that works again', async () => {
+  await failingFor('20 minutes');
+  await db.query(
+    `with mail as (
+       insert into account_mails (tenant_id, id, user_id, kind, recipient, endpoint, courier_id)
+       values ($1, new_id(), $2, 'webhook_failing', $3, 'update_package', $4) returning id)
+     select graphile_worker.add_job('sendAccountMail', json_build_object('tenantId', $1::text, 'mailId', id)) from mail`,
+    [DEMO.tenants.demo, owner.id, owner.email, HRB],
   );
-  for (const { id } of rows) await failingFor('20 minutes', { courierId: id });
+  await until(isIdle);
+  expect(await db.all('account_mails', { user_id: owner.id })).toMatchObject([{ status: 'skipped' }]);
+});
+
+/** Other couriers whose URLs fail. */
+async function plantCouriers(fields: {
+  count: number;
+  isActive?: boolean;
+  failingFor: string;
+}): Promise<void> {
+  const { rows } = await service().owner.query<{ id: string }>(
+    `insert into couriers (tenant_id, id, code, name, api_url_add_package, is_active)
+     select $1, new_id(), 'MANY-' || new_id(), 'Many', 'https://many.example/' || n, $3 from generate_series(1, $2) n returning id`,
+    [DEMO.tenants.demo, fields.count, fields.isActive ?? true],
+  );
+  for (const { id } of rows) await failingFor(fields.failingFor, { courierId: id });
+}
+
+test('tells nobody at first if five couriers fail and nobody accepts anything, because the cause is here', async () => {
+  await plantCouriers({ count: 4, failingFor: '20 minutes' });
   await failingFor('20 minutes');
   await runJob();
   expect(await subjectsTo(owner)).toEqual([]);
@@ -194,4 +221,48 @@ test('tells nobody if the URLs of five couriers fail and none accepts anything, 
   );
   await runJob();
   expect(await outbox.untilSent(owner.email, 1)).toHaveLength(1);
+});
+
+test.each([
+  ['were deactivated', { isActive: false, failingFor: '20 minutes' }],
+  ['failed long ago', { failingFor: '20 days' }],
+])('couriers that %s keep nobody from being told', async (_what, fields) => {
+  await plantCouriers({ count: 9, ...fields });
+  await failingFor('20 minutes');
+  await runJob();
+  expect(await outbox.untilSent(owner.email, 1)).toHaveLength(1);
+});
+
+test('a change of the URL causes no second mail on the same day', async () => {
+  await failingFor('20 minutes');
+  await runJob();
+  await outbox.untilSent(owner.email, 1);
+  await db.query('delete from webhook_endpoints');
+  await failingFor('20 minutes');
+  await runJob();
+  expect(await subjectsTo(owner)).toHaveLength(1);
+});
+
+test('a tenant whose statements fail keeps no other tenant from being told', async () => {
+  await service().owner.query(`
+    create function refuse_told() returns trigger language plpgsql as $$
+    begin raise exception 'refused' using errcode = '57P03'; end $$;
+    create trigger refuse_told before update of told_since on webhook_endpoints for each row
+      when (old.tenant_id = '${DEMO.tenants.demo}') execute function refuse_told()`);
+  await failingFor('20 minutes');
+  const other = await insertMailedUser(service().owner, 'other', {
+    full_name: 'Other',
+    tenant_id: DEMO.tenants.two,
+    role: 'courier',
+    courier_id: DEMO.couriers.TWO,
+    is_courier_owner: true,
+  });
+  await db.query("update couriers set api_url_add_package = 'https://two.example' where id = $1", [
+    DEMO.couriers.TWO,
+  ]);
+  await failingFor('20 minutes', { courierId: DEMO.couriers.TWO, tenantId: DEMO.tenants.two });
+  await db.query("select graphile_worker.add_job('tellOwnersOfFailures', max_attempts => 1)");
+  expect(await outbox.untilSent(other.email, 1)).toHaveLength(1);
+  expect(await subjectsTo(owner)).toEqual([]);
+  await service().owner.query('drop trigger refuse_told on webhook_endpoints; drop function refuse_told()');
 });

@@ -4,8 +4,11 @@ import type { Db } from '../../../platform/db/database.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import { quotaOf, remainingQuota, takeQuota } from '../../../platform/limits/stored/quotas.js';
 import type { Jobs } from '../../../platform/queue/jobs.js';
 import { queueOwnerMails } from '../../mail/public.js';
+
+const MAILS_PER_DAY = quotaOf('account_mails');
 
 /** A thief could disable the owners first. */
 const DISABLED_DAYS = 7;
@@ -30,7 +33,9 @@ export async function tellCourierOwners({ db }: { db: Db }, job: Jobs['tellCouri
   const ctx = makeContext(db, { kind: 'system', tenantId }, BACKGROUND);
   await ctx.write(async (tx) => {
     const [profile] = await tx.query(profileAddress(ctx, job));
-    const recipients = { alsoTo: profile?.email, disabledDays: DISABLED_DAYS };
-    await queueOwnerMails(tx, courierId, { kind: 'courier_redirected' }, recipients);
+    const atMost = await remainingQuota(tx, MAILS_PER_DAY, courierId);
+    const recipients = { alsoTo: profile?.email, disabledDays: DISABLED_DAYS, atMost };
+    const told = await queueOwnerMails(tx, courierId, { kind: 'courier_redirected' }, recipients);
+    await takeQuota(tx, MAILS_PER_DAY, courierId, told);
   });
 }

@@ -1,12 +1,9 @@
 import { auditLater, BACKGROUND } from '../../../platform/audit/audit.js';
-import {
-  makeContext,
-  type SystemContext,
-  type UserContext,
-} from '../../../platform/context/request-context.js';
+import { type SystemContext, type UserContext } from '../../../platform/context/request-context.js';
 import { readPageBefore } from '../../../platform/context/read-page.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { type Db, systemCallers } from '../../../platform/db/database.js';
+import type { Db } from '../../../platform/db/database.js';
+import { forEachTenant } from '../../../platform/context/each-tenant.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { targetCourierId } from '../../couriers/public.js';
 import { newId } from '../../../platform/values/ids.js';
@@ -73,15 +70,14 @@ const SPREAD_SECONDS = 600;
 
 /** Cron job: creates a run for each courier that has a URL and no open run. */
 export async function scheduleCustomerSyncs({ db }: { db: Db }): Promise<void> {
-  for (const caller of await systemCallers(db)) {
-    const ctx = makeContext(db, caller, BACKGROUND);
-    await ctx.write(async (tx) => {
+  await forEachTenant(db, BACKGROUND, (ctx) =>
+    ctx.write(async (tx) => {
       const opened = await tx.query(insertScheduledRuns(ctx));
       const jobs = opened.map((run) => ({ tenantId: ctx.tenantId, runId: run.id }));
       if (jobs.length > 0)
         await tx.query(addJobs(ctx, 'syncCustomers', jobs, { withinSeconds: SPREAD_SECONDS }));
-    });
-  }
+    }),
+  );
 }
 
 const ABANDONED_MINUTES = 60;

@@ -121,12 +121,13 @@ function failureFacts({
   lastFailureStatus,
   lastFailureError,
 }: AccountMailRow): AccountLetter['facts'] {
-  const result = lastFailureStatus === null ? lastFailureOutcome : `HTTP ${lastFailureStatus}`;
-  const reason = [result, lastFailureError && withoutLinks(oneLine(lastFailureError))].filter(Boolean);
+  // Of an answer only the status: the text for it may name a customer.
+  const error = lastFailureError && withoutLinks(oneLine(lastFailureError));
+  const reason = lastFailureStatus === null ? [lastFailureOutcome, error] : [`HTTP ${lastFailureStatus}`];
   return [
     ['URL', `api_url_${endpoint}`],
     ...(failingSince ? [['Since', `${formatDateTime(failingSince)} UTC`] satisfies [string, string]] : []),
-    ['Last', reason.join(': ')],
+    ['Last', reason.filter(Boolean).join(': ')],
   ];
 }
 

@@ -71,9 +71,9 @@ export function insertAccountMail(ctx: Scope, mail: NewAccountMail): Sql<{ id: s
   const userAgent = oneLine(client?.userAgent ?? '') || null;
   const isReset = kind === 'password_reset_link';
   const limits = isReset ? LIMITS.resets : LIMITS.notices;
-  return sql`insert into account_mails (tenant_id, id, user_id, kind, address, user_agent, recipient, secret_cipher, endpoint)
+  return sql`insert into account_mails (tenant_id, id, user_id, kind, address, user_agent, recipient, secret_cipher, endpoint, courier_id)
     select u.tenant_id, ${id}::uuid, u.id, ${kind}, ${address}, ${userAgent},
-      coalesce(${recipient}, u.email), ${secretCipher}, ${mail.endpoint ?? null}
+      coalesce(${recipient}, u.email), ${secretCipher}, ${mail.endpoint ?? null}, case when ${mail.endpoint ?? null}::text is not null then u.courier_id end
     from users u cross join lateral (
       select count(*) filter (where of_group) as group_count,
         count(*) filter (where (${isReset} or of_group) and lower(recipient) = lower(coalesce(${recipient}, u.email))) as recipient_count
@@ -99,14 +99,17 @@ export type AccountMailRow = RowOf<typeof ACCOUNT_MAIL> &
   kind: AccountMailKind;
   /** Older than the lifetime of a reset token. */
   isStale: boolean;
+  /** The mail is about a courier to which the user belongs no longer. */
+  isMoved: boolean;
 };
 
 export const selectAccountMail = (ctx: SystemScope, mailId: string): Sql<AccountMailRow> => sql`
   select ${ACCOUNT_MAIL},
     mail.created_at < now() - interval '30 minutes' as "isStale",
+    mail.courier_id is not null and mail.courier_id is distinct from u.courier_id as "isMoved",
     ${USER}, ${TENANT}, ${ENDPOINT}
   from account_mails mail
   join users u on u.tenant_id = mail.tenant_id and u.id = mail.user_id
-  left join webhook_endpoints e on ${tenantRows(ctx, 'e')} and e.courier_id = u.courier_id and e.endpoint = mail.endpoint
+  left join webhook_endpoints e on ${tenantRows(ctx, 'e')} and e.courier_id = mail.courier_id and e.endpoint = mail.endpoint
   join tenants t on t.id = mail.tenant_id
   where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid`;

@@ -1,11 +1,8 @@
 import type { Tx } from '../../../platform/db/scope.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
-import { quotaOf, remainingQuota, takeQuota } from '../../../platform/limits/stored/quotas.js';
 import type { AccountMail } from './queries.js';
 import { queueAccountMail } from './queue-account-mail.js';
-
-const MAILS_PER_DAY = quotaOf('account_mails');
 
 /** How many owners of a courier are told. */
 const OWNERS = 5;
@@ -27,24 +24,25 @@ type Recipients = {
   alsoTo: string | null | undefined;
   /** Owners who were disabled within so many days are told too. */
   disabledDays: number;
+  /** How many may be told. */
+  atMost: number;
 };
 
-/** Mails the owners of a courier. Beyond the courier's limit of mails nobody is told. */
+/** Mails the owners of a courier. Returns how many were told. A courier without users is told nothing. */
 export async function queueOwnerMails(
   tx: Tx,
   courierId: string,
   mail: Pick<AccountMail, 'kind' | 'endpoint'>,
-  { alsoTo, disabledDays }: Recipients,
-): Promise<void> {
+  { alsoTo, disabledDays, atMost }: Recipients,
+): Promise<number> {
   const users = await tx.query(usersOf(tx, courierId, disabledDays));
   const [first] = users;
-  if (!first) return;
+  if (!first) return 0;
   const recipients = new Map(
     users.flatMap(({ id, email, isTold }) => (isTold && email ? [[email, id]] : [])),
   );
   if (alsoTo && !recipients.has(alsoTo)) recipients.set(alsoTo, first.id);
-  const left = await remainingQuota(tx, MAILS_PER_DAY, courierId);
-  const told = [...recipients].slice(0, Math.max(0, left));
+  const told = [...recipients].slice(0, Math.max(0, atMost));
   for (const [recipient, userId] of told) await queueAccountMail(tx, { ...mail, userId, recipient });
-  await takeQuota(tx, MAILS_PER_DAY, courierId, told.length);
+  return told.length;
 }

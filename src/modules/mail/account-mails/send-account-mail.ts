@@ -32,6 +32,7 @@ async function compose(
   if (!row) return { skipped: 'the user no longer exists' };
   if (!isAddress(row.recipient)) return { skipped: 'the user has no usable e-mail address' };
   if (row.kind === 'password_reset_link' && row.isStale) return { skipped: 'the reset token has expired' };
+  if (row.isMoved) return { skipped: 'the user belongs to another courier' };
   if (isOver(row)) return { skipped: 'the URL accepts deliveries again' };
   const secret =
     row.secretCipher === null
