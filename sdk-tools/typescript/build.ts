@@ -5,6 +5,7 @@ import { build as bundle } from 'esbuild';
 import { projectRoot } from '../../src/config/project-root.js';
 import { withLock } from '../../src/development/embedded-postgres/lock.js';
 import { CONTRACT_FILE, readContract } from '../contract.js';
+import { writePackageFiles } from '../package-files.js';
 import { RETRIES_FILE } from '../retries.js';
 import { runTool } from '../tool.js';
 import { generateCore } from './core.js';
@@ -78,6 +79,7 @@ async function buildIfStale(): Promise<void> {
     logLevel: 'silent',
   });
   await chmod(join(output, 'crossdock-listen.mjs'), 0o755);
+  await writePackageFiles(folder);
   await writeFile(stamp, inputs);
 }
 
@@ -97,7 +99,11 @@ async function hashOfInputs(): Promise<string> {
   const sources = [
     CONTRACT_FILE,
     RETRIES_FILE,
+    join(projectRoot, 'CHANGELOG.md'),
+    join(projectRoot, 'LICENSE'),
     join(projectRoot, 'sdk-tools', 'repeatable.ts'),
+    join(projectRoot, 'sdk-tools', 'page-size.ts'),
+    join(projectRoot, 'sdk-tools', 'names.ts'),
     join(projectRoot, 'package-lock.json'),
     join(folder, 'package.json'),
     join(folder, 'tsconfig.json'),
