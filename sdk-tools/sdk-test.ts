@@ -17,7 +17,8 @@ type Row = {
 const ALL_STEPS = [...STEPS, ...PACKED_STEPS];
 
 // npm run sdk:test: builds the SDKs and runs the scenario of twelve steps in each language, against a service with its own
-// database. Then packs each, installs it into an empty project and uses it there. Prints a table. `npm run sdk:test -- ts php` runs only these languages.
+// database. Then packs each, installs it into an empty project and uses it there. Prints a table. `npm run sdk:test -- ts php`
+// runs only these languages.
 await runScript(async (print) => {
   const languages = chooseLanguages(process.argv.slice(2));
   const rows: Row[] = [];
@@ -45,7 +46,9 @@ async function runLanguage(language: Language, url: string): Promise<Row> {
   }
 }
 
-const failedPacked = (error: unknown) => notRun(PACKED_STEPS, error);
+function failedPacked(error: unknown): Result {
+  return notRun(PACKED_STEPS, error);
+}
 
 function notRun(steps: Step[], error: unknown): Result {
   const fault = error instanceof Error ? error.message : String(error);

@@ -6,13 +6,14 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { readContract, type Contract } from '../contract.js';
 import { failureCodes } from '../failure-codes.js';
 import type { Language } from '../language.js';
-import { layerOf } from '../layer/model.js';
+import { layerOf, upper, type Layer } from '../layer/model.js';
 import { operationsOf } from '../operations.js';
 import { writePackageFiles } from '../package-files.js';
-import { copyProgram } from '../packed/programs.js';
+import { copyProgram, PACKAGE_FILES, requireFiles } from '../packed/programs.js';
 import { largestPageOfOperation, PAGE_SIZE } from '../page-size.js';
 import { filePaths, notRepeatable } from '../repeatable.js';
 import { goLayer } from './layer.js';
+import { writeReference, type CallStyle } from '../reference.js';
 import { RETRIES, retriedCodes, statusesOf } from '../retries.js';
 import { findTools, runTool } from '../tool.js';
 
@@ -33,6 +34,7 @@ export const go: Language = {
       await writeFile(join(folder, name), text);
     await runTool({ program: 'gofmt', args: ['-w', ...GENERATED], folder });
     await writePackageFiles(folder);
+    await writeReference(folder, 'Go', styleOfCall(layerOf(contract)));
     const steps = [
       ['generate', './...'],
       ['vet', './...'],
@@ -60,9 +62,20 @@ export const go: Language = {
     await copyFile(join(folder, 'go.sum'), join(project, 'go.sum'));
     await copyProgram('go', 'main.go', project);
     await runTool({ program: 'go', args: ['build', '-o', 'packed', 'main.go'], folder: project }, env);
+    requireFiles(join(project, 'modules', `${MODULE}@v${version}`), PACKAGE_FILES);
     return { program: join(project, 'packed'), args: [], folder: project };
   },
 };
+
+/** The operations of the layer are methods of services, all others those of the package api. */
+const styleOfCall =
+  ({ operations }: Layer): CallStyle =>
+  ({ operation: { id }, group, method }) => {
+    const found = operations.find((each) => each.id === id);
+    if (id === 'listEvents') return 'client.Events.List(ctx, EventQuery{})';
+    if (!found) return `client.${upper(id)}WithResponse(ctx, ...)`;
+    return `client.${upper(group)}.${upper(method)}(ctx${found.input ? `, ${found.input.name}{}` : ''})`;
+  };
 
 /** Writes the module as a module proxy serves it: a folder with the list of versions, and three files of each. */
 async function writeModule(proxy: string, version: string): Promise<void> {

@@ -7,12 +7,13 @@ import { readContract, type Contract } from '../contract.js';
 import { failureCodes } from '../failure-codes.js';
 import type { Language } from '../language.js';
 import { runOpenapiGenerator } from '../openapi-generator.js';
-import { layerOf } from '../layer/model.js';
+import { layerOf, type Layer } from '../layer/model.js';
 import { operationsOf } from '../operations.js';
 import { largestPageOfOperation, PAGE_SIZE } from '../page-size.js';
 import { writePackageFiles } from '../package-files.js';
-import { copyProgram } from '../packed/programs.js';
+import { copyProgram, requireEntries, requireFiles } from '../packed/programs.js';
 import { filePaths, notRepeatable } from '../repeatable.js';
+import { writeReference, type CallStyle } from '../reference.js';
 import { RETRIES, retriedCodes, statusesOf } from '../retries.js';
 import { findTools, runTool } from '../tool.js';
 import { javaLayer } from './layer.js';
@@ -44,6 +45,7 @@ export const java: Language = {
       await writeFile(file, text);
     }
     await writePackageFiles(folder);
+    await writeReference(folder, 'Java', styleOfCall(layerOf(contract)));
     await runTool({ program: 'mvn', args: ['-q', '-B', 'package'], folder });
   },
   scenario: { program: 'java', args: ['-cp', CLASS_PATH, 'scenario/Scenario.java'], folder },
@@ -54,6 +56,11 @@ export const java: Language = {
     const args = ['-q', '-B', ...deploy, `-DaltDeploymentRepository=packed::${repository}`];
     await runTool({ program: 'mvn', args, folder });
     const { version } = (await readContract()).info;
+    const deployed = join(project, 'repository', 'example', 'crossdock', 'crossdock', version);
+    const jar = (kind = '') => `crossdock-${version}${kind}.jar`;
+    requireFiles(deployed, [jar(), jar('-sources'), jar('-javadoc')]);
+    const list = await runTool({ program: 'jar', args: ['-tf', jar()], folder: deployed });
+    requireEntries(jar(), list, ['META-INF/LICENSE', 'META-INF/CHANGELOG.md', 'META-INF/REFERENCE.md']);
     await writeFile(join(project, 'settings.xml'), '<settings/>');
     await writeFile(join(project, 'pom.xml'), consumerPom(version, repository));
     const local = ['-s', 'settings.xml', `-Dmaven.repo.local=${join(project, 'm2')}`];
@@ -67,6 +74,16 @@ export const java: Language = {
     return { program: 'java', args: ['-cp', join('lib', '*'), 'Program.java'], folder: project };
   },
 };
+
+/** The operations of the layer are methods of services, all others those of the generated classes. */
+const styleOfCall =
+  ({ operations }: Layer): CallStyle =>
+  ({ operation: { id, tag }, group, method }) => {
+    const found = operations.find((each) => each.id === id);
+    if (id === 'listEvents') return 'crossdock.events().list(after)';
+    if (!found) return `new ${tag}Api(crossdock.apiClient()).${id}(...)`;
+    return `crossdock.${group}().${method}(${found.input ? `new ${found.input.name}()` : ''})`;
+  };
 
 const DEPENDENCY_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1';
 

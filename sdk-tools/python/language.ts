@@ -5,13 +5,14 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { readContract } from '../contract.js';
 import type { Language, Toolchain } from '../language.js';
 import { writePackageFiles } from '../package-files.js';
-import { copyProgram } from '../packed/programs.js';
+import { copyProgram, PACKAGE_FILES, requireEntries } from '../packed/programs.js';
+import { writeReference, type CallStyle } from '../reference.js';
 import { RETRIES_FILE } from '../retries.js';
 import { widenInputs } from './annotations.js';
 import { importLazily } from './lazy.js';
 import { pythonContract } from './contract.js';
 import { resourceRows } from './resources.js';
-import { pythonTables } from './tables.js';
+import { pythonTables, snakeCase } from './tables.js';
 import { findTools, runTool } from '../tool.js';
 
 const folder = join(projectRoot, 'sdk', 'python');
@@ -43,6 +44,7 @@ export const python: Language = {
     await rm(join(folder, 'dist'), { recursive: true, force: true });
     await rm(join(folder, 'build'), { recursive: true, force: true });
     await writePackageFiles(folder);
+    await writeReference(folder, 'Python', styleOfCall);
     // The wheel is built from the source distribution, which is thereby known to be complete.
     await run('-m', 'build', '--no-isolation');
     const wheel = await packedFile('.whl');
@@ -58,12 +60,20 @@ export const python: Language = {
     const wheel = join(folder, 'dist', await packedFile('.whl'));
     await runTool({ program: own, args: [...pip, ...constraint, wheel], folder: project });
     const source = join(folder, 'dist', await packedFile('.tar.gz'));
+    const list = await runTool({ program: 'tar', args: ['-tzf', source], folder: project });
+    requireEntries(source, list, PACKAGE_FILES);
     const target = join(project, 'from-source');
     await run(...pip.slice(0, 4), '--no-deps', '--no-build-isolation', '--target', target, source);
     await runTool({ program: own, args: ['-c', SAME_FILES], folder: project });
     await copyProgram('python', 'program.py', project);
     return { program: own, args: ['program.py'], folder: project };
   },
+};
+
+const styleOfCall: CallStyle = ({ operation: { id }, group, method, required }) => {
+  const client = id === 'submitPrealert' ? 'key_client' : 'client';
+  const given = required.map((name) => `${snakeCase(name)}=...`).join(', ');
+  return `${client}.${snakeCase(group)}.${snakeCase(method)}(${given})`;
 };
 
 /** The source distribution installs the same modules as the wheel. */
@@ -73,6 +83,8 @@ files = lambda root: sorted(str(path.relative_to(root)) for path in root.rglob("
 wheel, source = pathlib.Path(crossdock.__file__).parent, pathlib.Path("from-source/crossdock")
 assert files(wheel) == files(source), "The source distribution differs from the wheel."
 assert (wheel / "py.typed").is_file()
+from importlib.metadata import distribution
+assert distribution("crossdock").read_text("licenses/LICENSE"), "The wheel has no licence."
 `;
 
 /** The name of the file in dist/ with an ending. */
@@ -120,7 +132,7 @@ async function generate(): Promise<void> {
 
 async function inputsHash(): Promise<string> {
   const written = (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && /\.(py|toml|yml|jinja|txt|typed|md)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(py|toml|yml|jinja|txt|typed|in)$|README\.md$/.test(entry.name))
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter(
       (path) => !/[\\/](\.venv|build|dist|_core|\.mypy_cache|[^\\/]*\.egg-info)[\\/]|_sync\.py$/.test(path),

@@ -2,7 +2,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot } from '../../src/config/project-root.js';
 import type { Language } from '../language.js';
-import { copyProgram } from '../packed/programs.js';
+import { copyProgram, PACKAGE_FILES, requireFiles } from '../packed/programs.js';
 import { runTool } from '../tool.js';
 
 const folder = join(projectRoot, 'sdk', 'typescript');
@@ -36,6 +36,7 @@ export const typescript: Language = {
     const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
     await writeFile(join(project, 'package.json'), '{"name":"packed","private":true,"type":"module"}');
     await npm(['install', '--offline', '--no-audit', '--no-fund', join(project, filename)], project);
+    requireFiles(join(project, 'node_modules', '@crossdock', 'sdk'), PACKAGE_FILES);
     await copyProgram('typescript', 'program.ts', project);
     const modules = join(projectRoot, 'node_modules');
     await mkdir(join(project, 'node_modules', '@types'), { recursive: true });

@@ -72,7 +72,7 @@ public class Faults {
     Crossdock crossdock = builder.login(env("USERNAME"), env("PASSWORD")).build();
     switch (action) {
       case "login":
-        return crossdock.user().getRole();
+        return crossdock.user().role();
       case "read":
         return crossdock.lists().prealertPages(null, 1).findFirst().orElseThrow().getData().size() == 1;
       case "delete":
