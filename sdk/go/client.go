@@ -27,8 +27,8 @@ type Client struct {
 	Events *EventsService
 
 	baseURL string
-	tokens *tokenSource
-	caller *caller
+	tokens  *tokenSource
+	caller  *caller
 }
 
 // New returns a client of the instance at a base URL, for example https://demo.crossdock.example.

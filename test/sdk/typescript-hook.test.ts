@@ -80,12 +80,12 @@ test('all pages of a list are large, unless the client or the call says otherwis
     limits.length = 0;
     const client = new sdk.CrossdockClient({ baseUrl: counterUrl, token: 'token', ...options });
     for await (const record of client.prealerts.list(input)) throw new Error(String(record));
-    for await (const record of client.audit.list(input)) throw new Error(String(record));
+    for await (const record of client.customers.list(input)) throw new Error(String(record));
     await client.prealerts.list(input);
     return [...limits];
   };
-  // The log of changes has at most 200 per page. One awaited page is that of the service.
-  expect(await read({})).toEqual(['500', '200', null]);
+  // The list of customers has at most 100 per page. One awaited page is that of the service.
+  expect(await read({})).toEqual(['500', '100', null]);
   expect(await read({ pageSize: 7 })).toEqual(['7', '7', null]);
   expect(await read({ pageSize: 7 }, { limit: 3 })).toEqual(['3', '3', '3']);
 });

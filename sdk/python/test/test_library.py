@@ -253,7 +253,7 @@ class ClientTest(unittest.TestCase):
 
     def test_a_filter_does_not_make_pages_small(self) -> None:
         self.assertEqual(with_page_size(list_packages(body=PackageSearch(q="abc")), 500).request["json"]["limit"], 500)
-        self.assertEqual(with_page_size(list_audit_entries(), 500).request["params"]["limit"], 200)
+        self.assertEqual(with_page_size(list_customers(), 500).request["params"]["limit"], 100)
         self.assertEqual(with_page_size(list_packages(), 2).request["json"]["limit"], 2)
 
     def test_resources_do_what_the_operations_do_with_keyword_arguments_and_dates(self) -> None:
@@ -274,7 +274,7 @@ class ClientTest(unittest.TestCase):
         events = list(self.courier.events.list(2, limit=3))
         self.assertEqual(events, list(self.courier.events(2)))
         label = BytesIO()
-        self.courier.packages.label(label, package_id=packages[0].package_id)
+        self.staff.packages.label(label, package_id=packages[0].package_id)
         self.assertEqual(label.getvalue()[:4], b"%PDF")
         with KeyClient(URL, API_KEY) as partner:
             first = partner.prealerts.submit(
