@@ -12,6 +12,8 @@ export type CallStyle = (call: {
   method: string;
   /** What the operation cannot do without, as the API names it. */
   required: string[];
+  /** Whether the body is one of several actions, or a form. */
+  isSpecial: boolean;
 }) => string;
 
 /**
@@ -48,7 +50,10 @@ function rowOf(contract: Contract, operation: OperationEntry, style: CallStyle):
   const { id, tag, summary } = operation;
   const { group, method } = nameOf({ operationId: id, tags: [tag] });
   const required = requiredOf(contract, operation);
-  const call = style({ operation, group, method, required });
+  const [body] = Object.values(operation.bodies);
+  const isForm = 'multipart/form-data' in operation.bodies;
+  const isSpecial = body !== undefined && (isForm || resolveSchema(contract, body).oneOf !== undefined);
+  const call = style({ operation, group, method, required, isSpecial });
   const names = required.map((name) => `\`${name}\``).join(', ');
   return `| ${summary} | \`${call}\` | ${names} | \`${id}\` |`;
 }

@@ -70,9 +70,11 @@ export const python: Language = {
   },
 };
 
-const styleOfCall: CallStyle = ({ operation: { id }, group, method, required }) => {
+const styleOfCall: CallStyle = ({ operation: { id, responds }, group, method, required, isSpecial }) => {
   const client = id === 'submitPrealert' ? 'key_client' : 'client';
-  const given = required.map((name) => `${snakeCase(name)}=...`).join(', ');
+  const isFile = responds.length > 0 && !responds.includes('application/json');
+  const named = isSpecial ? ['body=...'] : required.map((name) => `${snakeCase(name)}=...`);
+  const given = [...(isFile ? ['target'] : []), ...named].join(', ');
   return `${client}.${snakeCase(group)}.${snakeCase(method)}(${given})`;
 };
 
