@@ -11,6 +11,11 @@ export type Language = {
   build(): Promise<void>;
   /** The program that runs the twelve steps, after build(). */
   scenario: Command;
+  /**
+   * Packs the SDK as it is published, after build(), and installs it from the packed file into an empty project. Returns the program of
+   * test/sdk/packed there, which does the steps of packed/steps.ts, or the reason for a skip.
+   */
+  install(project: string): Promise<Command | { missing: string }>;
 };
 
 /** The version of the tools, or the reason for a skip. */

@@ -1,3 +1,4 @@
+import { PAGE_SIZE } from '../page-size.js';
 import { RETRIES, retriedCodes, statusesOf } from '../retries.js';
 
 /** The values of sdk/retries.yaml as constants of a PHP class. */
@@ -14,6 +15,7 @@ export function retryConstants(): string[] {
     ['PAUSE_JITTER', pause.jitter],
     ['LONGEST_RETRY_AFTER_SECONDS', RETRIES.retry_after.longest_seconds],
     ['BATCH_LINES', RETRIES.batch_lines],
+    ['PAGE_SIZE', PAGE_SIZE],
     ['ALWAYS', statusesOf('always')],
     ['CODES', retriedCodes()],
     ['REPEATABLE', statusesOf('repeatable')],

@@ -1,6 +1,9 @@
 import type { Contract, Schema } from '../contract.js';
+import { eventTypes } from '../events.js';
 import { repeatOf } from '../repeatable.js';
+import { kindOf } from '../times.js';
 import { retryConstants } from './retries.js';
+import { largestPageOf } from '../page-size.js';
 import { operationsOf, propertiesOf, resolveSchema, type OperationEntry } from '../operations.js';
 
 /** The records that the hand-written classes return, by the schema of the contract. */
@@ -23,8 +26,6 @@ const TYPES: Record<string, string> = {
   object: 'array',
 };
 
-/** Larger pages would take longer than the timeout of a slow line. */
-const LARGEST_PAGE = 500;
 const LINE_LENGTH = 120;
 
 /** Returns the generated files of `sdk/php`, by their path in its folder `generated`. */
@@ -32,12 +33,13 @@ export function phpSources(contract: Contract, codes: Record<string, string>): R
   const operations = operationsOf(contract);
   const records = Object.entries(RECORDS).map(([schema, [name, description]]) => [
     `Record/${name}.php`,
-    record(contract, schema, name, description),
+    record(contract, { $ref: `#/components/schemas/${schema}` }, name, description),
   ]);
   return {
     'Version.php': version(contract),
     'Retries.php': retries(),
     'Operations.php': operationTable(contract, operations),
+    ...eventSources(contract),
     'ErrorCode.php': errorCodes(codes),
     'OPERATIONS.md': operationList(contract, operations),
     // Each entry is a path and a text.
@@ -76,17 +78,18 @@ function operationEntry(contract: Contract, operation: OperationEntry): string[]
   const { id, method, path, bodies, parameters } = operation;
   const list = (values: string[]) => `[${values.map(quoted).join(', ')}]`;
   const named = parameters.filter((parameter) => parameter.in !== 'header').map(({ name }) => name);
-  const pageSize = pageSizeOf(contract, operation);
+  const largestPage = largestPageOf(contract, operation);
   return [
     `        ${quoted(id)} => [`,
     `            'method' => ${quoted(method)},`,
     `            'path' => ${quoted(path)},`,
     `            'parameters' => ${list(named)},`,
     `            'fields' => ${list(fieldsOf(contract, operation))},`,
+    `            'dates' => ${list(datesOf(contract, operation))},`,
     `            'mediaTypes' => ${list(mediaTypesOf(bodies))},`,
     `            'isRepeatable' => ${repeatOf(operation) !== 'never'},`,
     `            'takesIdempotencyKey' => ${parameters.some(({ name }) => name === 'Idempotency-Key')},`,
-    ...(pageSize ? [`            'pageSize' => ${pageSize},`] : []),
+    ...(largestPage ? [`            'largestPage' => ${largestPage},`] : []),
     '        ],',
   ];
 }
@@ -106,12 +109,53 @@ function fieldsOf(contract: Contract, { bodies }: OperationEntry): string[] {
   ];
 }
 
-function pageSizeOf(contract: Contract, { parameters, bodies }: OperationEntry): number | undefined {
-  const body = bodies['application/json'];
-  const limit =
-    parameters.find(({ name }) => name === 'limit')?.schema ??
-    (body && propertiesOf(contract, body)['limit']);
-  return limit && Math.min(LARGEST_PAGE, resolveSchema(contract, limit).maximum ?? LARGEST_PAGE);
+/** The parameters and fields that are calendar dates. */
+function datesOf(contract: Contract, { parameters, bodies }: OperationEntry): string[] {
+  const given = parameters.map(({ name, schema }) => [name, schema ?? {}] as const);
+  const fields = Object.values(bodies).flatMap((body) => Object.entries(propertiesOf(contract, body)));
+  const dates = [...given, ...fields].filter(([, schema]) => kindOf(contract, schema) === 'date');
+  return [...new Set(dates.map(([name]) => name))];
+}
+
+/** A class per type of event, with its record. */
+function eventSources(contract: Contract): Record<string, string> {
+  const events = eventTypes(contract);
+  const rows = events.map(({ type, className }) => `        ${quoted(type)} => Event\\${className}::class,`);
+  const table = file('Crossdock', [
+    ...docblock('The class of each type of event.', '@internal'),
+    'final class EventTypes',
+    '{',
+    '    public const CLASSES = [',
+    ...rows,
+    '    ];',
+    '}',
+  ]);
+  const classes = events.map(({ className, description, dataName }) => [
+    `Event/${className}.php`,
+    file(
+      'Crossdock\\Event',
+      [
+        ...docblock(description),
+        `final class ${className} extends Event`,
+        '{',
+        ...docblock('What the event is about.').map((line) => `    ${line}`),
+        `    public function record(): ${dataName}`,
+        '    {',
+        `        return ${dataName}::fromJson($this->data);`,
+        '    }',
+        '}',
+      ],
+      ['Crossdock\\Event', `Crossdock\\Record\\${dataName}`],
+    ),
+  ]);
+  const records = events.map(({ dataName, data }) => [
+    `Record/${dataName}.php`,
+    record(contract, data, dataName, data.description ?? 'What an event is about.'),
+  ]);
+  return {
+    'EventTypes.php': table,
+    ...(Object.fromEntries([...classes, ...records]) as Record<string, string>),
+  };
 }
 
 function errorCodes(codes: Record<string, string>): string {
@@ -134,7 +178,7 @@ function errorCodes(codes: Record<string, string>): string {
 function operationList(contract: Contract, operations: OperationEntry[]): string {
   const rows = operations.map((operation) => {
     const { id, method, path, summary } = operation;
-    const name = pageSizeOf(contract, operation) ? `\`${id}\` (list)` : `\`${id}\``;
+    const name = largestPageOf(contract, operation) ? `\`${id}\` (list)` : `\`${id}\``;
     return `| ${operation.tag} | ${name} | ${method} | \`${path}\` | ${summary} |`;
   });
   return [
@@ -150,13 +194,15 @@ function operationList(contract: Contract, operations: OperationEntry[]): string
   ].join('\n');
 }
 
-function record(contract: Contract, schema: string, name: string, description: string): string {
-  const definition = resolveSchema(contract, { $ref: `#/components/schemas/${schema}` });
+function record(contract: Contract, schema: Schema, name: string, description: string): string {
+  const definition = resolveSchema(contract, schema);
   const fields = Object.entries(propertiesOf(contract, definition)).map(([field, property]) => ({
     field,
     isOptional: !definition.required?.includes(field),
     property: resolveSchema(contract, property),
+    kind: kindOf(contract, property),
   }));
+  const times = fields.filter(({ kind }) => kind !== undefined);
   // PHP requires parameters with a default after the others.
   const sorted = fields.sort((a, b) => Number(a.isOptional) - Number(b.isOptional));
   return file(
@@ -171,9 +217,10 @@ function record(contract: Contract, schema: string, name: string, description: s
       ...sorted.flatMap(({ field, isOptional, property }) => recordField(field, isOptional, property)),
       '    ) {',
       '    }',
+      ...times.flatMap(timeMethod),
       '}',
     ],
-    ['Crossdock\\FromJson'],
+    ['Crossdock\\FromJson', ...(times.length > 0 ? ['Crossdock\\Time', 'DateTimeImmutable'] : [])],
   );
 }
 
@@ -187,6 +234,29 @@ function recordField(field: string, isOptional: boolean, { type, description = '
   const lines = [...(summary || shape ? docblock(`${shape} ${summary}`.trim()) : [])];
   lines.push(`public readonly ${canBeNull ? '?' : ''}${name} $${field}${isOptional ? ' = null' : ''},`);
   return lines.map((line) => `        ${line}`);
+}
+
+/** A time of a record as an object: `createdAt()` beside the text `created_at`. */
+function timeMethod({
+  field,
+  isOptional,
+  property,
+}: {
+  field: string;
+  isOptional: boolean;
+  property: Schema;
+}): string[] {
+  const canBeNull = isOptional || [property.type].flat().includes('null');
+  const name = field.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const value = `Time::parse($this->${field})`;
+  return [
+    '',
+    `    /** \`${field}\` as an object. */`,
+    `    public function ${name}(): ${canBeNull ? '?' : ''}DateTimeImmutable`,
+    '    {',
+    `        return ${canBeNull ? `$this->${field} === null ? null : ${value}` : value};`,
+    '    }',
+  ];
 }
 
 function docblock(...paragraphs: string[]): string[] {

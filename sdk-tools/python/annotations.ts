@@ -40,9 +40,9 @@ const withSequence = (text: string) =>
 /** A list of identifiers is a sequence, because a type checker does not accept a `list[UUID]` as a `list[UUID | str]`. */
 const widenTypes = (line: string) =>
   line
-    .replaceAll(/\blist\[(UUID|datetime\.date)\]/g, 'Sequence[$1]')
+    .replaceAll(/\blist\[(UUID|datetime\.date(?:time)?)\]/g, 'Sequence[$1]')
     .replaceAll(/\bUUID\b/g, 'UUID | str')
-    .replaceAll(/\bdatetime\.date\b/g, 'datetime.date | str');
+    .replaceAll(/\bdatetime\.(date|datetime)\b/g, 'datetime.$1 | str');
 
 /** Returns the names of the schemas in successful responses, with those inside them. */
 function returnedSchemas({ paths, components }: Contract): Set<string> {

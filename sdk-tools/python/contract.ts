@@ -1,4 +1,5 @@
-import type { Contract, Operation } from '../contract.js';
+import type { Contract, Operation, Parameter, Schema } from '../contract.js';
+import { kindOf } from '../times.js';
 
 /**
  * Returns the contract as the generator of sdk/python needs it: without failures, because the hand-written layer raises an error
@@ -9,6 +10,7 @@ export function pythonContract(contract: Contract): Contract {
   const copy = structuredClone(contract);
   for (const operation of Object.values(copy.paths).flatMap((methods) => Object.values(methods)))
     if (operation) prepare(operation);
+  prepareSchemas(copy);
   return copy;
 }
 
@@ -21,6 +23,26 @@ function prepare(operation: Operation): void {
     operation.responses['200'] = { description: 'A page of customers.', content: jsonOf('CustomerPage') };
     leaveOut(operation, 'action');
   }
+}
+
+/** Gives the times a format that the generator reads as a datetime, whose text templates/ reads and writes. Removes defaults of `limit`. */
+function prepareSchemas(contract: Contract): void {
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    // Any object may be a schema; only those of times are changed.
+    const schema = node as Schema;
+    if (!('$ref' in schema) && kindOf(contract, schema) === 'time') {
+      delete schema['pattern'];
+      schema.format = 'date-time';
+    }
+    // The generator sends a default. The client chooses the size of a page itself.
+    delete schema.properties?.['limit']?.['default'];
+    const { name, schema: limit } = node as Partial<Parameter>;
+    if (name === 'limit') delete limit?.['default'];
+    Object.values(node).forEach(visit);
+  };
+  visit(contract.paths);
+  visit(contract.components);
 }
 
 function leaveOut(operation: Operation, parameter: string): void {

@@ -4,11 +4,15 @@ import { join } from 'node:path';
 import { projectRoot } from '../../src/config/project-root.js';
 import { readContract } from '../contract.js';
 import type { Language, Toolchain } from '../language.js';
+import { writePackageFiles } from '../package-files.js';
+import { copyProgram, PACKAGE_FILES, requireEntries } from '../packed/programs.js';
+import { writeReference, type CallStyle } from '../reference.js';
 import { RETRIES_FILE } from '../retries.js';
 import { widenInputs } from './annotations.js';
 import { importLazily } from './lazy.js';
 import { pythonContract } from './contract.js';
-import { pythonTables } from './tables.js';
+import { resourceRows } from './resources.js';
+import { pythonTables, snakeCase } from './tables.js';
 import { findTools, runTool } from '../tool.js';
 
 const folder = join(projectRoot, 'sdk', 'python');
@@ -32,19 +36,63 @@ export const python: Language = {
   async build() {
     if (await isBuilt()) return;
     await generate();
+    await run('resources.py');
     await run('unasync.py');
     await run('-m', 'ruff', 'format', '--check', '--quiet', '.');
     await run('-m', 'ruff', 'check', '--quiet', '.');
     await run('-m', 'mypy');
     await rm(join(folder, 'dist'), { recursive: true, force: true });
     await rm(join(folder, 'build'), { recursive: true, force: true });
-    await run('-m', 'build', '--wheel', '--no-isolation');
-    const [wheel = ''] = await readdir(join(folder, 'dist'));
+    await writePackageFiles(folder);
+    await writeReference(folder, 'Python', styleOfCall);
+    // The wheel is built from the source distribution, which is thereby known to be complete.
+    await run('-m', 'build', '--no-isolation');
+    const wheel = await packedFile('.whl');
     await run('-m', 'pip', 'install', '--quiet', '--no-deps', '--force-reinstall', join('dist', wheel));
     await writeFile(join(venv, 'built'), await inputsHash());
   },
   scenario: { program, args: ['scenario.py'], folder },
+  async install(project) {
+    await runTool({ program: 'python3', args: ['-m', 'venv', 'venv'], folder: project });
+    const own = join(project, 'venv', process.platform === 'win32' ? 'Scripts' : 'bin', 'python');
+    const pip = ['-m', 'pip', 'install', '--quiet'];
+    const constraint = ['--constraint', join(folder, 'requirements.txt')];
+    const wheel = join(folder, 'dist', await packedFile('.whl'));
+    await runTool({ program: own, args: [...pip, ...constraint, wheel], folder: project });
+    const source = join(folder, 'dist', await packedFile('.tar.gz'));
+    const list = await runTool({ program: 'tar', args: ['-tzf', source], folder: project });
+    requireEntries(source, list, PACKAGE_FILES);
+    const target = join(project, 'from-source');
+    await run(...pip.slice(0, 4), '--no-deps', '--no-build-isolation', '--target', target, source);
+    await runTool({ program: own, args: ['-c', SAME_FILES], folder: project });
+    await copyProgram('python', 'program.py', project);
+    return { program: own, args: ['program.py'], folder: project };
+  },
 };
+
+const styleOfCall: CallStyle = ({ operation: { id, responds }, group, method, required, isSpecial }) => {
+  const client = id === 'submitPrealert' ? 'key_client' : 'client';
+  const isFile = responds.length > 0 && !responds.includes('application/json');
+  const named = isSpecial ? ['body=...'] : required.map((name) => `${snakeCase(name)}=...`);
+  const given = [...(isFile ? ['target'] : []), ...named].join(', ');
+  return `${client}.${snakeCase(group)}.${snakeCase(method)}(${given})`;
+};
+
+/** The source distribution installs the same modules as the wheel. */
+const SAME_FILES = `
+import crossdock, pathlib
+files = lambda root: sorted(str(path.relative_to(root)) for path in root.rglob("*.py*") if path.suffix != ".pyc")
+wheel, source = pathlib.Path(crossdock.__file__).parent, pathlib.Path("from-source/crossdock")
+assert files(wheel) == files(source), "The source distribution differs from the wheel."
+assert (wheel / "py.typed").is_file()
+from importlib.metadata import distribution
+assert distribution("crossdock").read_text("licenses/LICENSE"), "The wheel has no licence."
+`;
+
+/** The name of the file in dist/ with an ending. */
+async function packedFile(ending: string): Promise<string> {
+  return (await readdir(join(folder, 'dist'))).find((name) => name.endsWith(ending)) ?? '';
+}
 
 /** Whether build() has run since the last change of the library or the contract. */
 export async function isBuilt(): Promise<boolean> {
@@ -78,6 +126,7 @@ async function generate(): Promise<void> {
   const settings = ['--config', 'generator.yml', '--custom-template-path', 'templates', '--meta', 'none'];
   const args = ['generate', '--path', document, ...settings, '--output-path', core, '--fail-on-warning'];
   await runTool({ program: generator, args, folder });
+  await writeFile(join(folder, 'build', 'operations.json'), JSON.stringify(resourceRows(contract)));
   await widenInputs(core, contract);
   await importLazily(core);
   for (const [name, text] of Object.entries(pythonTables(contract))) await writeFile(join(core, name), text);
@@ -85,14 +134,18 @@ async function generate(): Promise<void> {
 
 async function inputsHash(): Promise<string> {
   const written = (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && /\.(py|toml|yml|jinja|txt|typed|md)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(py|toml|yml|jinja|txt|typed|in)$|README\.md$/.test(entry.name))
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter(
       (path) => !/[\\/](\.venv|build|dist|_core|\.mypy_cache|[^\\/]*\.egg-info)[\\/]|_sync\.py$/.test(path),
     );
   const hash = createHash('sha256').update(JSON.stringify(pythonContract(await readContract())));
   const generators = join(projectRoot, 'sdk-tools');
-  const sources = [...(await pathsIn(join(generators, 'python'))), join(generators, 'repeatable.ts')];
+  const shared = ['repeatable.ts', 'names.ts', 'events.ts', 'times.ts', 'page-size.ts'];
+  const sources = [
+    ...(await pathsIn(join(generators, 'python'))),
+    ...shared.map((name) => join(generators, name)),
+  ];
   for (const path of [...written.sort(), ...sources, RETRIES_FILE])
     hash.update(path).update(await readFile(path));
   return hash.digest('hex');

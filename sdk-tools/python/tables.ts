@@ -1,10 +1,9 @@
 import type { Contract, Schema } from '../contract.js';
-import { operationsOf, propertiesOf, resolveSchema, type OperationEntry } from '../operations.js';
+import { eventTypes } from '../events.js';
+import { largestPageOf, PAGE_SIZE } from '../page-size.js';
+import { operationsOf, propertiesOf, type OperationEntry } from '../operations.js';
 import { filePaths, repeatOf } from '../repeatable.js';
 import { RETRIES, retriedCodes, statusesOf } from '../retries.js';
-
-/** Larger pages would take longer than the timeout of a slow line. */
-const LARGEST_PAGE = 500;
 
 const HEAD = '"""Generated from the contract. Do not edit."""\n';
 
@@ -14,6 +13,7 @@ export function pythonTables(contract: Contract): Record<string, string> {
     'operations.py': operationsModule(contract),
     'fields.py': fieldsModule(contract),
     'retries.py': retriesModule(),
+    'events.py': eventsModule(contract),
   };
 }
 
@@ -25,7 +25,7 @@ function operationsModule(contract: Contract): string {
     parameters.some(({ name }) => name === 'Idempotency-Key'),
   );
   const sizes = operations.flatMap((operation) => {
-    const size = pageSizeOf(contract, operation);
+    const size = operation.id.startsWith('list') && largestPageOf(contract, operation);
     return size ? [`    ("${operation.method}", "${operation.path}"): ${size},`] : [];
   });
   const type = 'frozenset[tuple[str, str]]';
@@ -39,18 +39,10 @@ function operationsModule(contract: Contract): string {
     `FILE_PATHS: tuple[str, ...] = (${filePaths(contract)
       .map((path) => `"${path}", `)
       .join('')})\n`,
-    `PAGE_SIZES: dict[tuple[str, str], int] = {\n${sizes.join('\n')}\n}`,
+    `PAGE_SIZE = ${PAGE_SIZE}\n`,
+    `LARGEST_PAGES: dict[tuple[str, str], int] = {\n${sizes.join('\n')}\n}`,
     '',
   ].join('\n');
-}
-
-function pageSizeOf(contract: Contract, { id, parameters, bodies }: OperationEntry): number | undefined {
-  if (!id.startsWith('list')) return undefined;
-  const body = bodies['application/json'];
-  const limit =
-    parameters.find(({ name }) => name === 'limit')?.schema ??
-    (body && propertiesOf(contract, body)['limit']);
-  return limit && Math.min(LARGEST_PAGE, resolveSchema(contract, limit).maximum ?? LARGEST_PAGE);
 }
 
 /** The fields of each body: the name in Python, and the name of the API. */
@@ -66,7 +58,30 @@ function fieldsModule(contract: Contract): string {
   return `${HEAD}\nFIELDS: dict[str, dict[str, str]] = {\n${rows.join('\n')}\n}\n`;
 }
 
-const snakeCase = (name: string) => name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+export const snakeCase = (name: string) => name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+
+/** The class of each type of event. Newer types have none. */
+function eventsModule(contract: Contract): string {
+  const events = eventTypes(contract);
+  return [
+    HEAD,
+    'from __future__ import annotations\n',
+    'from collections.abc import Mapping',
+    'from typing import TYPE_CHECKING, Any, Union\n',
+    'from . import models\n',
+    'if TYPE_CHECKING:',
+    `    TypedEvent = Union[${events.map(({ schema }) => `models.${schema}`).join(', ')}]`,
+    'else:',
+    '    TypedEvent = object\n\n',
+    'def typed_event(name: str, body: Mapping[str, Any]) -> TypedEvent | None:',
+    ...events.flatMap(({ type, schema }) => [
+      `    if name == "${type}":`,
+      `        return models.${schema}.from_dict(body)`,
+    ]),
+    '    return None',
+    '',
+  ].join('\n');
+}
 
 function retriesModule(): string {
   const { pause } = RETRIES;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DEMO } from '../../fixtures/demo/demo.js';
+import type { Fault } from '../faults/faults.js';
 import { startFaultProxy } from '../faults/proxy.js';
 import { writeInputs, type Inputs } from './inputs.js';
 import type { Language } from '../language.js';
@@ -15,12 +16,10 @@ export async function runScenario(
   language: Pick<Language, 'name' | 'scenario'>,
   serviceUrl: string,
   steps: Step[] = STEPS,
+  faults: Fault[] = FAULTS,
 ): Promise<Result> {
   const id = `${language.name.toUpperCase().replaceAll('-', '')}${Date.now().toString(36).toUpperCase()}`;
-  const proxy = await startFaultProxy(serviceUrl, {
-    faults: ['lost', 'http_503', 'http_429_date'],
-    only: isWrite,
-  });
+  const proxy = await startFaultProxy(serviceUrl, { faults, only: isWrite });
   const inputs = await writeInputs(id);
   try {
     const observer = await openObserver(serviceUrl, 'admin', DEMO.password);
@@ -41,6 +40,9 @@ export async function runScenario(
     await proxy.stop();
   }
 }
+
+/** What happens to the first writes through the proxy. */
+const FAULTS: Fault[] = ['lost', 'http_503', 'http_429_date'];
 
 const isWrite = ({ method }: IncomingMessage) => method !== 'GET';
 

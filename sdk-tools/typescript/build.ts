@@ -5,6 +5,8 @@ import { build as bundle } from 'esbuild';
 import { projectRoot } from '../../src/config/project-root.js';
 import { withLock } from '../../src/development/embedded-postgres/lock.js';
 import { CONTRACT_FILE, readContract } from '../contract.js';
+import { writePackageFiles } from '../package-files.js';
+import { writeReference, type CallStyle } from '../reference.js';
 import { RETRIES_FILE } from '../retries.js';
 import { runTool } from '../tool.js';
 import { generateCore } from './core.js';
@@ -45,6 +47,9 @@ async function generateIfStale(inputs: string): Promise<void> {
 }
 
 async function buildIfStale(): Promise<void> {
+  // They take no time, and a line in the changelog does not make the build stale.
+  await writePackageFiles(folder);
+  await writeReference(folder, 'TypeScript and JavaScript', styleOfCall);
   const inputs = await hashOfInputs();
   await generateIfStale(inputs);
   if ((await readFile(stamp, 'utf8').catch(() => '')) === inputs) return;
@@ -81,6 +86,11 @@ async function buildIfStale(): Promise<void> {
   await writeFile(stamp, inputs);
 }
 
+const styleOfCall: CallStyle = ({ operation: { id }, group, method, required }) => {
+  const client = id === 'submitPrealert' ? 'keyClient' : 'client';
+  return `${client}.${group}.${method}(${required.length > 0 ? `{ ${required.join(', ')} }` : ''})`;
+};
+
 const COMMON_JS = [
   '--module',
   'commonjs',
@@ -98,6 +108,8 @@ async function hashOfInputs(): Promise<string> {
     CONTRACT_FILE,
     RETRIES_FILE,
     join(projectRoot, 'sdk-tools', 'repeatable.ts'),
+    join(projectRoot, 'sdk-tools', 'page-size.ts'),
+    join(projectRoot, 'sdk-tools', 'names.ts'),
     join(projectRoot, 'package-lock.json'),
     join(folder, 'package.json'),
     join(folder, 'tsconfig.json'),

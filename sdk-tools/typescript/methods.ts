@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { Contract, Operation, Parameter, Reference, Schema } from '../contract.js';
+import { largestPageOf, PAGE_SIZE } from '../page-size.js';
 import { repeatOf, type Repeat } from '../repeatable.js';
-import { nameOf, type MethodName } from './names.js';
+import { nameOf, type MethodName } from '../names.js';
 import { VARIANTS, type Variant } from './variants.js';
 
 /** What the generator knows about one operation. */
@@ -20,6 +21,8 @@ type Described = {
   respondsWithFile: boolean;
   repeat: Repeat;
   paging: 'page' | 'before' | 'after' | undefined;
+  /** The most records that a page can have. */
+  largestPage: number | undefined;
 };
 
 const METHODS = ['get', 'put', 'post', 'delete'] as const;
@@ -59,7 +62,8 @@ export async function generateMethods(contract: Contract, file: string): Promise
     ([name, lines]) => `export const ${name} = (call: Call) => ({\n${lines.join('\n')}\n});\n`,
   );
   const { version } = contract.info;
-  const parts = [HEADER, `export const VERSION = '${version}';\n`, ...factories];
+  const constants = `export const VERSION = '${version}';\nexport const PAGE_SIZE = ${PAGE_SIZE};\n`;
+  const parts = [HEADER, constants, ...factories];
   parts.push(clientOf('KeyMethods', clients.key, 'OfKey'), clientOf('TokenMethods', clients.token, ''));
   await writeFile(file, parts.join('\n'));
 }
@@ -106,8 +110,14 @@ function describe(contract: Contract, method: string, operation: Operation): Des
     respondsWithFile: mediaTypes.length > 0 && !mediaTypes.includes('application/json'),
     repeat: repeatOf({ id, method: method.toUpperCase(), parameters: all }),
     paging: id.startsWith('list') ? pagingOf(names) : undefined,
+    largestPage: largestPageOf(contract, { parameters, bodies: bodiesOf(operation) }),
   };
 }
+
+const bodiesOf = ({ requestBody }: Operation) =>
+  Object.fromEntries(
+    Object.entries(requestBody?.content ?? {}).map(([type, { schema: each }]) => [type, each]),
+  );
 
 function pagingOf(names: Set<string>): Described['paging'] {
   return (['page', 'before', 'after'] as const).find((name) => names.has(name) && names.has('limit'));
@@ -143,6 +153,7 @@ function methodOf(described: Described, variant: Variant): string {
   const isFile = described.respondsWithFile;
   const paging = variant.fixed ? undefined : described.paging;
   const policy = JSON.stringify({
+    id,
     repeat: described.repeat,
     ...(described.credential === 'none' ? { isPublic: true } : {}),
     ...(described.hasFile ? { isForm: true } : {}),
@@ -153,7 +164,8 @@ function methodOf(described: Described, variant: Variant): string {
       ? [`list<${result}>`, `Listing<${result}>`]
       : [`json<${result}>`, `Promise<${result}>`];
   const { parameter, argument } = inputOf(described, variant);
-  const place = paging ? `, '${paging}', '${inputs.includes('body') ? 'body' : 'query'}'` : '';
+  const largest = described.largestPage === undefined ? '' : `, ${described.largestPage}`;
+  const place = paging ? `, '${paging}', '${inputs.includes('body') ? 'body' : 'query'}'${largest}` : '';
   const doc = variant.doc ? `  /** ${variant.doc} */` : described.doc;
   return `${doc}
   ${variant.method}: (${parameter}options?: CallOptions): ${returned} =>

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-
-	"crossdock.example/go/crossdock/api"
 )
 
 // BatchResult is the response to a batch of pre-alerts. Check the status of each line.
@@ -30,9 +28,9 @@ type BatchLine struct {
 	Message    string `json:"message"`
 	PrealertID string `json:"prealert_id"`
 	// Existing is the stored pre-alert of a duplicate. If its Differs is true, it belongs to another customer.
-	Existing *api.ExistingPrealert `json:"existing"`
-	Code     Code                  `json:"code"`
-	Errors   []api.FieldError      `json:"errors"`
+	Existing *ExistingPrealert `json:"existing"`
+	Code     Code              `json:"code"`
+	Errors   []FieldError      `json:"errors"`
 }
 
 // ErrIncompleteBatch means that the service received fewer pre-alerts than were sent.
@@ -44,10 +42,18 @@ const (
 	maxBatchBytes = 4 * 1024 * 1024
 )
 
-// SubmitPrealerts submits any number of pre-alerts in requests of 250, see [WithBatchLines]. If isAtomic, it is one request of up to
-// 1,000: either all are stored or none, and a line that fails makes the call fail. With an error it returns the results before it. If
-// something on the way has cut a request, the error is ErrIncompleteBatch: submit the batch again.
-func (c *Client) SubmitPrealerts(ctx context.Context, prealerts []api.PrealertSubmission, isAtomic bool) (*BatchResult, error) {
+// SubmitMany submits any number of pre-alerts in requests of 250, see [WithBatchLines]. Check the status of each line. With an error it
+// returns the results before it. If something on the way has cut a request, the error is ErrIncompleteBatch: submit the batch again.
+func (s *PrealertsService) SubmitMany(ctx context.Context, prealerts []PrealertSubmission) (*BatchResult, error) {
+	return s.client.submitPrealerts(ctx, prealerts, false)
+}
+
+// SubmitAllOrNone submits up to 1,000 pre-alerts in one request. Either all are stored or none, and a line that fails makes the call fail.
+func (s *PrealertsService) SubmitAllOrNone(ctx context.Context, prealerts []PrealertSubmission) (*BatchResult, error) {
+	return s.client.submitPrealerts(ctx, prealerts, true)
+}
+
+func (c *Client) submitPrealerts(ctx context.Context, prealerts []PrealertSubmission, isAtomic bool) (*BatchResult, error) {
 	all := &BatchResult{Results: []BatchLine{}}
 	lines := make([][]byte, len(prealerts))
 	for index, prealert := range prealerts {

@@ -27,13 +27,16 @@ func (c *caller) Do(request *http.Request) (*http.Response, error) {
 	}
 	request.Header.Set("User-Agent", userAgent)
 	start := time.Now()
-	hasNewToken := false
+	hasNewToken, sent := false, 0
 	for retries := 0; ; retries++ {
 		used, err := c.authenticate(request)
 		if err != nil {
 			return nil, err
 		}
+		sent++
+		begin := time.Now()
 		response, failure := c.attempt(request)
+		c.report(request, sent, begin, response, failure)
 		if failure == nil {
 			return response, nil
 		}

@@ -1,7 +1,10 @@
 // Package crossdock is the client of the Crossdock API: pre-alerts, packages, manifests and billing of a courier warehouse.
 //
-// A [Client] has a method for each operation of the contract, for example [api.ClientWithResponses.SubmitPrealertWithResponse].
-// A call that the service refuses returns an [*Error], so that the field of the success status (JSON200 or JSON201) is set
+// The fields of a [Client] have the calls that integrators make most: client.Prealerts.Submit, client.Packages.List,
+// client.Events.List. Their types have times as [time.Time]. All other operations of the contract are methods of the package api, for
+// example [api.ClientWithResponses.ManageManifestWithResponse].
+//
+// A call that the service refuses returns an [*Error], so that the result (of the package api: JSON200 or JSON201) is set
 // whenever the error is nil. The client repeats a call after a temporary failure, see [WithRetries].
 package crossdock
 
@@ -19,8 +22,13 @@ import (
 // Client calls the API of one instance. It is safe for concurrent use.
 type Client struct {
 	*api.ClientWithResponses
-	tokens *tokenSource
-	caller *caller
+	services
+	// Events are the events of a courier.
+	Events *EventsService
+
+	baseURL string
+	tokens  *tokenSource
+	caller  *caller
 }
 
 // New returns a client of the instance at a base URL, for example https://demo.crossdock.example.
@@ -33,6 +41,7 @@ func New(baseURL string, options ...Option) (*Client, error) {
 		timeout:     seconds(attemptLimit),
 		lastAttempt: seconds(lastAttemptLimit),
 		batchLines:  batchLines,
+		pageSize:    pageSize,
 	}
 	for _, option := range options {
 		if err := option(&settings); err != nil {
@@ -52,7 +61,10 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("crossdock: %w", err)
 	}
-	return &Client{ClientWithResponses: client, tokens: caller.tokens, caller: caller}, nil
+	own := &Client{ClientWithResponses: client, baseURL: baseURL, tokens: caller.tokens, caller: caller}
+	own.services = servicesOf(own)
+	own.Events = &EventsService{own}
+	return own, nil
 }
 
 func newHTTPClient() *http.Client {
@@ -81,6 +93,8 @@ type settings struct {
 	timeout     time.Duration
 	lastAttempt time.Duration
 	batchLines  int
+	pageSize    int
+	onAttempt   func(Attempt)
 }
 
 // Option changes a setting of a new client.
@@ -151,7 +165,7 @@ func WithTimeouts(attempt, lastAttempt time.Duration) Option {
 	}
 }
 
-// WithBatchLines sets how many pre-alerts SubmitPrealerts sends per request, 1 to 1,000 (default 250). A request must arrive within 10
+// WithBatchLines sets how many pre-alerts SubmitMany sends per request, 1 to 1,000 (default 250). A request must arrive within 10
 // seconds, so a slow line needs fewer. After 408 the batch is halved, and the following ones too.
 func WithBatchLines(lines int) Option {
 	return func(s *settings) error {
@@ -163,8 +177,28 @@ func WithBatchLines(lines int) Option {
 	}
 }
 
+// WithPageSize sets how many records a page of a list has if the call sets no limit: 500 by default, at most what the operation allows.
+func WithPageSize(records int) Option {
+	return func(s *settings) error {
+		s.pageSize = records
+		if records < 1 {
+			return fmt.Errorf("crossdock: a page has 1 or more records, not %d", records)
+		}
+		return nil
+	}
+}
+
+// WithAttemptHook sets a function that is called after each attempt of a call, for logs and metrics. It is called by the goroutines that
+// make the calls.
+func WithAttemptHook(hook func(Attempt)) Option {
+	return func(s *settings) error {
+		s.onAttempt = hook
+		return nil
+	}
+}
+
 // User logs in, unless the client has a token, and returns the user. It is nil unless the client was made with a login.
-func (c *Client) User(ctx context.Context) (*api.LoggedInUser, error) {
+func (c *Client) User(ctx context.Context) (*LoggedInUser, error) {
 	if c.tokens == nil {
 		return nil, nil
 	}
@@ -172,5 +206,6 @@ func (c *Client) User(ctx context.Context) (*api.LoggedInUser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &grant.User, nil
+	var user LoggedInUser
+	return &user, convert(grant.User, &user)
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"time"
-
-	"crossdock.example/go/crossdock/api"
 )
 
 // Code is the stable reason of a failure. Test for one with errors.Is:
@@ -28,10 +26,10 @@ type Error struct {
 	// RequestID identifies the request in the service's log.
 	RequestID string
 	// Fields are the fields that are not acceptable, if the service names them.
-	Fields []api.FieldError
+	Fields []FieldError
 	// Existing is the stored pre-alert, if the code is CodeDuplicateTrackingNumber. If its Differs is true, it belongs to another
 	// customer, and yours was not stored.
-	Existing *api.ExistingPrealert
+	Existing *ExistingPrealert
 	// RetryAfter is the wait that the service asks for, or 0.
 	RetryAfter time.Duration
 }
@@ -69,16 +67,19 @@ func errorOf(response *http.Response, content []byte) *Error {
 		RequestID:  response.Header.Get("X-Request-Id"),
 		RetryAfter: retryAfter(response.Header.Get("Retry-After")),
 	}
-	var body api.Failure
+	var body struct {
+		Code      string            `json:"code"`
+		Message   string            `json:"message"`
+		RequestID string            `json:"request_id"`
+		Errors    []FieldError      `json:"errors"`
+		Existing  *ExistingPrealert `json:"existing"`
+	}
 	// A proxy in front of the service may send something else.
 	if err := json.Unmarshal(content, &body); err != nil || body.Code == "" {
 		failure.Message = "The response is no failure of the API: " + response.Status
 		return failure
 	}
 	failure.Code, failure.Message, failure.RequestID = Code(body.Code), body.Message, body.RequestID
-	failure.Existing = body.Existing
-	if body.Errors != nil {
-		failure.Fields = *body.Errors
-	}
+	failure.Existing, failure.Fields = body.Existing, body.Errors
 	return failure
 }

@@ -2,10 +2,20 @@ package crossdock
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 
 	"crossdock.example/go/crossdock/api"
 )
+
+// convert reads a value of the package api as one of this package.
+func convert(from, into any) error {
+	text, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
 
 type login struct {
 	username string

@@ -16,7 +16,7 @@ if (is_file($package)) {
     unlink($package);
 }
 $archive = new PharData($package, 0, null, Phar::ZIP);
-foreach (['composer.json', 'README.md', 'autoload.php'] as $file) {
+foreach (['composer.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'REFERENCE.md', 'autoload.php'] as $file) {
     $archive->addFile(__DIR__ . "/$file", $file);
 }
 foreach (['src', 'generated', 'examples'] as $folder) {

@@ -8,10 +8,11 @@ FOLDER = Path(__file__).parent / "src" / "crossdock"
 REPLACEMENTS = [
     (r"with asyncio\. .* makes _sync\.py from this file\.", "without asyncio. Generated from _async.py. Do not edit."),
     (r"import asyncio\n", ""),
-    (r"import shutil\n", "import shutil\nimport threading\nimport time\n"),
+    (r"import shutil\n", "import shutil\nimport threading\n"),
+    (r"_core\.async_resources", "_core.resources"),
     (r"AsyncIterator, Callable, Iterable\b", "Callable, Iterable, Iterator"),
     (r"\bAsyncIterator\b", "Iterator"),
-    (r"\b(_?)Async((?:Key|Base)?Client)\b", r"\1\2"),
+    (r"\b(_?)Async((?:Key|Base)?(?:Client|Events|Resources|Prealerts))\b", r"\1\2"),
     (r"\basync (def|with|for)\b", r"\1"),
     (r"an `with`", "a `with`"),
     (r"\(await (self\.\w+\(.*\))\)\.data", r"\1.data"),

@@ -18,8 +18,11 @@ import { startService } from '../support/service/service.js';
 const sdk = join(projectRoot, 'sdk', 'typescript');
 const bundle = join(sdk, 'dist', 'browser', 'crossdock.min.js');
 
-/** What the bundle had when this was written, and a tenth more. A larger one needs a reason. */
-const BUDGET_BYTES = 13_600;
+/**
+ * What the bundle had when this was written, and a little more. A larger one needs a reason. The names of the operations, for the
+ * hook of logs, and the sizes of their pages take 0.7 kB.
+ */
+const BUDGET_BYTES = 14_400;
 
 let folder: string;
 

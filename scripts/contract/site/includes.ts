@@ -106,7 +106,14 @@ async function codeOf(folder: string, path: string, label?: string): Promise<str
 }
 
 /** The sections of a README that a partner of the service reads first. */
-const SDK_SECTIONS = new Set(['Install', 'Many pre-alerts', 'Webhooks', 'Errors', 'Errors and repetitions']);
+const SDK_SECTIONS = new Set([
+  'Install',
+  'Many pre-alerts',
+  'Webhooks',
+  'Logs',
+  'Errors',
+  'Errors and repetitions',
+]);
 
 /** Returns a section per client library: of its README the beginning, and how to install, announce many, receive and handle errors. */
 async function sdkSections(folder: string): Promise<string> {

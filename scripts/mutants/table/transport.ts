@@ -5,6 +5,27 @@ const UNTRUSTED = 'test/operations/observability/untrusted-proxy.test.ts';
 /** Guards of incoming and outgoing requests. */
 export const TRANSPORT: readonly SourceMutant[] = [
   {
+    name: 'sdk: the report of an attempt has no query',
+    file: 'sdk/typescript/src/hook.ts',
+    find: 'onAttempt({ operation, attempt,',
+    replace: 'onAttempt({ operation: operation + (response as Response | undefined)?.url, attempt,',
+    tests: [{ file: 'test/sdk/typescript-hook.test.ts', titles: ['and no secret'] }],
+  },
+  {
+    name: 'sdk: a hook that throws does not fail the call',
+    file: 'sdk/typescript/src/hook.ts',
+    find: '  } catch {\n    // A log that fails does not fail the call.\n  }',
+    replace: '  } catch (failure) {\n    throw failure;\n  }',
+    tests: [{ file: 'test/sdk/typescript-hook.test.ts', titles: ['a hook that throws'] }],
+  },
+  {
+    name: 'sdk: a page is not larger than the operation allows',
+    file: 'sdk/typescript/src/call.ts',
+    find: 'Math.min(largest, settings.pageSize)',
+    replace: 'settings.pageSize',
+    tests: [{ file: 'test/sdk/typescript-hook.test.ts', titles: ['all pages of a list are large'] }],
+  },
+  {
     name: 'docs: only a plain host becomes part of a text',
     file: 'src/platform/http/documents/host-texts.ts',
     find: ' || !HOST.test(host)',

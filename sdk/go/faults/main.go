@@ -85,11 +85,11 @@ func act(each call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		result, err := client.SubmitPrealertWithResponse(ctx, nil, api.PrealertSubmission{UserCode: "IEX-1001", TrackingNumber: each.TrackingNumber})
+		submitted, err := client.Prealerts.Submit(ctx, crossdock.PrealertSubmission{UserCode: "IEX-1001", TrackingNumber: each.TrackingNumber})
 		if err != nil {
 			return nil, err
 		}
-		return result.JSON201.Data.PrealertID, nil
+		return submitted.PrealertID, nil
 	}
 	if each.Action == "batch" {
 		return actBatch(ctx, each, options)
@@ -136,11 +136,11 @@ func actBatch(ctx context.Context, each call, options []crossdock.Option) (any, 
 	if err != nil {
 		return nil, err
 	}
-	prealerts := make([]api.PrealertSubmission, 300)
+	prealerts := make([]crossdock.PrealertSubmission, 300)
 	for index := range prealerts {
-		prealerts[index] = api.PrealertSubmission{UserCode: "IEX-1001", TrackingNumber: fmt.Sprintf("%s-%d", each.TrackingNumber, index)}
+		prealerts[index] = crossdock.PrealertSubmission{UserCode: "IEX-1001", TrackingNumber: fmt.Sprintf("%s-%d", each.TrackingNumber, index)}
 	}
-	batch, err := client.SubmitPrealerts(ctx, prealerts, false)
+	batch, err := client.Prealerts.SubmitMany(ctx, prealerts)
 	if err != nil {
 		return nil, err
 	}

@@ -66,11 +66,8 @@ func submit(client *crossdock.Client) (report, error) {
 }
 
 func submitOne(client *crossdock.Client, trackingNumber string) (string, error) {
-	result, err := client.SubmitPrealertWithResponse(ctx, nil, api.PrealertSubmission{UserCode: userCode, TrackingNumber: trackingNumber})
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprint(result.JSON201.Data.PrealertID), nil
+	submitted, err := client.Prealerts.Submit(ctx, crossdock.PrealertSubmission{UserCode: userCode, TrackingNumber: trackingNumber})
+	return submitted.PrealertID, err
 }
 
 func submitAgain(client *crossdock.Client) (report, error) {
@@ -95,9 +92,9 @@ func logIn(staff, courier *crossdock.Client) (report, error) {
 }
 
 func list(staff *crossdock.Client) (report, error) {
-	search, limit := run+"-", 1
+	query := crossdock.PrealertsQuery{Search: run + "-", Limit: crossdock.Ptr(1)}
 	numbers, total, pages := []string{}, 0, 0
-	for page, err := range staff.PrealertPages(ctx, api.ListPrealertsParams{Search: &search, Limit: &limit}) {
+	for page, err := range staff.Prealerts.Pages(ctx, query) {
 		if err != nil {
 			return nil, err
 		}
@@ -110,12 +107,9 @@ func list(staff *crossdock.Client) (report, error) {
 }
 
 func receive(staff *crossdock.Client) (report, error) {
-	result, err := staff.ReceivePackageWithResponse(ctx, nil, api.PackageIntake{TrackingNumber: run + "-1", Weight: 3.25})
-	if err != nil {
-		return nil, err
-	}
-	packageID = fmt.Sprint(result.JSON201.Data.PackageID)
-	return report{"package_id": packageID}, nil
+	receipt, err := staff.Packages.Receive(ctx, crossdock.PackageIntake{TrackingNumber: run + "-1", Weight: 3.25})
+	packageID = receipt.PackageID
+	return report{"package_id": packageID}, err
 }
 
 func ship(staff *crossdock.Client) (report, error) {
@@ -176,7 +170,7 @@ func readPackages(staff *crossdock.Client) (report, error) {
 	if err != nil {
 		return nil, err
 	}
-	for page, err := range staff.PackagePages(ctx, api.PackageSearch{TrackingNumber: &number}) {
+	for page, err := range staff.Packages.Pages(ctx, crossdock.PackageSearch{TrackingNumber: number}) {
 		if err != nil {
 			return nil, err
 		}
@@ -230,8 +224,8 @@ func changeSettings(courier *crossdock.Client) (report, error) {
 }
 
 func readEvents(courier *crossdock.Client) (report, error) {
-	events, last, limit := 0, 0, 50
-	for event, err := range courier.Events(ctx, api.ListEventsParams{Limit: &limit}) {
+	events, last := 0, 0
+	for event, err := range courier.Events.List(ctx, crossdock.EventQuery{Limit: 50}) {
 		if err != nil {
 			return nil, err
 		}

@@ -1,8 +1,7 @@
 import example.crossdock.Crossdock;
 import example.crossdock.CrossdockException;
 import example.crossdock.FailureCode;
-import example.crossdock.model.PrealertSubmission;
-import example.crossdock.model.SubmitPrealertResult;
+import example.crossdock.records.PrealertSubmission;
 
 /** Submits a pre-alert with the API key of a courier. A parcel that was announced for the same customer is no failure. */
 public class SubmitPrealert {
@@ -15,14 +14,13 @@ public class SubmitPrealert {
             .trackingNumber(args[0])
             .vendor("Example Books");
     try {
-      SubmitPrealertResult result = crossdock.prealerts().submitPrealert(prealert, null);
-      System.out.println("announced " + result.getData().getPrealertId());
+      System.out.println("announced " + crossdock.prealerts().submit(prealert).prealertId());
     } catch (CrossdockException failure) {
       if (!failure.is(FailureCode.DUPLICATE_TRACKING_NUMBER)) throw failure;
-      boolean differs = failure.existing() != null && failure.existing().getDiffers();
+      boolean differs = failure.existing() != null && failure.existing().differs();
       if (differs)
         throw new IllegalStateException(
-            "The number is announced for another customer, " + failure.existing().getUserCode() + ".", failure);
+            "The number is announced for another customer, " + failure.existing().userCode() + ".", failure);
       System.out.println("already announced");
     }
   }

@@ -1,9 +1,9 @@
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import example.crossdock.WebhookException;
 import example.crossdock.Webhooks;
-import example.crossdock.invoker.ApiClient;
-import example.crossdock.model.PackageCreatedEvent;
+import example.crossdock.records.Event;
+import example.crossdock.records.PackageCreatedEvent;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
@@ -12,8 +12,6 @@ import java.net.InetSocketAddress;
  * others.
  */
 public class VerifyWebhook {
-  private static final ObjectMapper JSON = ApiClient.createDefaultObjectMapper();
-
   public static void main(String[] args) throws IOException {
     int port = Integer.parseInt(System.getenv().getOrDefault("PORT", "8099"));
     HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", port), 0);
@@ -24,12 +22,15 @@ public class VerifyWebhook {
   private static void receive(HttpExchange exchange) throws IOException {
     byte[] body = exchange.getRequestBody().readNBytes(1 << 20);
     String secret = System.getenv("CROSSDOCK_WEBHOOK_SECRET");
-    boolean isValid = Webhooks.verify(body, exchange.getRequestHeaders()::getFirst, secret);
-    if (isValid) {
-      PackageCreatedEvent event = JSON.readValue(body, PackageCreatedEvent.class);
-      System.out.println(event.getType() + " " + event.getEventId() + " " + event.getData().getTrackingNumber());
+    int status = 204;
+    try {
+      Event event = Webhooks.parse(body, exchange.getRequestHeaders()::getFirst, secret);
+      String about = event instanceof PackageCreatedEvent ? ((PackageCreatedEvent) event).data().trackingNumber() : "";
+      System.out.println(event.type() + " " + event.eventId() + " " + about);
+    } catch (WebhookException forged) {
+      status = 401;
     }
-    exchange.sendResponseHeaders(isValid ? 204 : 401, -1);
+    exchange.sendResponseHeaders(status, -1);
     exchange.close();
   }
 }

@@ -4,6 +4,8 @@ import example.crossdock.Crossdock;
 import example.crossdock.CrossdockException;
 import example.crossdock.Webhooks;
 import example.crossdock.model.*;
+import example.crossdock.records.PrealertSubmission;
+import example.crossdock.records.PrealertsQuery;
 import java.io.File;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -68,7 +70,7 @@ public class Scenario {
 
   private static UUID submitOne(Crossdock client, String trackingNumber) throws Exception {
     PrealertSubmission prealert = new PrealertSubmission().userCode(env("USER_CODE")).trackingNumber(trackingNumber);
-    return client.prealerts().submitPrealert(prealert, null).getData().getPrealertId();
+    return UUID.fromString(client.prealerts().submit(prealert).prealertId());
   }
 
   private static Map<String, Object> submitAgain() throws Exception {
@@ -81,19 +83,19 @@ public class Scenario {
   }
 
   private static Map<String, Object> logIn() {
-    return Map.of("staff_role", STAFF.user().getRole(), "courier_role", COURIER.user().getRole());
+    return Map.of("staff_role", STAFF.user().role(), "courier_role", COURIER.user().role());
   }
 
   private static Map<String, Object> list() {
     List<String> numbers = new ArrayList<>();
     int[] seen = {0, 0};
     STAFF
-        .lists()
-        .prealertPages(RUN + "-", 1)
+        .prealerts()
+        .pages(new PrealertsQuery().search(RUN + "-").limit(1))
         .forEach(
             page -> {
-              page.getData().forEach(prealert -> numbers.add(prealert.getTrackingNumber()));
-              seen[0] = page.getMeta().getStats().getTotal();
+              page.data().forEach(prealert -> numbers.add(prealert.trackingNumber()));
+              seen[0] = page.meta().stats().total();
               seen[1]++;
             });
     return Map.of("tracking_numbers", numbers, "total", seen[0], "pages", seen[1]);
@@ -173,7 +175,7 @@ public class Scenario {
 
   private static Map<String, Object> readEvents() throws Exception {
     List<Integer> sequences = new ArrayList<>();
-    COURIER.lists().events(null, 0, 50).forEach(event -> sequences.add(COURIER.lists().sequenceOf(event)));
+    COURIER.events().list(0).forEach(event -> sequences.add(event.sequence()));
     JsonNode samples = JSON.readTree(new File(env("WEBHOOKS_JSON")));
     String secret = samples.get("secret").asText();
     return Map.of(

@@ -43,26 +43,32 @@ final class Client
     private readonly ?Closure $secondFactor;
     private readonly string $username;
     private readonly string $password;
+    private readonly ?string $token;
 
     /**
      * @param string $baseUrl The host of your instance, for example `https://demo.crossdock.example`.
      * @param callable(): string|null $secondFactor Returns the current code, if the user has two-factor authentication.
      * @param TokenStore $tokens Keeps the token between requests, for example FileTokenStore. Without it, each PHP
      *     request logs in again.
+     * @param string|false|null $token A service token, or an access token that you obtained yourself, instead of a user name and a
+     *     password: `new Crossdock\Client($url, token: getenv('CROSSDOCK_TOKEN'))`.
      */
     public function __construct(
         string $baseUrl,
-        string|false|null $username,
+        string|false|null $username = null,
         #[\SensitiveParameter]
-        string|false|null $password,
+        string|false|null $password = null,
         ?callable $secondFactor = null,
         private readonly TokenStore $tokens = new MemoryTokenStore(),
-        Options $options = new Options(),
+        private readonly Options $options = new Options(),
+        #[\SensitiveParameter]
+        string|false|null $token = null,
     ) {
         $this->transport = new Transport($baseUrl, $options);
         $this->requests = new RequestFactory($this->transport);
-        $this->username = Credential::required('user name', $username);
-        $this->password = Credential::required('password', $password);
+        $this->token = $token === null ? null : Credential::required('token', $token);
+        $this->username = $this->token ?? Credential::required('user name', $username);
+        $this->password = $this->token ?? Credential::required('password', $password);
         $this->secondFactor = $secondFactor === null ? null : $secondFactor(...);
         $this->prealerts = new Prealerts($this);
         $this->packages = new Packages($this);
@@ -79,6 +85,9 @@ final class Client
      */
     public function logIn(): array
     {
+        if ($this->token !== null) {
+            throw new RuntimeException('This client has a token, no user name and password.');
+        }
         $step = $this->sendLogin(['action' => 'login', 'username' => $this->username, 'password' => $this->password]);
         if ($step['status'] === '2fa_required') {
             $code = $this->secondFactor ?? throw new SecondFactorRequiredException(
@@ -116,7 +125,7 @@ final class Client
     ): Result {
         $response = $this->send($this->requests->create($operation, $query, $body, $idempotencyKey));
         $json = $response->json();
-        if (isset($json['data']['access_token'])) {
+        if ($this->token === null && isset($json['data']['access_token'])) {
             $this->tokens->save($json['data']['access_token']); // a new password or second factor ends the old token
         }
 
@@ -145,7 +154,7 @@ final class Client
         if ($inBody && !in_array('limit', $list['fields'] ?? [], true)) {
             throw new InvalidArgumentException("$operation is not a list. generated/OPERATIONS.md names the lists.");
         }
-        $filters += ['limit' => $list['pageSize']];
+        $filters += ['limit' => min($this->options->pageSize, $list['largestPage'])];
         $number = 0;
         do {
             $result = $inBody ? $this->request($operation, body: $filters) : $this->request($operation, $filters);
@@ -225,9 +234,9 @@ final class Client
      */
     private function send(Request $request): Response
     {
-        $token = $this->tokens->load() ?? $this->newToken();
+        $token = $this->token ?? $this->tokens->load() ?? $this->newToken();
         $response = $this->transport->send($request->withHeader('Authorization', "Bearer $token"));
-        if ($response->status === 401) {
+        if ($response->status === 401 && $this->token === null) {
             $stored = $this->tokens->load(); // another process may have logged in meanwhile
             $token = $stored === null || $stored === $token ? $this->newToken() : $stored;
             $response = $this->transport->send($request->withHeader('Authorization', "Bearer $token"));

@@ -4,14 +4,14 @@ declare(strict_types=1);
 
 namespace Crossdock;
 
+use DateTimeImmutable;
+
 /**
  * A change to one of the courier's packages, from a webhook or from the list of events.
  */
-final class Event
+class Event
 {
-    use FromJson;
-
-    public function __construct(
+    final public function __construct(
         /** `package.created`, `package.updated`, `package.status_changed`, `webhook.test`, or a newer type. */
         public readonly string $type,
         /** The same when the event is sent again. Ignore an event_id that you have already processed. */
@@ -23,5 +23,26 @@ final class Event
         /** @var array<string, mixed> The package, as the reference describes it for the type. */
         public readonly array $data,
     ) {
+    }
+
+    /**
+     * Returns the event as the class of its type, see the namespace `Crossdock\Event`. A type that this version of the library does not
+     * know is an Event.
+     *
+     * @param array<string, mixed> $json
+     */
+    public static function fromJson(array $json): self
+    {
+        $class = EventTypes::CLASSES[$json['type']] ?? self::class;
+
+        return new $class($json['type'], $json['event_id'], $json['sequence'], $json['timestamp'], $json['data']);
+    }
+
+    /**
+     * When it happened.
+     */
+    public function time(): DateTimeImmutable
+    {
+        return Time::parse($this->timestamp);
     }
 }

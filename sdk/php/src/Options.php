@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Crossdock;
 
+use Closure;
 use Crossdock\Http\RequestFactory;
 use InvalidArgumentException;
 
@@ -14,6 +15,8 @@ use InvalidArgumentException;
  */
 final class Options
 {
+    public readonly ?Closure $onAttempt;
+
     /**
      * @param float $timeout Seconds until a call is given up. For files: seconds without any progress.
      * @param float $connectTimeout Seconds until an attempt to connect is given up.
@@ -25,6 +28,10 @@ final class Options
      * @param float $lastAttempt No attempt begins later than these seconds after the first.
      * @param int $batchLines Pre-alerts per request of submitMany() and submitEach(), 1 to 1,000. A request must arrive within 10
      *     seconds, so a slow line needs fewer. After 408 the batch is halved, and the following ones too.
+     * @param int $pageSize Records per page when a list is read over all pages, and the call sets no `limit`. At most what the
+     *     operation allows.
+     * @param callable(Attempt): void|null $onAttempt Called after each attempt of a call, for logs and metrics. What it throws is
+     *     ignored.
      */
     public function __construct(
         public readonly float $timeout = Retries::ATTEMPT_SECONDS,
@@ -35,9 +42,15 @@ final class Options
         public readonly ?string $proxy = null,
         public readonly float $lastAttempt = Retries::LAST_ATTEMPT_SECONDS,
         public readonly int $batchLines = Retries::BATCH_LINES,
+        public readonly int $pageSize = Retries::PAGE_SIZE,
+        ?callable $onAttempt = null,
     ) {
         if ($batchLines < 1 || $batchLines > RequestFactory::BATCH_LINES) {
             throw new InvalidArgumentException('batchLines must be 1 to 1,000.');
         }
+        if ($pageSize < 1) {
+            throw new InvalidArgumentException('pageSize must be 1 or more.');
+        }
+        $this->onAttempt = $onAttempt === null ? null : $onAttempt(...);
     }
 }

@@ -6,8 +6,11 @@
 
 declare(strict_types=1);
 
+use Crossdock\Attempt;
 use Crossdock\Client;
 use Crossdock\ErrorCode;
+use Crossdock\Event;
+use Crossdock\Event\PackageCreated;
 use Crossdock\Exception\ApiException;
 use Crossdock\Exception\AuthenticationException;
 use Crossdock\Exception\ConnectionException;
@@ -339,6 +342,60 @@ $tests = [
         foreach (['https://demo.crossdock.example/', 'http://two.localhost:3000', 'http://[::1]:3000'] as $right) {
             new KeyClient($right, 'key');
         }
+    },
+    'the hook gets each attempt without secrets, and cannot break a call' => function () use ($failingUrl, $apiKey) {
+        $seen = [];
+        $options = new Options(onAttempt: function (Attempt $attempt) use (&$seen): void {
+            $seen[] = $attempt;
+            throw new RuntimeException('A log that fails.');
+        });
+        (new KeyClient($failingUrl . '/hooked', $apiKey, $options))->submit(prealert('PHP-HOOK'));
+        $brief = array_map(fn (Attempt $each) => [$each->operation, $each->number, $each->status], $seen);
+        same($brief, [['submitPrealert', 1, null], ['submitPrealert', 2, 503], ['submitPrealert', 3, 201]]);
+        same(array_filter($seen, fn (Attempt $each) => $each->durationMs <= 0), [], 'without a duration');
+        $text = json_encode(array_map(fn (Attempt $each) => [$each, (string) $each->failure?->getMessage()], $seen));
+        same([str_contains($text, $apiKey), str_contains($text, 'PHP-HOOK')], [false, false], 'secrets in the report');
+    },
+    'dates and times are objects, in and out' => function () use ($courier) {
+        $all = iterator_to_array($courier->packages->list(['entryDateFloor' => new DateTimeImmutable('2020-01-01')]), false);
+        same(count($all) > 100, true, 'packages');
+        same($all[0]->entryDateTime()->format('Y-m-d H:i:s e'), "{$all[0]->entry_date_time} UTC");
+        $later = new DateTimeImmutable('+400 days', new DateTimeZone('America/Jamaica'));
+        same($courier->packages->page(['changed_since' => $later])->total, 0);
+        same($courier->packages->page(['changed_since' => new DateTime('2020-01-01')])->total, count($all));
+    },
+    'a page has the size of the options, or of the call' => function () use ($url, $password, $folder) {
+        $requests = [];
+        $log = static function (Attempt $attempt) use (&$requests): void {
+            $requests[] = $attempt->operation;
+        };
+        $client = new Client($url, 'iex', $password, options: new Options(pageSize: 50, onAttempt: $log));
+        $count = count(iterator_to_array($client->packages->list(), false));
+        same(count(array_keys($requests, 'listPackages', true)), intdiv($count, 50) + 1);
+        thrown(InvalidArgumentException::class, fn () => new Options(pageSize: 0));
+    },
+    'an event has the class of its type, with its record' => function () use ($courier) {
+        foreach ($courier->events->after(0) as $event) {
+            same($event instanceof PackageCreated, $event->type === 'package.created', 'class');
+            if ($event instanceof PackageCreated) {
+                same($event->record()->tracking_number, $event->data['tracking_number']);
+                same($event->time()->format('Y-m-d H:i:s'), $event->timestamp);
+                break;
+            }
+        }
+        $newer = Event::fromJson(
+            ['type' => 'package.new', 'event_id' => 'i', 'sequence' => 1, 'timestamp' => '2026-11-21 15:10:00', 'data' => []],
+        );
+        same($newer::class, Event::class);
+    },
+    'a client with a token does not log in' => function () use ($url, $password) {
+        $tokens = new MemoryTokenStore();
+        (new Client($url, 'iex', $password, tokens: $tokens))->logIn();
+        $client = new Client($url, token: $tokens->load());
+        same(count($client->prealerts->page(['limit' => 1])->items), 1);
+        thrown(RuntimeException::class, fn () => $client->logIn());
+        thrown(AuthenticationException::class, fn () => (new Client($url, token: 'wrong'))->prealerts->page());
+        thrown(InvalidArgumentException::class, fn () => new Client($url, token: false));
     },
     'a time is in UTC, whatever the zone of the program' => function () {
         date_default_timezone_set('America/Jamaica');

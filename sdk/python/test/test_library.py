@@ -22,9 +22,12 @@ from crossdock import (
     ApiError,
     AsyncClient,
     AsyncKeyClient,
+    Attempt,
     AuthenticationError,
     Client,
+    CrossdockError,
     DuplicateError,
+    Event,
     ForbiddenError,
     IncompleteBatchError,
     InvalidRequestError,
@@ -244,9 +247,64 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(parse_time("2026-11-22 21:40:00").isoformat(), "2026-11-22T21:40:00+00:00")
 
     def test_lists_request_large_pages(self) -> None:
-        self.assertEqual(with_page_size(list_packages()).request["json"]["limit"], 500)
-        self.assertEqual(with_page_size(list_packages(body=PackageSearch(limit=7))).request["json"]["limit"], 7)
-        self.assertEqual(with_page_size(list_audit_entries(limit=2)).request["params"]["limit"], 2)
+        self.assertEqual(with_page_size(list_packages(), 500).request["json"]["limit"], 500)
+        self.assertEqual(with_page_size(list_packages(body=PackageSearch(limit=7)), 500).request["json"]["limit"], 7)
+        self.assertEqual(with_page_size(list_audit_entries(limit=2), 500).request["params"]["limit"], 2)
+
+    def test_a_filter_does_not_make_pages_small(self) -> None:
+        self.assertEqual(with_page_size(list_packages(body=PackageSearch(q="abc")), 500).request["json"]["limit"], 500)
+        self.assertEqual(with_page_size(list_customers(), 500).request["params"]["limit"], 100)
+        self.assertEqual(with_page_size(list_packages(), 2).request["json"]["limit"], 2)
+
+    def test_resources_do_what_the_operations_do_with_keyword_arguments_and_dates(self) -> None:
+        packages = list(self.courier.packages.list(entry_date_floor=datetime.date(2020, 1, 1)))
+        page = self.courier.packages.page(entry_date_floor="2020-01-01", limit=2)
+        self.assertEqual((len(packages), len(page.data)), (page.meta.total_count, 2))
+        newest = max(package.entry_date_time for package in packages)
+        self.assertEqual(newest.tzinfo, datetime.timezone.utc)
+        late = newest.astimezone(datetime.timezone(datetime.timedelta(hours=-5)))
+        changed = self.courier.packages.page(changed_since=late + datetime.timedelta(days=400))
+        self.assertEqual(changed.meta.total_count, 0)
+        self.assertEqual(
+            self.courier.packages.page(changed_since="2020-01-01 00:00:00").meta.total_count, len(packages)
+        )
+        created = self.courier.customers.create(user_code="PY-RES-1", first_name="Ann", last_name="Lee")
+        self.assertIn("PY-RES-1", [customer.user_code for customer in self.courier.customers.list(search="PY-RES")])
+        self.assertEqual(len(str(created.id)), 36)
+        events = list(self.courier.events.list(2, limit=3))
+        self.assertEqual(events, list(self.courier.events(2)))
+        label = BytesIO()
+        self.staff.packages.label(label, package_id=packages[0].package_id)
+        self.assertEqual(label.getvalue()[:4], b"%PDF")
+        with KeyClient(URL, API_KEY) as partner:
+            first = partner.prealerts.submit(
+                user_code="IEX-1001", tracking_number="PY-RES-2", idempotency_key="py-res-2"
+            )
+            self.assertEqual(partner.prealerts.submit_many([prealert("PY-RES-2")])[0].existing is not None, True)
+        [found] = self.courier.prealerts.list(search="PY-RES-2")
+        self.assertEqual(found.prealert_id, first.prealert_id)
+
+    def test_an_event_has_the_class_of_its_type_and_a_time(self) -> None:
+        event = next(iter(self.courier.events()))
+        self.assertIsInstance(event.typed, models.PackageCreatedEvent)
+        assert isinstance(event.typed, models.PackageCreatedEvent)
+        self.assertEqual(event.typed.data.tracking_number, event.data["tracking_number"])
+        self.assertEqual(event.typed.timestamp, event.time)
+        newer = Event("package.invented", "id", 1, "2026-11-21 15:10:00", {})
+        self.assertIsNone(newer.typed)
+
+    def test_a_client_with_a_token_does_not_log_in(self) -> None:
+        with Client(URL, "iex", PASSWORD) as client:
+            client.log_in()
+            token = client._token
+        with Client(URL, token=token) as client:
+            self.assertGreater(len(client.prealerts.page(limit=1).data), 0)
+            with self.assertRaisesRegex(CrossdockError, "has a token"):
+                client.log_in()
+        with Client(URL, token="wrong") as client, self.assertRaises(AuthenticationError):
+            client.prealerts.page()
+        with self.assertRaisesRegex(ValueError, "The token is"):
+            Client(URL, token="")
 
     def test_branches_have_a_call_of_their_own(self) -> None:
         self.assertIn("Kingston", self.courier.send(list_branches()))
@@ -341,6 +399,26 @@ class NetworkTest(unittest.TestCase):
 
     def test_a_lost_response_and_503_are_retried_with_the_same_key(self) -> None:
         self.assertTrue(str(self.client("two-failures").submit(prealert("PY-R1"))).endswith("a03"))
+
+    def test_the_hook_gets_each_attempt_without_secrets_and_cannot_break_a_call(self) -> None:
+        seen: list[Attempt] = []
+
+        def hook(attempt: Attempt) -> None:
+            seen.append(attempt)
+            raise RuntimeError("A log that fails.")
+
+        self.client("hooked", Options(on_attempt=hook)).submit(prealert("PY-HOOK"))
+        self.assertEqual(
+            [(each.operation, each.number, each.status) for each in seen],
+            [
+                ("submitPrealert", 1, None),
+                ("submitPrealert", 2, 503),
+                ("submitPrealert", 3, 201),
+            ],
+        )
+        self.assertTrue(all(each.duration > 0 for each in seen))
+        self.assertNotIn(API_KEY, repr(seen))
+        self.assertNotIn("PY-HOOK", repr(seen))
 
     def test_a_long_retry_after_is_not_waited_for(self) -> None:
         with self.assertRaises(RateLimitError) as caught:

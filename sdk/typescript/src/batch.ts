@@ -109,7 +109,9 @@ async function submitPart(
   const own = { ...options, ...(key ? { idempotencyKey: key } : {}) };
   const isDivisible = !atomic && lines.length > 1;
   try {
-    return (await call.json<Reply>(postLines, input, own, { repeat: 'key', isDivisible })).data.results;
+    return (
+      await call.json<Reply>(postLines, input, own, { id: 'submitPrealert', repeat: 'key', isDivisible })
+    ).data.results;
   } catch (error) {
     if (!(error instanceof TooSlowError)) throw error;
     [size.lines, size.isReduced] = [Math.ceil(lines.length / 2), true];

@@ -1,6 +1,7 @@
 import { attemptOnce, TimeLimit, type Operation } from './attempt.js';
 import type { Credential } from './credential.js';
 import { ApiError, TooSlowError } from './errors.js';
+import { report, type OnAttempt } from './hook.js';
 import { downloadOf, type Download, type Opened, type Repeat } from './download.js';
 import type { Client } from './generated/core/client/index.js';
 import { listingOf, type AnyPage, type Listing, type Paging } from './listing.js';
@@ -18,10 +19,17 @@ export type CallOptions = {
   idempotencyKey?: string;
 };
 
-export type Settings = RetrySettings & { client: Client; timeoutMs: number };
+export type Settings = RetrySettings & {
+  client: Client;
+  timeoutMs: number;
+  pageSize: number;
+  onAttempt: OnAttempt | undefined;
+};
 
 /** What may be done with an operation. The generator knows it from the contract. */
 export type Policy = {
+  /** Its `operationId`. */
+  id: string;
   /** `safe` operations only read. `key` operations are repeated with the same Idempotency-Key. */
   repeat: 'safe' | 'key' | 'never';
   /** Sent without a credential. */
@@ -35,8 +43,18 @@ export type Input = { query?: object; path?: object; body?: unknown };
 
 export type Call = {
   // The generator names the type of the response.
-  json<Result>(operation: Operation, input: Input, options?: CallOptions, policy?: Policy): Promise<Result>;
-  file(operation: Operation, input: Input, options?: CallOptions, policy?: Policy): Promise<Download>;
+  json<Result>(
+    operation: Operation,
+    input: Input,
+    options: CallOptions | undefined,
+    policy: Policy,
+  ): Promise<Result>;
+  file(
+    operation: Operation,
+    input: Input,
+    options: CallOptions | undefined,
+    policy: Policy,
+  ): Promise<Download>;
   list<Page extends AnyPage>(
     operation: Operation,
     input: Input,
@@ -44,6 +62,8 @@ export type Call = {
     policy: Policy,
     paging: Paging,
     place: 'query' | 'body',
+    /** The largest page of the operation. */
+    largest?: number,
   ): Listing<Page>;
 };
 
@@ -53,14 +73,19 @@ export function createCall(settings: Settings, credential: Credential): Call {
     input: Input,
     parseAs: 'json' | 'stream',
     options: CallOptions = {},
-    policy: Policy = { repeat: 'never' },
+    policy: Policy,
   ): Sending => ({
     ...{ settings, credential, operation, input, parseAs, options, policy },
     form: policy.isForm ? formOf(input.body) : undefined,
     key: policy.repeat === 'key' ? { 'Idempotency-Key': options.idempotencyKey ?? newKey() } : {},
-    state: { attempt: 0, startMs: performance.now(), isRenewed: false },
+    state: { attempt: 0, sent: 0, startMs: performance.now(), isRenewed: false },
   });
-  const json = async <Result>(operation: Operation, input: Input, options?: CallOptions, policy?: Policy) => {
+  const json = async <Result>(
+    operation: Operation,
+    input: Input,
+    options: CallOptions | undefined,
+    policy: Policy,
+  ) => {
     const { data } = await send(start(operation, input, 'json', options, policy));
     // The generator names the type of the operation's response.
     return data as Result;
@@ -78,10 +103,12 @@ export function createCall(settings: Settings, credential: Credential): Call {
       policy: Policy,
       paging: Paging,
       place: 'query' | 'body',
+      largest = settings.pageSize,
     ) => {
       // Lists take an object as query or body.
       const filters = (input[place] ?? {}) as Record<string, unknown>;
-      return listingOf<Page>(paging, filters, (page) =>
+      const pageSize = Math.min(largest, settings.pageSize);
+      return listingOf<Page>(paging, filters, pageSize, (page) =>
         json<Page>(operation, { [place]: page }, options, policy),
       );
     },
@@ -97,7 +124,10 @@ async function send(sending: Sending): Promise<Opened & { data: unknown }> {
     const value = policy.isPublic ? undefined : await credential.get();
     const limit = new TimeLimit(options.timeoutMs ?? settings.timeoutMs, signal);
     const request = { ...input, ...(await form?.open(limit.restart)), headers: { ...form?.headers, ...key } };
+    const beganMs = performance.now();
+    state.sent += 1;
     const result = await attemptOnce(settings.client, operation, request, { parseAs, value, limit });
+    report(settings.onAttempt, policy.id, state.sent, beganMs, result);
     if ('response' in result) return { ...result, limit };
     const { error } = result;
     const isRefused = 'status' in error && error.status === 401 && value !== undefined;
@@ -152,7 +182,7 @@ type Sending = {
   policy: Policy;
   form: Form | undefined;
   key: Record<string, string>;
-  state: { attempt: number; startMs: number; isRenewed: boolean };
+  state: { attempt: number; sent: number; startMs: number; isRenewed: boolean };
 };
 
 /** 128 random bits. randomUUID() is missing on pages without HTTPS. */

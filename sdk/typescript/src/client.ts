@@ -10,8 +10,9 @@ import { createCall, type Call, type Settings } from './call.js';
 import { fixedCredential, logIn, renewedCredential, type Credential } from './credential.js';
 import { CrossdockError } from './errors.js';
 import { createClient, createConfig } from './generated/core/client/index.js';
+import type { OnAttempt } from './hook.js';
 import type { LoginGrant } from './generated/core/types.gen.js';
-import { KeyMethods, prealertsOfKey, TokenMethods, VERSION } from './generated/methods.js';
+import { KeyMethods, prealertsOfKey, TokenMethods, PAGE_SIZE, VERSION } from './generated/methods.js';
 import * as table from './generated/retries.js';
 
 export type ClientOptions = {
@@ -25,6 +26,13 @@ export type ClientOptions = {
   maxRetryAfterMs?: number;
   /** No attempt begins later than this after the first. Default 150,000. */
   lastAttemptMs?: number;
+  /**
+   * How many records a page has when all pages of a list are read, and the call sets no `limit`. Default 500, or the most that the
+   * operation allows.
+   */
+  pageSize?: number;
+  /** Called after each attempt of a call, for logs and metrics. Errors of it are ignored. */
+  onAttempt?: OnAttempt;
   /** Replaces the global fetch, for example to use a proxy. */
   fetch?: typeof fetch;
 };
@@ -122,7 +130,7 @@ function required(name: string, value: string | undefined): string {
   );
 }
 
-function settingsOf({ baseUrl, fetch, ...limits }: ClientOptions): Settings {
+function settingsOf({ baseUrl, fetch, onAttempt, ...limits }: ClientOptions): Settings {
   const url = required('baseUrl', baseUrl);
   if (!URL.canParse(url))
     throw new CrossdockError('baseUrl must be a URL such as https://demo.crossdock.example.');
@@ -131,6 +139,7 @@ function settingsOf({ baseUrl, fetch, ...limits }: ClientOptions): Settings {
     maxRetries = table.MAX_RETRIES,
     maxRetryAfterMs = table.LONGEST_RETRY_AFTER_SECONDS * 1000,
     lastAttemptMs = table.LAST_ATTEMPT_SECONDS * 1000,
+    pageSize = PAGE_SIZE,
   } = limits;
   const client = createClient(
     createConfig({
@@ -144,5 +153,5 @@ function settingsOf({ baseUrl, fetch, ...limits }: ClientOptions): Settings {
         : { headers: { 'User-Agent': `crossdock-sdk-typescript/${VERSION}` } }),
     }),
   );
-  return { client, timeoutMs, maxRetries, maxRetryAfterMs, lastAttemptMs };
+  return { client, timeoutMs, maxRetries, maxRetryAfterMs, lastAttemptMs, pageSize, onAttempt };
 }

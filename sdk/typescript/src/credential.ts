@@ -61,7 +61,7 @@ export function renewedCredential<Grant>(
 export async function logIn(call: Call, { username, password, secondFactor }: Account): Promise<LoginGrant> {
   // A repeated login only creates another session. A code is valid once.
   const enter = (body: object, repeat: 'safe' | 'never') =>
-    call.json<LoginResult>(login, { body }, {}, { repeat, isPublic: true });
+    call.json<LoginResult>(login, { body }, {}, { id: 'login', repeat, isPublic: true });
   const first = await enter({ action: 'login', username, password }, 'safe');
   if (first.status === 'success') return first.data;
   if (!secondFactor)

@@ -12,6 +12,7 @@ export type { Download } from './download.js';
 export * from './errors.js';
 export { VERSION } from './generated/methods.js';
 export type * from './generated/core/types.gen.js';
+export type { AttemptReport, OnAttempt } from './hook.js';
 export type { Listing } from './listing.js';
 export { parseTime } from './times.js';
 export type { FileSource, Upload, Uploadable } from './upload.js';

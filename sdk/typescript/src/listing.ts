@@ -6,7 +6,7 @@ export type Paging = 'page' | 'before' | 'after';
 
 /**
  * A list. `await` it for one page, or use `for await` for the records of all pages. The request is sent then, and once
- * for each page. A record that leaves the list while you read hides another one, so do not filter by a field that changes meanwhile.
+ * for each page. Iterated pages are large, see `pageSize` of the client. A record that leaves the list while you read hides another one, so do not filter by a field that changes meanwhile.
  */
 export type Listing<Page extends AnyPage> = Promise<Page> &
   AsyncIterable<Page['data'][number]> & {
@@ -19,15 +19,17 @@ type Filters = Record<string, unknown>;
 export function listingOf<Page extends AnyPage>(
   paging: Paging,
   filters: Filters,
+  pageSize: number,
   fetchPage: (filters: Filters) => Promise<Page>,
 ): Listing<Page> {
   let first: Promise<Page> | undefined;
   const fetchFirst = () => (first ??= fetchPage(filters));
 
   async function* pages(): AsyncGenerator<Page> {
-    let page = await fetchPage(filters);
+    const first = { limit: pageSize, ...filters };
+    let page = await fetchPage(first);
     yield page;
-    for (let next = nextOf(paging, filters, page); next; next = nextOf(paging, next, page)) {
+    for (let next = nextOf(paging, first, page); next; next = nextOf(paging, next, page)) {
       page = await fetchPage(next);
       yield page;
     }

@@ -6,7 +6,7 @@ import example.crossdock.CrossdockException;
 import example.crossdock.PrealertBatches;
 import example.crossdock.model.PackageSearch;
 import example.crossdock.model.PrealertDeletion;
-import example.crossdock.model.PrealertSubmission;
+import example.crossdock.records.PrealertSubmission;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -56,7 +56,7 @@ public class Faults {
     if (action.equals("submit")) {
       PrealertSubmission prealert =
           new PrealertSubmission().userCode("IEX-1001").trackingNumber(call.get("tracking_number").asText());
-      return builder.apiKey(env("API_KEY")).build().prealerts().submitPrealert(prealert, null).getData().getPrealertId();
+      return builder.apiKey(env("API_KEY")).build().prealerts().submit(prealert).prealertId();
     }
     if (action.equals("batch")) {
       List<PrealertSubmission> prealerts = new ArrayList<>();
@@ -72,7 +72,7 @@ public class Faults {
     Crossdock crossdock = builder.login(env("USERNAME"), env("PASSWORD")).build();
     switch (action) {
       case "login":
-        return crossdock.user().getRole();
+        return crossdock.user().role();
       case "read":
         return crossdock.lists().prealertPages(null, 1).findFirst().orElseThrow().getData().size() == 1;
       case "delete":

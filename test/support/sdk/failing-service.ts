@@ -19,12 +19,16 @@ type Failure = (attempt: number, response: ServerResponse) => void;
 const THIRD = '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a03';
 const FILE = 'the whole file';
 
+const twoFailures: Failure = (attempt, response) => {
+  if (attempt === 1) response.destroy();
+  else if (attempt === 2) answer(response, 503, { code: 'unavailable', message: 'Wait.' }, '0');
+  else answer(response, 201, { data: { prealert_id: THIRD } });
+};
+
 const FAILURES: Record<string, Failure> = {
-  'two-failures': (attempt, response) => {
-    if (attempt === 1) response.destroy();
-    else if (attempt === 2) answer(response, 503, { code: 'unavailable', message: 'Wait.' }, '0');
-    else answer(response, 201, { data: { prealert_id: THIRD } });
-  },
+  'two-failures': twoFailures,
+  // The same for a client with a hook.
+  hooked: twoFailures,
   // The first of two requests of a batch is stored. The second one is refused.
   'second-batch': (attempt, response) => {
     if (attempt === 1) answer(response, 200, { data: createdBatch(250) });

@@ -9,6 +9,7 @@ declare global {
   const prealert: PrealertSubmission;
   const prealerts: PrealertSubmission[];
   var lastSequence: number;
+  const apiKey: string | undefined;
   const baseUrl: string | undefined;
   const username: string | undefined;
   const password: string | undefined;

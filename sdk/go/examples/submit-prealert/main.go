@@ -10,7 +10,6 @@ import (
 	"os"
 
 	"crossdock.example/go/crossdock"
-	"crossdock.example/go/crossdock/api"
 )
 
 func main() {
@@ -18,11 +17,10 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	vendor := "Example Books"
-	result, err := client.SubmitPrealertWithResponse(context.Background(), nil, api.PrealertSubmission{
+	submitted, err := client.Prealerts.Submit(context.Background(), crossdock.PrealertSubmission{
 		UserCode:       "IEX-1001",
 		TrackingNumber: os.Args[1],
-		Vendor:         &vendor,
+		Vendor:         "Example Books",
 	})
 	var failure *crossdock.Error
 	switch {
@@ -33,6 +31,6 @@ func main() {
 	case err != nil:
 		log.Fatal(err)
 	default:
-		fmt.Println("announced", result.JSON201.Data.PrealertID)
+		fmt.Println("announced", submitted.PrealertID)
 	}
 }

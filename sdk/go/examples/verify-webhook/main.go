@@ -2,7 +2,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -10,26 +9,29 @@ import (
 	"os"
 
 	"crossdock.example/go/crossdock"
-	"crossdock.example/go/crossdock/api"
 )
 
 func main() {
 	secret := os.Getenv("CROSSDOCK_WEBHOOK_SECRET")
 	http.HandleFunc("POST /", func(response http.ResponseWriter, request *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(response, request.Body, 1<<20))
-		if err == nil {
-			err = crossdock.VerifyWebhook(body, request.Header, secret)
+		if err != nil {
+			http.Error(response, err.Error(), http.StatusBadRequest)
+			return
 		}
+		event, err := crossdock.ParseWebhook(body, request.Header, secret)
 		if err != nil {
 			http.Error(response, err.Error(), http.StatusUnauthorized)
 			return
 		}
-		var event api.PackageCreatedEvent
-		if err := json.Unmarshal(body, &event); err != nil {
-			http.Error(response, err.Error(), http.StatusBadRequest)
-			return
+		switch data := event.Data.(type) {
+		case *crossdock.PackageCreatedEvent:
+			fmt.Println(event.Type, event.EventID, data.TrackingNumber)
+		case *crossdock.WebhookTestEvent:
+			fmt.Println(event.Type, event.EventID, data.Message)
+		default:
+			fmt.Println(event.Type, event.EventID)
 		}
-		fmt.Println(event.Type, event.EventID, event.Data.TrackingNumber)
 		response.WriteHeader(http.StatusNoContent)
 	})
 	port := os.Getenv("PORT")

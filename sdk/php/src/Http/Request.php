@@ -17,6 +17,7 @@ final class Request
      * @param bool $isRepeatable Whether it does no harm if the service executes the request twice.
      * @param resource|null $sink Where the body of a successful response goes, instead of into memory.
      * @param bool $isDivisible Whether the caller divides the request after 408, so that it is not sent again as a whole.
+     * @param string $operation The operation, as the reference names it.
      */
     public function __construct(
         public readonly string $method,
@@ -26,6 +27,7 @@ final class Request
         public readonly bool $isRepeatable,
         public readonly mixed $sink = null,
         public readonly bool $isDivisible = false,
+        public readonly string $operation = '',
     ) {
     }
 
@@ -34,19 +36,28 @@ final class Request
      */
     public function repeatable(): self
     {
-        return new self($this->method, $this->url, $this->headers, $this->body, true, $this->sink, $this->isDivisible);
+        return $this->with($this->headers, true);
     }
 
     public function withHeader(string $name, string $value): self
     {
+        return $this->with([$name => $value] + $this->headers, $this->isRepeatable);
+    }
+
+    /**
+     * @param array<string, string> $headers
+     */
+    private function with(array $headers, bool $isRepeatable): self
+    {
         return new self(
             $this->method,
             $this->url,
-            [$name => $value] + $this->headers,
+            $headers,
             $this->body,
-            $this->isRepeatable,
+            $isRepeatable,
             $this->sink,
             $this->isDivisible,
+            $this->operation,
         );
     }
 }

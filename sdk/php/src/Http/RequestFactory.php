@@ -6,6 +6,7 @@ namespace Crossdock\Http;
 
 use Crossdock\File;
 use Crossdock\Operations;
+use DateTimeInterface;
 use Generator;
 use InvalidArgumentException;
 
@@ -43,6 +44,8 @@ final class RequestFactory
         );
         self::checkNames($operation, 'parameter', $query, $known['parameters']);
         self::checkNames($operation, 'field', $body ?? [], $known['fields']);
+        $query = self::withTexts($query, $known['dates']);
+        $body = $body === null ? null : self::withTexts($body, $known['dates']);
         $path = $known['path'];
         foreach ($query as $name => $value) {
             if (str_contains($path, "{{$name}}")) {
@@ -65,6 +68,7 @@ final class RequestFactory
             $content,
             $known['isRepeatable'],
             $sink,
+            operation: $operation,
         );
     }
 
@@ -108,7 +112,36 @@ final class RequestFactory
 
         $isDivisible = !$atomic && count($lines) > 1;
 
-        return new Request($known['method'], $url, $headers, implode('', $lines), true, null, $isDivisible);
+        return new Request(
+            $known['method'],
+            $url,
+            $headers,
+            implode('', $lines),
+            true,
+            null,
+            $isDivisible,
+            'submitPrealert',
+        );
+    }
+
+    /**
+     * Writes dates and times as the service reads them: a date as it is, a time in UTC.
+     *
+     * @param array<string, mixed> $given
+     * @param list<string> $dates The names of the calendar dates.
+     * @return array<string, mixed>
+     */
+    private static function withTexts(array $given, array $dates): array
+    {
+        foreach ($given as $name => $value) {
+            if ($value instanceof DateTimeInterface) {
+                $given[$name] = in_array($name, $dates, true)
+                    ? $value->format('Y-m-d')
+                    : gmdate('Y-m-d H:i:s', $value->getTimestamp());
+            }
+        }
+
+        return $given;
     }
 
     private static function newKey(): string

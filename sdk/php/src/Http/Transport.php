@@ -4,12 +4,14 @@ declare(strict_types=1);
 
 namespace Crossdock\Http;
 
+use Crossdock\Attempt;
 use Crossdock\Exception\ConnectionException;
 use Crossdock\Options;
 use Crossdock\Retries;
 use Crossdock\Version;
 use CurlHandle;
 use InvalidArgumentException;
+use Throwable;
 
 /**
  * Sends requests with curl over one connection, and sends them again where that is safe and useful.
@@ -67,17 +69,43 @@ final class Transport
         for ($retries = 0;; $retries++) {
             $failure = null;
             $response = null;
+            $attemptBegin = hrtime(true);
             try {
                 $response = $this->sendOnce($request);
                 $canRetry = self::isTemporary($response, $request);
             } catch (ConnectionException $failure) {
                 $canRetry = $request->isRepeatable || !$failure->wasSent;
             }
+            $this->report($request, $retries + 1, $attemptBegin, $response, $failure);
             $wait = $canRetry ? $this->waitBefore($retries, $response?->retryAfter() ?? 0, $begin) : null;
             if ($wait === null || !self::rewind($request->sink, $sinkStart)) {
                 return $response ?? throw $failure;
             }
             usleep((int) ($wait * 1_000_000));
+        }
+    }
+
+    /**
+     * Calls the hook. A log that fails does not fail the call.
+     */
+    private function report(
+        Request $request,
+        int $number,
+        int $begin,
+        ?Response $response,
+        ?ConnectionException $failure,
+    ): void {
+        if ($this->options->onAttempt === null) {
+            return;
+        }
+        $durationMs = (hrtime(true) - $begin) / 1_000_000;
+        $requestId = $response?->headers['x-request-id'] ?? null;
+        try {
+            ($this->options->onAttempt)(
+                new Attempt($request->operation, $number, $durationMs, $response?->status, $requestId, $failure),
+            );
+        } catch (Throwable) {
+            // The call goes on.
         }
     }
 

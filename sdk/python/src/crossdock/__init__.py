@@ -3,6 +3,7 @@
 from ._async import AsyncClient, AsyncKeyClient
 from ._core.models import ExistingPrealert, PrealertSubmission
 from ._sync import Client, KeyClient
+from .attempt import Attempt
 from .batch import BatchResult
 from .call import Call
 from .errors import (
@@ -29,6 +30,7 @@ __all__ = [
     "ApiError",
     "AsyncClient",
     "AsyncKeyClient",
+    "Attempt",
     "AuthenticationError",
     "BatchResult",
     "Call",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import time
 from collections.abc import AsyncIterator, Callable, Iterable
+from itertools import count
 from types import TracebackType
 from typing import Any, BinaryIO, ParamSpec, TypeVar
 from uuid import UUID
@@ -13,6 +15,7 @@ from uuid import UUID
 import httpx
 
 from . import _requests
+from ._core.async_resources import AsyncKeyPrealerts, AsyncResources
 from ._core.models import (
     CustomerImport,
     CustomerUpload,
@@ -52,19 +55,23 @@ class _AsyncBaseClient:
     async def _send(self, request: httpx.Request, stream: bool = False) -> httpx.Response:
         """Returns the first response that needs no retry. It can be a failure. Only a success is streamed."""
         attempts = Attempts(self._options)
-        while True:
+        for number in count(1):
             wait: float | None
+            begin = time.monotonic()
             try:
                 response = await self._attempt(request, stream)
             except httpx.TransportError as error:
+                _requests.report(self._options, request, number, begin, error)
                 wait = attempts.wait_after_error(error, request)
                 if wait is None:
                     raise NoResponseError(error) from error
             else:
+                _requests.report(self._options, request, number, begin, response)
                 wait = None if response.is_success else attempts.wait_after_response(response)
                 if wait is None:
                     return response
             await asyncio.sleep(wait)
+        raise AssertionError("count() has no end.")
 
     async def _attempt(self, request: httpx.Request, stream: bool) -> httpx.Response:
         """Sends a request once, and reads the whole response within the time limit."""
@@ -92,6 +99,7 @@ class AsyncKeyClient(_AsyncBaseClient):
     def __init__(self, base_url: str, api_key: str, options: Options = Options()) -> None:
         super().__init__(base_url, options)
         self._http.headers["X-API-KEY"] = required("API key", api_key)
+        self.prealerts = AsyncKeyPrealerts(self)
 
     async def __aenter__(self) -> AsyncKeyClient:
         return self
@@ -161,28 +169,66 @@ class AsyncKeyClient(_AsyncBaseClient):
         return call.parse(response)
 
 
-class AsyncClient(_AsyncBaseClient):
+class AsyncEvents:
+    """The events of a courier, exactly as in its webhooks."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+
+    async def list(
+        self, after: int = 0, *, courier_id: UUID | str | None = None, limit: int | None = None
+    ) -> AsyncIterator[Event]:
+        """Returns all events after a sequence number, oldest first, and ends at the newest one.
+
+        Store the `sequence` of each event with your work on it, and continue from there next time. Staff name the
+        courier with `courier_id`.
+        """
+        size = UNSET if limit is None else limit
+        first = list_events(after=after, courier_id=courier_id or UNSET, limit=size)
+        call: Call[Any] | None = _requests.with_page_size(first, self._client._options.page_size)
+        while call is not None:
+            response = await self._client._authorized(call)
+            for body in response.json()["data"]:
+                yield Event.from_dict(body)
+            call = _requests.next_page(call, response)
+
+    def __call__(
+        self, after: int = 0, *, courier_id: UUID | str | None = None, limit: int | None = None
+    ) -> AsyncIterator[Event]:
+        """The same as list()."""
+        return self.list(after, courier_id=courier_id, limit=limit)
+
+
+class AsyncClient(_AsyncBaseClient, AsyncResources):
     """Calls the API as a user: staff, or a courier. It logs in when needed, and again when the token has expired.
 
     Use it in an `async with` statement, or call close(). `second_factor` returns the current code, if the user has
-    two-factor authentication.
+    two-factor authentication. With `token`, a service token, it logs in never: `AsyncClient(url, token=...)`.
+
+    `packages`, `prealerts` and the other attributes have the operations of the API reference.
     """
 
     def __init__(
         self,
         base_url: str,
-        username: str,
-        password: str,
+        username: str | None = None,
+        password: str | None = None,
         *,
+        token: str | None = None,
         second_factor: Callable[[], str] | None = None,
         options: Options = Options(),
     ) -> None:
         super().__init__(base_url, options)
-        self._username = required("user name", username)
-        self._password = required("password", password)
+        self._username = self._password = ""
+        self._is_fixed = token is not None
+        if not self._is_fixed:
+            self._username = required("user name", username)
+            self._password = required("password", password)
         self._second_factor = second_factor
-        self._token: str | None = None
+        self._token: str | None = required("token", token) if self._is_fixed else None
         self._login_lock = asyncio.Lock()
+        self._add_resources(self)
+        self.events = AsyncEvents(self)
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -194,6 +240,8 @@ class AsyncClient(_AsyncBaseClient):
 
     async def log_in(self) -> LoggedInUser:
         """Logs in and returns the user. Other calls log in by themselves."""
+        if self._is_fixed:
+            raise CrossdockError("This client has a token, no user name and password.")
         async with self._login_lock:
             return await self._log_in()
 
@@ -216,24 +264,12 @@ class AsyncClient(_AsyncBaseClient):
 
         async for prealert in crossdock.each(list_prealerts, sort_by="created_at", sort_dir="ASC"): ...
         """
-        call: Call[ListResult[T]] | None = _requests.with_page_size(operation(*args, **filters))
+        size = self._options.page_size
+        call: Call[ListResult[T]] | None = _requests.with_page_size(operation(*args, **filters), size)
         while call is not None:
             response = await self._authorized(call)
             for record in call.parse(response).data:
                 yield record
-            call = _requests.next_page(call, response)
-
-    async def events(self, after: int = 0, *, courier_id: UUID | None = None, limit: int = 500) -> AsyncIterator[Event]:
-        """Returns all events after a sequence number, oldest first, and ends at the newest one.
-
-        Store the `sequence` of each event with your work on it, and continue from there next time. Staff name the
-        courier with `courier_id`.
-        """
-        call: Call[Any] | None = list_events(after=after, courier_id=courier_id or UNSET, limit=limit)
-        while call is not None:
-            response = await self._authorized(call)
-            for body in response.json()["data"]:
-                yield Event.from_dict(body)
             call = _requests.next_page(call, response)
 
     async def upload_customers(
@@ -320,12 +356,12 @@ class AsyncClient(_AsyncBaseClient):
         token = await self._token_other_than(None)
         request.headers["Authorization"] = f"Bearer {token}"
         response = await self._send(request, stream)
-        if response.status_code == 401:
+        if response.status_code == 401 and not self._is_fixed:
             request.headers["Authorization"] = f"Bearer {await self._token_other_than(token)}"
             response = await self._send(request, stream)
         if not response.is_success:
             raise error_of(response)
-        if call.request["url"] in _ENDS_TOKENS:
+        if call.request["url"] in _ENDS_TOKENS and not self._is_fixed:
             self._token = response.json()["data"].get("access_token", self._token)
         return response
 
@@ -348,7 +384,8 @@ class AsyncClient(_AsyncBaseClient):
         return LoggedInUser.from_dict(step["data"]["user"])
 
     async def _login_step(self, body: dict[str, str]) -> dict[str, Any]:
-        request = self._http.build_request("POST", "/api/login.php", json=body)
+        extensions = {_requests.OPERATION: "login"}
+        request = self._http.build_request("POST", "/api/login.php", json=body, extensions=extensions)
         if body["action"] == "login":
             # Another login only creates another session. A code is valid once.
             request.extensions[HARMLESS] = True

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from ._core.fields import FIELDS
+from .times import time_text
 
 
 def fields_of(body: Mapping[str, Any], operation: str) -> dict[str, Any]:
@@ -25,6 +26,8 @@ def fields_of(body: Mapping[str, Any], operation: str) -> dict[str, Any]:
 
 
 def _json(value: Any) -> Any:
+    if isinstance(value, datetime.datetime):
+        return time_text(value)
     if isinstance(value, (datetime.date, UUID)):
         return str(value)
     if hasattr(value, "to_dict"):

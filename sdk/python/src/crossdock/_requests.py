@@ -7,6 +7,7 @@ import re
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import PurePath
 from typing import Any, Protocol, TypeVar
@@ -15,9 +16,10 @@ from urllib.parse import urlsplit
 import httpx
 
 from ._core.models import PrealertSubmission
-from ._core.operations import FILE_PATHS, PAGE_SIZES, TAKES_IDEMPOTENCY_KEY
+from ._core.operations import FILE_PATHS, LARGEST_PAGES, TAKES_IDEMPOTENCY_KEY
 from ._fields import fields_of
 from ._retry import DIVISIBLE
+from .attempt import Attempt
 from .batch import BatchResult
 from .call import Call
 from .errors import ApiError, IncompleteBatchError
@@ -31,6 +33,29 @@ Prealert = PrealertSubmission | Mapping[str, Any]
 NOT_OURS = "The response is not one of the service, or is not complete."
 
 BATCH_BYTES = 4 * 1024 * 1024
+
+
+OPERATION = "crossdock_operation"
+"""The extension of a request that names its operation."""
+
+
+def report(
+    options: Options, request: httpx.Request, number: int, begin: float, result: httpx.Response | Exception
+) -> None:
+    """Calls the hook with the result of an attempt. A log that fails does not fail the call."""
+    if options.on_attempt is None:
+        return
+    response = result if isinstance(result, httpx.Response) else None
+    attempt = Attempt(
+        operation=request.extensions.get(OPERATION, f"{request.method} {request.url.path}"),
+        number=number,
+        duration=time.monotonic() - begin,
+        status=None if response is None else response.status_code,
+        request_id=None if response is None else response.headers.get("x-request-id"),
+        error=result if isinstance(result, Exception) else None,
+    )
+    with suppress(Exception):
+        options.on_attempt(attempt)
 
 
 class ListResult(Protocol[T]):
@@ -103,14 +128,14 @@ def is_file(response: httpx.Response) -> bool:
     return not re.search("json|html", response.headers.get("content-type", ""))
 
 
-def with_page_size(call: Call[T]) -> Call[T]:
-    """Asks for large pages, unless the caller has chosen a size."""
-    size = PAGE_SIZES.get((call.request["method"], call.request["url"]))
+def with_page_size(call: Call[T], page_size: int) -> Call[T]:
+    """Asks for pages of a size, or the largest that the operation allows, unless the caller has chosen one."""
+    largest = LARGEST_PAGES.get((call.request["method"], call.request["url"]))
     place = _place(call)
     fields = call.request.get(place, {})
-    if size is None or "limit" in fields:
+    if largest is None or "limit" in fields:
         return call
-    return Call({**call.request, place: {**fields, "limit": size}}, call.parse)
+    return Call({**call.request, place: {**fields, "limit": min(page_size, largest)}}, call.parse)
 
 
 def _place(call: Call[T]) -> str:
@@ -195,7 +220,7 @@ def batch_call(lines: list[bytes], *, atomic: bool = False, before: int = 0) -> 
         "params": {"atomic": "true"} if atomic else {},
         "content": b"".join(lines),
         "headers": {"Content-Type": "application/x-ndjson"},
-        "extensions": {DIVISIBLE: True} if len(lines) > 1 and not atomic else {},
+        "extensions": {OPERATION: "submitPrealert", **({DIVISIBLE: True} if len(lines) > 1 and not atomic else {})},
     }
 
     def parse(response: httpx.Response) -> list[BatchResult]:

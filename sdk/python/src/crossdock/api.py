@@ -28,5 +28,6 @@ else:
 def list_branches(courier_id: UUID | None = None) -> Call[list[str]]:
     """Returns the names of the branches of the customers, of one courier or of all."""
     params = {"action": "branches", **({"courier_id": str(courier_id)} if courier_id else {})}
-    request = {"method": "GET", "url": "/api/ManageCustomers.php", "params": params}
+    extensions = {"crossdock_operation": "listCustomers"}
+    request = {"method": "GET", "url": "/api/ManageCustomers.php", "params": params, "extensions": extensions}
     return Call(request, lambda response: list(response.json()["data"]))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ._core import retries as table
+from ._core.operations import PAGE_SIZE
+from .attempt import Attempt
 
 MAX_BATCH_LINES = 1_000
 
@@ -42,6 +45,17 @@ class Options:
     following ones too.
     """
 
+    page_size: int = PAGE_SIZE
+    """Records per page when a list is read over all pages, and the call sets no `limit`.
+
+    At most what the operation allows.
+    """
+
+    on_attempt: Callable[[Attempt], None] | None = None
+    """Called after each attempt of a call, for logs and metrics. What it raises is ignored."""
+
     def __post_init__(self) -> None:
         if not 1 <= self.batch_lines <= MAX_BATCH_LINES:
             raise ValueError("batch_lines must be 1 to 1,000.")
+        if self.page_size < 1:
+            raise ValueError("page_size must be 1 or more.")

@@ -5,6 +5,16 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 
-def parse_time(text: str) -> datetime:
-    """Returns the time that a text of a response or a webhook means. It names no zone, and is in UTC."""
+def parse_time(text: str | datetime) -> datetime:
+    """Returns the time that a text of a webhook means. It names no zone, and is in UTC.
+
+    The records of this library have datetimes, which it returns as they are.
+    """
+    if isinstance(text, datetime):
+        return text
     return datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
+
+
+def time_text(value: str | datetime) -> str:
+    """Returns a time as the service reads it, in UTC. A datetime without a zone is one of this machine."""
+    return value if isinstance(value, str) else value.astimezone(timezone.utc).strftime("%Y-%m-%d %H:%M:%S")

@@ -9,11 +9,14 @@ import hmac
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
+from ._core.events import TypedEvent, typed_event
 from .credential import required
 from .errors import WebhookError
+from .times import parse_time
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,19 @@ class Event:
 
     data: dict[str, Any]
     """The package, as the reference describes it for the type."""
+
+    @property
+    def time(self) -> datetime:
+        """When it happened."""
+        return parse_time(self.timestamp)
+
+    @property
+    def typed(self) -> TypedEvent | None:
+        """The event as the class of its type, with its record in `data`. None for a type that this version lacks.
+
+        if isinstance(event.typed, PackageCreatedEvent): print(event.typed.data.weight)
+        """
+        return typed_event(self.type, asdict(self))
 
     @classmethod
     def from_dict(cls, body: Mapping[str, Any]) -> Event:

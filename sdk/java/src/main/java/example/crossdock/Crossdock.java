@@ -2,17 +2,14 @@ package example.crossdock;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import example.crossdock.api.CouriersApi;
-import example.crossdock.api.CustomersApi;
 import example.crossdock.api.InvoicesApi;
 import example.crossdock.api.ManifestsApi;
-import example.crossdock.api.PackagesApi;
-import example.crossdock.api.PrealertsApi;
 import example.crossdock.api.RatesApi;
-import example.crossdock.api.WebhooksApi;
 import example.crossdock.invoker.ApiClient;
-import example.crossdock.model.LoggedInUser;
+import example.crossdock.records.LoggedInUser;
 import java.net.http.HttpClient;
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -27,6 +24,7 @@ public final class Crossdock {
   private final Lists lists;
   private final CrossdockFiles files;
   private final PrealertBatches batches;
+  private final Calls calls;
 
   private Crossdock(Builder builder) {
     tokens = builder.username == null ? null : loginOf(builder);
@@ -35,6 +33,7 @@ public final class Crossdock {
     lists = new Lists(this);
     files = new CrossdockFiles(client, sender);
     batches = new PrealertBatches(client, sender);
+    calls = new Calls(client, sender, batches);
   }
 
   private static Tokens loginOf(Builder builder) {
@@ -59,16 +58,16 @@ public final class Crossdock {
     return new Builder(baseUrl);
   }
 
-  public PrealertsApi prealerts() {
-    return new PrealertsApi(client);
+  public PrealertsService prealerts() {
+    return new PrealertsService(calls);
   }
 
-  public CustomersApi customers() {
-    return new CustomersApi(client);
+  public CustomersService customers() {
+    return new CustomersService(calls);
   }
 
-  public PackagesApi packages() {
-    return new PackagesApi(client);
+  public PackagesService packages() {
+    return new PackagesService(calls);
   }
 
   public ManifestsApi manifests() {
@@ -87,8 +86,13 @@ public final class Crossdock {
     return new CouriersApi(client);
   }
 
-  public WebhooksApi webhooks() {
-    return new WebhooksApi(client);
+  public WebhooksService webhooks() {
+    return new WebhooksService(calls);
+  }
+
+  /** The events of a courier, exactly as in its webhooks. */
+  public EventsService events() {
+    return new EventsService(calls);
   }
 
   /** Lists of records, which request a page when they need one. */
@@ -119,7 +123,7 @@ public final class Crossdock {
   /** Logs in, unless the client has a token, and returns the user. */
   public LoggedInUser user() {
     if (tokens == null) throw new IllegalStateException("The client was made without a login.");
-    return tokens.get().getUser();
+    return client.getObjectMapper().convertValue(tokens.get().getUser(), LoggedInUser.class);
   }
 
   /** Settings of a new client. Choose one credential: an API key, a login, or a token. */
@@ -138,6 +142,8 @@ public final class Crossdock {
     Duration timeout = Duration.ofSeconds(Defaults.ATTEMPT_SECONDS);
     Duration lastAttempt = Duration.ofSeconds(Defaults.LAST_ATTEMPT_SECONDS);
     int batchLines = Defaults.BATCH_LINES;
+    int pageSize = Defaults.PAGE_SIZE;
+    Consumer<AttemptReport> onAttempt;
     HttpClient http;
 
     private Builder(String baseUrl) {
@@ -208,6 +214,21 @@ public final class Crossdock {
       if (batchLines < 1 || batchLines > PrealertBatches.MAX_LINES)
         throw new IllegalArgumentException("A request has 1 to 1,000 pre-alerts, not " + batchLines + ".");
       this.batchLines = batchLines;
+      return this;
+    }
+
+    /** Records per page of a list, if the call sets no limit: 500 by default, at most what the operation allows. */
+    public Builder pageSize(int pageSize) {
+      if (pageSize < 1) throw new IllegalArgumentException("A page has 1 or more records, not " + pageSize + ".");
+      this.pageSize = pageSize;
+      return this;
+    }
+
+    /**
+     * Called after each attempt of a call, for logs and metrics, by the thread that makes the call. What it throws is ignored.
+     */
+    public Builder onAttempt(Consumer<AttemptReport> onAttempt) {
+      this.onAttempt = onAttempt;
       return this;
     }
 

@@ -1,9 +1,10 @@
 package example.crossdock;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import example.crossdock.model.ExistingPrealert;
 import example.crossdock.model.Failure;
-import example.crossdock.model.FieldError;
+import example.crossdock.records.ExistingPrealert;
+import example.crossdock.records.FieldError;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -31,20 +32,26 @@ public class CrossdockException extends RuntimeException {
     retryAfter = Duration.ZERO;
   }
 
-  private CrossdockException(int status, Failure failure, Duration retryAfter) {
+  private CrossdockException(
+      int status, Failure failure, List<FieldError> fields, ExistingPrealert existing, Duration retryAfter) {
     super(failure.getMessage());
     this.status = status;
     this.code = failure.getCode();
     this.requestId = failure.getRequestId();
-    this.fields = failure.getErrors() == null ? List.of() : List.copyOf(failure.getErrors());
-    this.existing = failure.getExisting();
+    this.fields = fields;
+    this.existing = existing;
     this.retryAfter = retryAfter;
   }
 
   static CrossdockException read(int status, byte[] body, String requestId, Duration retryAfter, ObjectMapper json) {
     Failure failure = null;
+    List<FieldError> fields = List.of();
+    ExistingPrealert existing = null;
     try {
       failure = json.readValue(body, Failure.class);
+      JsonNode tree = json.readTree(body);
+      if (tree.path("errors").isArray()) fields = List.of(json.convertValue(tree.get("errors"), FieldError[].class));
+      existing = json.convertValue(tree.get("existing"), ExistingPrealert.class);
     } catch (IOException notJson) {
       // A proxy in front of the service may send something else.
     }
@@ -52,7 +59,7 @@ public class CrossdockException extends RuntimeException {
       String message = "The response with status " + status + " is no failure of the API.";
       failure = new Failure().message(message).code("").requestId(requestId);
     }
-    return new CrossdockException(status, failure, retryAfter);
+    return new CrossdockException(status, failure, fields, existing, retryAfter);
   }
 
   /** The HTTP status, or 0 if there was no response. */

@@ -4,9 +4,8 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import example.crossdock.invoker.ApiClient;
-import example.crossdock.model.ExistingPrealert;
-import example.crossdock.model.FieldError;
-import example.crossdock.model.PrealertSubmission;
+import example.crossdock.records.ExistingPrealert;
+import example.crossdock.records.FieldError;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,7 +16,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Submits many pre-alerts, one per line. */
+/**
+ * Submits many pre-alerts, one per line. A pre-alert is a {@code PrealertSubmission} of {@code example.crossdock.records} or of {@code
+ * example.crossdock.model}.
+ */
 public final class PrealertBatches {
   /** The service accepts so many lines and bytes at once. */
   static final int MAX_LINES = 1000;
@@ -38,7 +40,7 @@ public final class PrealertBatches {
    *
    * @throws IncompleteBatchException if the service received fewer, because something on the way has cut the request
    */
-  public Result submit(List<PrealertSubmission> prealerts) throws InterruptedException {
+  public Result submit(List<?> prealerts) throws InterruptedException {
     Result all = new Result();
     List<byte[]> lines = linesOf(prealerts);
     int size = sender.batchLines();
@@ -67,7 +69,7 @@ public final class PrealertBatches {
   }
 
   /** The same for up to 1,000 in one request, but either all are stored or none: a line that fails makes the call fail. */
-  public Result submitAtomically(List<PrealertSubmission> prealerts) throws InterruptedException {
+  public Result submitAtomically(List<?> prealerts) throws InterruptedException {
     List<byte[]> lines = linesOf(prealerts);
     Result result = send(lines, "?atomic=true", false);
     try {
@@ -107,11 +109,11 @@ public final class PrealertBatches {
     return client.getObjectMapper().convertValue(sender.sendForData(request, isDivisible), Result.class);
   }
 
-  private List<byte[]> linesOf(List<PrealertSubmission> prealerts) {
+  private List<byte[]> linesOf(List<?> prealerts) {
     ObjectMapper json = client.getObjectMapper();
     List<byte[]> lines = new ArrayList<>();
     try {
-      for (PrealertSubmission prealert : prealerts)
+      for (Object prealert : prealerts)
         lines.add((json.writeValueAsString(prealert) + "\n").getBytes(StandardCharsets.UTF_8));
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);

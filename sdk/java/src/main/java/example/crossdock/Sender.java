@@ -51,11 +51,19 @@ final class Sender extends ForwardingHttpClient {
     String idempotencyKey = UUID.randomUUID().toString();
     long start = System.nanoTime();
     boolean hasNewToken = false;
+    int sent = 0;
     for (int retries = 0; ; retries++) {
       String token = tokens == null ? settings.token : tokens.get().getAccessToken();
+      long begin = System.nanoTime();
+      sent++;
       try {
-        return new Attempt(http, settings.timeout).send(prepare(request, token, idempotencyKey), handler);
+        HttpResponse<T> response =
+            new Attempt(http, settings.timeout).send(prepare(request, token, idempotencyKey), handler);
+        String requestId = response.headers().firstValue("X-Request-Id").orElse(null);
+        report(request, sent, begin, response.statusCode(), requestId, null);
+        return response;
       } catch (CrossdockException failure) {
+        report(request, sent, begin, failure.status(), failure.requestId(), failure);
         if (failure.status() == 401 && tokens != null && !hasNewToken && RetryRule.isResendable(request)) {
           // A refused request was not executed, so that this is no retry.
           tokens.forget(token);
@@ -71,6 +79,37 @@ final class Sender extends ForwardingHttpClient {
     }
   }
 
+  /** Calls the hook. A log that fails does not fail the call. */
+  private void report(
+      HttpRequest request, int sent, long begin, int status, String requestId, CrossdockException failure) {
+    if (settings.onAttempt == null) return;
+    Duration duration = Duration.ofNanos(System.nanoTime() - begin);
+    try {
+      settings.onAttempt.accept(
+          new AttemptReport(operationOf(request), sent, duration, status, requestId, failure));
+    } catch (RuntimeException ignored) {
+      // The call goes on.
+    }
+  }
+
+  /** The base URL can have a path too. An operation with a parameter in its path has a brace there. */
+  private static String operationOf(HttpRequest request) {
+    String path = request.uri().getPath();
+    String found = "";
+    for (String operation : Defaults.OPERATIONS) {
+      String[] parts = operation.split(" ");
+      if (!parts[0].equals(request.method())) continue;
+      if (path.endsWith(parts[1])) return parts[2];
+      int brace = parts[1].indexOf('{');
+      if (brace > 0 && path.contains(parts[1].substring(0, brace))) found = parts[2];
+    }
+    return found;
+  }
+
+  int pageSize() {
+    return settings.pageSize;
+  }
+
   /** How many pre-alerts a request of a batch has. */
   int batchLines() {
     return settings.batchLines;
@@ -82,9 +121,14 @@ final class Sender extends ForwardingHttpClient {
 
   /** Sends a request and returns the data of its response. */
   JsonNode sendForData(HttpRequest request, boolean isDivisible) throws InterruptedException {
+    return sendForJson(request, isDivisible).get("data");
+  }
+
+  /** Sends a request and returns its response. */
+  JsonNode sendForJson(HttpRequest request, boolean isDivisible) throws InterruptedException {
     byte[] body = send(request, BodyHandlers.ofByteArray(), isDivisible).body();
     try {
-      return JSON.readTree(body).get("data");
+      return JSON.readTree(body);
     } catch (IOException failure) {
       throw new IllegalStateException("The response was complete JSON before.", failure);
     }

@@ -1,5 +1,8 @@
 package example.crossdock;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import example.crossdock.records.Event;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -16,6 +19,8 @@ public final class Webhooks {
   /** How far the timestamp of a webhook may be from the clock of the receiver. */
   public static final Duration TOLERANCE = Duration.ofMinutes(5);
 
+  private static final ObjectMapper JSON = new ObjectMapper();
+
   private Webhooks() {}
 
   /**
@@ -29,6 +34,22 @@ public final class Webhooks {
    */
   public static boolean verify(byte[] body, Function<String, String> header, String... secrets) {
     return verify(body, header, Instant.now(), secrets);
+  }
+
+  /**
+   * Verifies a webhook as {@link #verify} does, and returns its event as the class of its type. For the package format flat, which has
+   * no events, use {@code verify}.
+   *
+   * @throws WebhookException if the webhook is not from the service, was changed, or is too old
+   */
+  public static Event parse(byte[] body, Function<String, String> header, String... secrets) {
+    if (!verify(body, header, secrets))
+      throw new WebhookException("The webhook is not authentic, or too old. Respond with 401 and ignore it.");
+    try {
+      return Event.of(JSON.readTree(body));
+    } catch (IOException notJson) {
+      throw new WebhookException("The body of the webhook is not JSON.");
+    }
   }
 
   static boolean verify(byte[] body, Function<String, String> header, Instant now, String... secrets) {

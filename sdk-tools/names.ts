@@ -1,4 +1,4 @@
-import type { Operation } from '../contract.js';
+import type { Operation } from './contract.js';
 
 /** The name of an operation in the SDK: `client.packages.label()`. */
 export type MethodName = { group: string; method: string };
@@ -21,7 +21,7 @@ const EXCEPTIONS: Record<string, MethodName> = {
  * Returns the group by the tag, and the operationId without the group's noun: `receivePackage` is `packages.receive`. `get` is
  * dropped if a noun remains: `getPackageLabel` is `packages.label`.
  */
-export function nameOf({ operationId, tags }: Operation): MethodName {
+export function nameOf({ operationId, tags }: Pick<Operation, 'operationId' | 'tags'>): MethodName {
   const exception = EXCEPTIONS[operationId];
   if (exception) return exception;
   const [tag = ''] = tags;
