@@ -5491,6 +5491,8 @@ export const CourierScalarFieldEnum = {
   apiUrlUpdatePackage: 'apiUrlUpdatePackage',
   addPackageFormat: 'addPackageFormat',
   updatePackageFormat: 'updatePackageFormat',
+  addPackageEvents: 'addPackageEvents',
+  updatePackageEvents: 'updatePackageEvents',
   apiTokenCipher: 'apiTokenCipher',
   urlsOfTokens: 'urlsOfTokens',
   webhookSecretCipher: 'webhookSecretCipher',
@@ -5892,7 +5894,8 @@ export const BillScalarFieldEnum = {
   remarks: 'remarks',
   createdAt: 'createdAt',
   publishedAt: 'publishedAt',
-  dueDate: 'dueDate'
+  dueDate: 'dueDate',
+  overdueAt: 'overdueAt'
 } as const
 
 export type BillScalarFieldEnum = (typeof BillScalarFieldEnum)[keyof typeof BillScalarFieldEnum]

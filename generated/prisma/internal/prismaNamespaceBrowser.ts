@@ -369,6 +369,8 @@ export const CourierScalarFieldEnum = {
   apiUrlUpdatePackage: 'apiUrlUpdatePackage',
   addPackageFormat: 'addPackageFormat',
   updatePackageFormat: 'updatePackageFormat',
+  addPackageEvents: 'addPackageEvents',
+  updatePackageEvents: 'updatePackageEvents',
   apiTokenCipher: 'apiTokenCipher',
   urlsOfTokens: 'urlsOfTokens',
   webhookSecretCipher: 'webhookSecretCipher',
@@ -770,7 +772,8 @@ export const BillScalarFieldEnum = {
   remarks: 'remarks',
   createdAt: 'createdAt',
   publishedAt: 'publishedAt',
-  dueDate: 'dueDate'
+  dueDate: 'dueDate',
+  overdueAt: 'overdueAt'
 } as const
 
 export type BillScalarFieldEnum = (typeof BillScalarFieldEnum)[keyof typeof BillScalarFieldEnum]

@@ -29,6 +29,7 @@ const CRON_ITEMS = parseCronItems([
   { task: 'sealAuditLog', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'runBackgroundMigrations', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'prune', match: '17 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
+  { task: 'reportOverdueBills', match: '7 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   { task: 'scheduleCustomerSyncs', match: '0 */8 * * *', options: { backfillPeriod: 28_800_000 } },
 ]);
 
