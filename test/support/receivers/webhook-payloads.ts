@@ -27,8 +27,15 @@ export function assertFlatPackage(name: 'flatPackageCreated' | 'flatPackageUpdat
   validateAgainst(name, schemas.find(([each]) => each === name)?.[1] ?? {}, body);
 }
 
+/** The types of a body: one, or those of a schema that several share. */
+const typesOf = ({ properties: { type = {} } }: ObjectSchema): string[] => {
+  // The published contract calls the values of a response extensible.
+  const { const: only, 'x-extensible-enum': several } = type;
+  return Array.isArray(several) ? several.map(String) : [String(only)];
+};
+
 /** All webhook types of the contract. */
-export const webhookTypes = bodies.map(({ properties }) => String(properties['type']?.['const']));
+export const webhookTypes = bodies.flatMap(typesOf);
 
 const compiled = new Map<Schema, ValidateFunction>();
 
@@ -47,7 +54,7 @@ export const assertEventData = (type: string, data: unknown): void =>
   validateAgainst(type, bodyOf(type).properties['data'] ?? {}, data);
 
 function bodyOf(type: string): ObjectSchema {
-  const body = bodies.find(({ properties }) => properties['type']?.['const'] === type);
+  const body = bodies.find((each) => typesOf(each).includes(type));
   if (!body) throw new Error(`The contract has no webhook ${type}.`);
   return body;
 }
