@@ -34,8 +34,8 @@ const typesOf = ({ properties: { type = {} } }: ObjectSchema): string[] => {
   return Array.isArray(several) ? several.map(String) : [String(only)];
 };
 
-/** All webhook types of the contract. */
-export const webhookTypes = bodies.flatMap(typesOf);
+/** The types of each webhook of the contract that has a type. */
+export const webhookTypes = bodies.map(typesOf);
 
 const compiled = new Map<Schema, ValidateFunction>();
 
