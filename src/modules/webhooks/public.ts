@@ -5,7 +5,6 @@ export {
   emitPackageEvents,
   emitPrealertEvents,
   emitRecordEvents,
-  type PrealertChange,
 } from './events/events.js';
 export { selectEventPackages, type EventPackageRow } from './events/event-queries.js';
 export { keysOf, TEST_MARK } from './delivery/send.js';

@@ -58,7 +58,7 @@ export function emitEventsOfPackages(
 }
 
 /** A pre-alert whose status has changed, and its courier. */
-export type PrealertChange = { id: string; courierId: string };
+type PrealertChange = { id: string; courierId: string };
 
 /**
  * Emits events of pre-alerts whose status the transaction changes. The statement that stores the events reads the pre-alerts, after all

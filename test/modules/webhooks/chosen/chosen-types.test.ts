@@ -83,7 +83,7 @@ describe('the types of a URL', () => {
     [{ add_package_format: 'flat', add_package_events: ['bill.paid'] }, 'add_package_events'],
   ])('%j is refused', async (body, field) => {
     const { errors } = await choose(body).refused(400, 'validation_failed');
-    expect(errors?.[0]?.field).toContain(field);
+    expect(errors[0]?.field).toContain(field);
   });
 
   test('a flat URL has only types of packages, in whichever order the two are set', async () => {

@@ -181,4 +181,53 @@ describe('prealert events', () => {
       ['prealert.received', { prealert_id, package_id: packageId }],
     ]);
   });
+
+  test('a pre-alert that disagrees with the customer at intake is flagged, and does not name the package of its courier', async () => {
+    await choose(IEX, ...ALL);
+    const number = newNumber();
+    const prealert_id = await announce(number);
+    const packageId = await parcels().receive(number, { user_code: 'IEX-1002' });
+    expect(await db.package(packageId)).toMatchObject({ courier_id: IEX, user_code: null });
+    expect((await prealertsOf(IEX)).map(({ type, data }) => [type, data])).toMatchObject([
+      ['prealert.flagged', { prealert_id, package_id: null, house_number: null }],
+    ]);
+  });
+});
+
+describe('package records', () => {
+  test('have the pre-alert, the reference and times with a zone', async () => {
+    const number = newNumber();
+    const prealert_id = await announce(number);
+    const package_id = await parcels().receive(number);
+    const named = { package_id, prealert_id, reference: `ORDER ${number}` };
+    const list = await api.as('iex').listPackages({ trackingNumber: number }).ok();
+    const [record] = list.data as { entry_date_time: string; entry_date_time_utc: string }[];
+    expect(record).toMatchObject(named);
+    expect(record?.entry_date_time_utc).toBe(`${record?.entry_date_time.replace(' ', 'T')}Z`);
+    const { data } = await api.as('iex').getPackage({ package: package_id }).ok();
+    expect(data).toMatchObject({ ...named, entry_date_time_utc: record?.entry_date_time_utc });
+    expect(data.updated_at_utc).toBe(`${data.updated_at.replace(' ', 'T')}Z`);
+  });
+
+  test('and events hide the pre-alert from the courier while the customer is unknown', async () => {
+    const number = newNumber();
+    const prealert_id = await announce(number);
+    await db.query('update customers set is_active = false where user_code = $1', [CUSTOMERS.IEX]);
+    const package_id = await parcels().receive(number);
+    await db.query('update customers set is_active = true where user_code = $1', [CUSTOMERS.IEX]);
+    expect(await db.package(package_id)).toMatchObject({ user_code: null, prealert_id });
+    const hidden = { package_id, prealert_id: null, reference: null };
+    const [created] = await received(IEX);
+    expect(created).toMatchObject({ type: 'package.created', data: hidden });
+    const find = async (as: string) =>
+      (
+        await api
+          .as(as)
+          .listPackages({ houseNumber: String(created?.data['house_number']) })
+          .ok()
+      ).data;
+    expect(await find('iex')).toMatchObject([hidden]);
+    expect((await api.as('iex').getPackage({ package: package_id }).ok()).data).toMatchObject(hidden);
+    expect(await find('warehouse')).toMatchObject([{ prealert_id, reference: `ORDER ${number}` }]);
+  });
 });
