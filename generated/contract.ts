@@ -3894,7 +3894,7 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
-    prealertChanged: {
+    prealertReceived: {
         parameters: {
             query?: never;
             header?: never;
@@ -3904,18 +3904,18 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A pre-alert's status changed
-         * @description Sent as `prealert.received`, `prealert.flagged`, `prealert.claimed` or `prealert.reopened` to the URLs whose events contain that type, see
-         *     *updateCourierSettings*. Signature and retries: see *Webhooks and events* above.
+         * The parcel of a pre-alert has arrived
+         * @description Sent as `prealert.received` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
          */
-        post: operations["prealertChanged"];
+        post: operations["prealertReceived"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    billChanged: {
+    prealertFlagged: {
         parameters: {
             query?: never;
             header?: never;
@@ -3925,18 +3925,18 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A bill was published, was paid, or is overdue
-         * @description Sent as `bill.published`, `bill.paid` or `bill.overdue` to the URLs whose events contain that type, see *updateCourierSettings*.
-         *     Signature and retries: see *Webhooks and events* above.
+         * The owner of an announced parcel is in doubt
+         * @description Sent as `prealert.flagged` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
          */
-        post: operations["billChanged"];
+        post: operations["prealertFlagged"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    manifestMoved: {
+    prealertClaimed: {
         parameters: {
             query?: never;
             header?: never;
@@ -3946,11 +3946,137 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A flight with your packages has left or has arrived
-         * @description Sent as `manifest.departed` or `manifest.arrived` to the URLs whose events contain that type, see *updateCourierSettings*.
-         *     Signature and retries: see *Webhooks and events* above.
+         * Staff assigned a parcel to a pre-alert
+         * @description Sent as `prealert.claimed` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
          */
-        post: operations["manifestMoved"];
+        post: operations["prealertClaimed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    prealertReopened: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A pre-alert is pending again
+         * @description Sent as `prealert.reopened` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["prealertReopened"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    billPublished: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A bill was published
+         * @description Sent as `bill.published` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["billPublished"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    billPaid: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A bill is paid
+         * @description Sent as `bill.paid` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["billPaid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    billOverdue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A bill is overdue
+         * @description Sent as `bill.overdue` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["billOverdue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    manifestDeparted: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A flight with your packages has left
+         * @description Sent as `manifest.departed` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["manifestDeparted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    manifestArrived: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A flight with your packages has arrived
+         * @description Sent as `manifest.arrived` to the URLs whose events contain that type, see *updateCourierSettings*. Signature and retries: see
+         *     *Webhooks and events* above.
+         */
+        post: operations["manifestArrived"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9369,13 +9495,52 @@ export interface components {
             /** @description When you announced it. */
             announced_at: components["schemas"]["ZonedDateTime"];
         };
-        /** @description The status of a pre-alert changed, other than by your own request. */
-        PrealertEvent: {
+        /** @description The parcel of a pre-alert has arrived. */
+        PrealertReceivedEvent: {
             /**
-             * @description `prealert.received`: its parcel has arrived. `prealert.flagged`: its owner is in doubt, and staff decide. `prealert.claimed`: staff have decided that the parcel is this one's. `prealert.reopened`: it is pending again, because a number was corrected, a receipt was voided, or staff have cleared the flag. (enum property replaced by openapi-typescript)
+             * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "prealert.received" | "prealert.flagged" | "prealert.claimed" | "prealert.reopened";
+            type: "prealert.received";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description The owner of the parcel is in doubt, and staff decide. */
+        PrealertFlaggedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.flagged";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description Staff have decided that the parcel is that of the pre-alert. */
+        PrealertClaimedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.claimed";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventPrealert"];
+        };
+        /** @description A pre-alert is pending again, because a number was corrected, a receipt was voided, or staff have cleared its flag. */
+        PrealertReopenedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "prealert.reopened";
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
             timestamp: components["schemas"]["UtcDateTime"];
@@ -9419,13 +9584,39 @@ export interface components {
             due_date: components["schemas"]["CalendarDate"];
             published_at: components["schemas"]["ZonedDateTime"];
         };
-        /** @description A bill was published, was paid, or is overdue. */
-        BillEvent: {
+        /** @description A bill was published. You see it from now on. */
+        BillPublishedEvent: {
             /**
-             * @description `bill.published`: you see the bill from now on. `bill.paid`: nothing is left to pay; again if a payment was voided and replaced. `bill.overdue`: the due date has passed in UTC and a part is unpaid. It is sent once per bill, within an hour. (enum property replaced by openapi-typescript)
+             * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "bill.published" | "bill.paid" | "bill.overdue";
+            type: "bill.published";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventBill"];
+        };
+        /** @description Nothing of a bill is left to pay. It is sent again if a payment was voided and replaced. */
+        BillPaidEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bill.paid";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventBill"];
+        };
+        /** @description The due date of a bill has passed in UTC, and a part is unpaid. It is sent once per bill, within an hour. */
+        BillOverdueEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bill.overdue";
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
             timestamp: components["schemas"]["UtcDateTime"];
@@ -9457,13 +9648,26 @@ export interface components {
             /** @description Whether there are more. `GET /api/GetManifest.php` returns all of them. */
             package_ids_are_cut: boolean;
         };
-        /** @description A flight with packages of yours has left or has arrived. */
-        ManifestEvent: {
+        /** @description A flight with packages of yours has left: its manifest is `shipped`. */
+        ManifestDepartedEvent: {
             /**
-             * @description `manifest.departed`: the manifest is `shipped`. `manifest.arrived`: it is `completed`. (enum property replaced by openapi-typescript)
+             * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "manifest.departed" | "manifest.arrived";
+            type: "manifest.departed";
+            event_id: components["schemas"]["EventId"];
+            sequence: components["schemas"]["EventSequence"];
+            timestamp: components["schemas"]["UtcDateTime"];
+            timestamp_utc: components["schemas"]["ZonedDateTime"];
+            data: components["schemas"]["EventManifest"];
+        };
+        /** @description A flight with packages of yours has arrived: its manifest is `completed`. */
+        ManifestArrivedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "manifest.arrived";
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
             timestamp: components["schemas"]["UtcDateTime"];
@@ -9471,7 +9675,7 @@ export interface components {
             data: components["schemas"]["EventManifest"];
         };
         /** @description A change that concerns the courier, exactly as in its webhook. */
-        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"] | components["schemas"]["PrealertEvent"] | components["schemas"]["BillEvent"] | components["schemas"]["ManifestEvent"];
+        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"] | components["schemas"]["PrealertReceivedEvent"] | components["schemas"]["PrealertFlaggedEvent"] | components["schemas"]["PrealertClaimedEvent"] | components["schemas"]["PrealertReopenedEvent"] | components["schemas"]["BillPublishedEvent"] | components["schemas"]["BillPaidEvent"] | components["schemas"]["BillOverdueEvent"] | components["schemas"]["ManifestDepartedEvent"] | components["schemas"]["ManifestArrivedEvent"];
         EventPageMeta: {
             /** @description The `limit` that was applied. */
             limit: number;
@@ -24593,7 +24797,7 @@ export interface operations {
             };
         };
     };
-    prealertChanged: {
+    prealertReceived: {
         parameters: {
             query?: never;
             header: {
@@ -24630,7 +24834,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["PrealertEvent"];
+                "application/json": components["schemas"]["PrealertReceivedEvent"];
             };
         };
         responses: {
@@ -24650,7 +24854,178 @@ export interface operations {
             };
         };
     };
-    billChanged: {
+    prealertFlagged: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.flagged",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e05",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "flagged",
+                 *         "package_id": null,
+                 *         "house_number": null,
+                 *         "announced_at": "2026-11-19T10:22:31Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertFlaggedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    prealertClaimed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.claimed",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e05",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "received",
+                 *         "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *         "house_number": "7K3M9QW",
+                 *         "announced_at": "2026-11-19T10:22:31Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertClaimedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    prealertReopened: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "prealert.reopened",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e05",
+                 *       "sequence": 1842,
+                 *       "timestamp": "2026-11-21 15:04:09",
+                 *       "timestamp_utc": "2026-11-21T15:04:09Z",
+                 *       "data": {
+                 *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                 *         "tracking_number": "1Z999AA10123456784",
+                 *         "user_code": "IEX-1001",
+                 *         "vendor": "Amazon",
+                 *         "description": "Running shoes",
+                 *         "reference": "ORDER-4711",
+                 *         "status": "pending",
+                 *         "package_id": null,
+                 *         "house_number": null,
+                 *         "announced_at": "2026-11-19T10:22:31Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrealertReopenedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    billPublished: {
         parameters: {
             query?: never;
             header: {
@@ -24693,7 +25068,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["BillEvent"];
+                "application/json": components["schemas"]["BillPublishedEvent"];
             };
         };
         responses: {
@@ -24713,7 +25088,133 @@ export interface operations {
             };
         };
     };
-    manifestMoved: {
+    billPaid: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "bill.paid",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e06",
+                 *       "sequence": 2011,
+                 *       "timestamp": "2026-12-01 14:00:12",
+                 *       "timestamp_utc": "2026-12-01T14:00:12Z",
+                 *       "data": {
+                 *         "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                 *         "invoice_number": "INV-000042",
+                 *         "service_type": "air_freight",
+                 *         "start_date": "2026-11-01",
+                 *         "end_date": "2026-11-30",
+                 *         "total_packages": 118,
+                 *         "subtotal": 940.25,
+                 *         "tax_rate": 0,
+                 *         "tax_amount": 0,
+                 *         "total_amount": 940.25,
+                 *         "paid_amount": 940.25,
+                 *         "balance": 0,
+                 *         "currency": "USD",
+                 *         "status": "paid",
+                 *         "due_date": "2026-12-31",
+                 *         "published_at": "2026-12-01T14:00:12Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillPaidEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    billOverdue: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "bill.overdue",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e06",
+                 *       "sequence": 2011,
+                 *       "timestamp": "2026-12-01 14:00:12",
+                 *       "timestamp_utc": "2026-12-01T14:00:12Z",
+                 *       "data": {
+                 *         "bill_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01",
+                 *         "invoice_number": "INV-000042",
+                 *         "service_type": "air_freight",
+                 *         "start_date": "2026-11-01",
+                 *         "end_date": "2026-11-30",
+                 *         "total_packages": 118,
+                 *         "subtotal": 940.25,
+                 *         "tax_rate": 0,
+                 *         "tax_amount": 0,
+                 *         "total_amount": 940.25,
+                 *         "paid_amount": 0,
+                 *         "balance": 940.25,
+                 *         "currency": "USD",
+                 *         "status": "published",
+                 *         "due_date": "2026-12-31",
+                 *         "published_at": "2026-12-01T14:00:12Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BillOverdueEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    manifestDeparted: {
         parameters: {
             query?: never;
             header: {
@@ -24753,7 +25254,67 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["ManifestEvent"];
+                "application/json": components["schemas"]["ManifestDepartedEvent"];
+            };
+        };
+        responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    manifestArrived: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "manifest.arrived",
+                 *       "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e07",
+                 *       "sequence": 1904,
+                 *       "timestamp": "2026-11-22 21:40:00",
+                 *       "timestamp_utc": "2026-11-22T21:40:00Z",
+                 *       "data": {
+                 *         "manifest_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                 *         "manifest_number": "MAN-20261122-7QX4",
+                 *         "awb_number": "106-12345675",
+                 *         "flight_number": "BW 415",
+                 *         "flight_date": "2026-11-22",
+                 *         "status": "completed",
+                 *         "total_packages": 2,
+                 *         "total_weight": 5.75,
+                 *         "package_ids": [
+                 *           "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *           "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02"
+                 *         ],
+                 *         "package_ids_are_cut": false
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ManifestArrivedEvent"];
             };
         };
         responses: {

@@ -27,15 +27,8 @@ export function assertFlatPackage(name: 'flatPackageCreated' | 'flatPackageUpdat
   validateAgainst(name, schemas.find(([each]) => each === name)?.[1] ?? {}, body);
 }
 
-/** The types of a body: one, or those of a schema that several share. */
-const typesOf = ({ properties: { type = {} } }: ObjectSchema): string[] => {
-  // The published contract calls the values of a response extensible.
-  const { const: only, 'x-extensible-enum': several } = type;
-  return Array.isArray(several) ? several.map(String) : [String(only)];
-};
-
-/** The types of each webhook of the contract that has a type. */
-export const webhookTypes = bodies.map(typesOf);
+/** All webhook types of the contract. */
+export const webhookTypes = bodies.map(({ properties }) => String(properties['type']?.['const']));
 
 const compiled = new Map<Schema, ValidateFunction>();
 
@@ -54,7 +47,7 @@ export const assertEventData = (type: string, data: unknown): void =>
   validateAgainst(type, bodyOf(type).properties['data'] ?? {}, data);
 
 function bodyOf(type: string): ObjectSchema {
-  const body = bodies.find((each) => typesOf(each).includes(type));
+  const body = bodies.find(({ properties }) => properties['type']?.['const'] === type);
   if (!body) throw new Error(`The contract has no webhook ${type}.`);
   return body;
 }

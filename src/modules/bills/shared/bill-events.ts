@@ -7,7 +7,7 @@ import { emitRecordEvents } from '../../webhooks/public.js';
 import { dueDateOfPublished } from './bill-row.js';
 
 type Schemas = components['schemas'];
-type BillEventType = Schemas['BillEvent']['type'];
+type BillEventType = Extract<Schemas['CourierEvent']['type'], `bill.${string}`>;
 
 /** Emits an event for each published bill whose courier has chosen the type, in the order of the ids. Call it after the change. */
 export async function emitBillEvents(tx: Tx, type: BillEventType, billIds: string[]): Promise<void> {

@@ -12,9 +12,10 @@ export type EventType = Schemas[
   | 'PackageCreatedEvent'
   | 'PackageUpdatedEvent'
   | 'PackageStatusChangedEvent']['type'];
-type PrealertEventType = Schemas['PrealertEvent']['type'];
-type BillEventType = Schemas['BillEvent']['type'];
-type ManifestEventType = Schemas['ManifestEvent']['type'];
+type CourierEventType = Schemas['CourierEvent']['type'];
+type PrealertEventType = Extract<CourierEventType, `prealert.${string}`>;
+type BillEventType = Extract<CourierEventType, `bill.${string}`>;
+type ManifestEventType = Extract<CourierEventType, `manifest.${string}`>;
 
 /** A change of a package to report to its courier. */
 export type PackageChange = {

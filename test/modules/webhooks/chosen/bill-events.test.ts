@@ -23,7 +23,9 @@ const billsOf = async (courierId: string) =>
 async function insertDue(courierId: string, daysLate: number): Promise<string> {
   const { id } = await insertBill(service().owner, {
     courierId,
-    ...{ start: '2024-01-01', end: '2024-01-31', amount: '10.00' },
+    start: '2024-01-01',
+    end: '2024-01-31',
+    amount: '10.00',
   });
   await db.query(
     `update bills set status = 'published', published_at = now() - interval '1 year',

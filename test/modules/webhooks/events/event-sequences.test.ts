@@ -23,10 +23,8 @@ describe('webhooks in the contract', () => {
     // flat-packages.test.ts checks the others.
     .filter((example) => 'type' in example);
 
-  test('each webhook has a valid example, with a type of its own', () => {
-    const types = examples.map(({ type }) => String(type));
-    expect(types).toHaveLength(webhookTypes.length);
-    expect(webhookTypes.filter((own) => !own.some((type) => types.includes(type)))).toEqual([]);
+  test('each type has a valid example', () => {
+    expect(examples.map(({ type }) => type).sort()).toEqual([...webhookTypes].sort());
     for (const example of examples) {
       assertPayload(String(example['type']), example);
       assertEventData(String(example['type']), example['data']);
