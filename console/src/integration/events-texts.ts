@@ -1,5 +1,5 @@
 /** The texts of the choice of events. They load with its dialog. */
-const eventsEn = {
+export const eventsEn = {
   'events.title': 'Events for {endpoint}',
   'events.lead': 'The address gets the chosen events from now on. What was queued before is still sent.',
   'events.flat': 'A flat format has only events of packages.',
@@ -23,7 +23,7 @@ const eventsEn = {
 
 export type EventsKey = keyof typeof eventsEn;
 
-const eventsEs: Record<EventsKey, string> = {
+export const eventsEs: Record<EventsKey, string> = {
   'events.title': 'Eventos para {endpoint}',
   'events.lead':
     'La dirección recibe los eventos elegidos desde ahora. Lo que ya estaba en cola se envía de todos modos.',
