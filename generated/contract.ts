@@ -8528,8 +8528,8 @@ export interface components {
          * @enum {string}
          */
         CourierEventType: "package.created" | "package.status_changed" | "package.updated" | "prealert.received" | "prealert.flagged" | "prealert.claimed" | "prealert.reopened" | "bill.published" | "bill.paid" | "bill.overdue" | "manifest.departed" | "manifest.arrived";
-        /** @description Types of events. */
-        ChosenEventTypes: components["schemas"]["CourierEventType"][];
+        /** @description Types of events, each once. */
+        EventTypesOfUrl: components["schemas"]["CourierEventType"][];
         /**
          * @description Names the previous webhook secret: the first 16 hexadecimal digits of its SHA-256. Null if only the current secret signs. Send it to `EndPreviousWebhookSecret.php`, so that no other secret is ended.
          * @example 9f86d081884c7d65
@@ -8589,9 +8589,9 @@ export interface components {
             /** @description What we send to `api_url_update_package`. The weight of a flat package is in pounds. */
             update_package_format: components["schemas"]["WebhookFormat"];
             /** @description The types of events that we send to `api_url_add_package`. */
-            add_package_events: components["schemas"]["ChosenEventTypes"];
+            add_package_events: components["schemas"]["EventTypesOfUrl"];
             /** @description The types of events that we send to `api_url_update_package`. */
-            update_package_events: components["schemas"]["ChosenEventTypes"];
+            update_package_events: components["schemas"]["EventTypesOfUrl"];
             /** @description The token that we send to your URLs as `Authorization: Bearer <api_token>`. A flat package also contains it, see *flatPackageCreated*. */
             api_token: string | null;
             /** @description The secret that signs our webhooks, in the format of Standard Webhooks. Keep it secret. `rotate_webhook_secret` replaces it. Null until the first of the two webhook URLs is set. */
@@ -8619,6 +8619,8 @@ export interface components {
          * @enum {string}
          */
         CourierSettingsAction: "regenerate_key" | "rotate_webhook_secret";
+        /** @description Types of events. */
+        ChosenEventTypes: components["schemas"]["CourierEventType"][];
         /** @description Either `action` alone, or any of the other fields. Omitted fields do not change. A blank text clears its field, except `courier_name`, which must not be blank. */
         CourierSettingsUpdate: {
             action?: components["schemas"]["CourierSettingsAction"];
