@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import type { FastifyRequest } from 'fastify';
 import { namedParcels } from '../../../src/platform/http/calls/named-parcels.js';
 
 // Texts that a request names are read after its response, outside of all limits.
@@ -8,8 +7,7 @@ const KIND = 'prealert_lines';
 const many = (count: number, textOf: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => textOf(n));
 const read = (body: unknown, isRefused = false) =>
-  // Nothing else of a request is read.
-  namedParcels({ query: {}, body } as Pick<FastifyRequest, 'query' | 'body'>, { kind: KIND, isRefused });
+  namedParcels({ query: {}, body }, { kind: KIND, isRefused });
 const lines = (texts: string[]) => texts.map((TrackingNumber) => ({ TrackingNumber }));
 
 describe('what a request may be found by', () => {
