@@ -99,6 +99,10 @@ test.each([
   '[420331\u001d00][420331\u001d00]',
   '42033100\n42033101',
   '42033100 42033101\nUPSN;420-33100',
+  // Amazon's number beside another one, with a hyphen between, and as a piece.
+  'RB123456785GB-TBA000000000000',
+  'RB123456785GB\uff0dtba000000000000',
+  'RB123456785GB-2-TBA000000000000',
 ])('%j is stored as it is read again', (scan) => {
   isStable(scan);
 });

@@ -63,10 +63,14 @@ function isNumberAsWhole(read: string, only: string): boolean {
 
 /** Returns the different numbers in a read, each with its piece. Empty if it is not certain which parts are numbers. */
 function listedIn(read: string): string[] {
-  const lettered = (read.replace(SPACE_AT_JOINT, '').match(JOINED) ?? []).flatMap(letteredIn);
-  if (lettered.includes(undefined)) return [];
-  const verified = lettered.filter((number) => number !== undefined);
-  const ofAmazon = distinct((read.match(WORD) ?? []).filter((word) => AMAZON.test(word)));
+  const chunks = read.replace(SPACE_AT_JOINT, '').match(JOINED) ?? [];
+  const lettered = chunks.map(letteredIn);
+  if (lettered.some((numbers) => numbers.includes(undefined))) return [];
+  const verified = lettered.flat().filter((number) => number !== undefined);
+  const others = chunks.filter((_, place) => lettered[place]?.length === 0);
+  const ofAmazon = distinct(
+    others.flatMap((chunk) => chunk.match(WORD) ?? []).filter((word) => AMAZON.test(word)),
+  );
   // One alone among words is no certain number, but beside another one it is another symbol.
   const certain = verified.length + ofAmazon.length > 1 ? [...verified, ...ofAmazon] : verified;
   const digits = digitsIn(read, certain);
@@ -100,7 +104,7 @@ function letteredIn(joined: string): (string | undefined)[] {
   const numbers = parts.filter(isLettered);
   if (numbers.length === 0) return [];
   if (HAS_JOINT_AT_END.test(joined)) return [undefined];
-  if (numbers.length === parts.length) return numbers;
+  if (parts.every(isDistinct)) return parts;
   return numbers.length === 1 && numbers[0] === parts[0] ? [joined] : [undefined];
 }
 
