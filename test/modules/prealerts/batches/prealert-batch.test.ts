@@ -94,6 +94,15 @@ describe('lines', () => {
     expect(shown(await resultsOf(`${one}\n\n\n`))).toEqual(['1 duplicate']);
   });
 
+  test('a batch of 1,000 lines makes Node warn of nothing', async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error) => void warnings.push(name);
+    process.on('warning', note);
+    expect(await resultsOf(Array.from({ length: 1_000 }, () => prealert()))).toHaveLength(1_000);
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   test('a line that is not UTF-8 is invalid alone', async () => {
     const body = Buffer.concat([
       Buffer.from('{"UserCode":"IEX-1001","TrackingNumber":"'),
