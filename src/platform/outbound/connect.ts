@@ -132,7 +132,7 @@ const EXCHANGES = { ciphers: `${DEFAULT_CIPHERS}:!DHE`, ecdhCurve: 'X25519:prime
 
 async function startTls(socket: Socket, hostname: string, options: ConnectionOptions, signal: AbortSignal) {
   const name = hostname.replace(/\.$/, '');
-  const handshake = limitTls(socket);
+  const handshake = limitTls(socket, name);
   const secure = connectTls({
     ...options,
     socket: handshake.stream,

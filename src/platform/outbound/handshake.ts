@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
 import { TargetError } from './failures.js';
 
@@ -16,7 +16,7 @@ const MAX_HANDSHAKE_BYTES = 12 * 1024;
  * sends its response in records of a few bytes does not want to be read. What waits to be read is part of it.
  */
 const SPARE_BYTES = 256 * 1024;
-const BYTES_PER_BYTE = 2;
+const BYTES_PER_BYTE = 1.25;
 
 /** More of one socket is processed in a turn of its own. */
 const MAX_TOGETHER_BYTES = 16 * 1024;
@@ -24,12 +24,32 @@ const MAX_TOGETHER_BYTES = 16 * 1024;
 const TOO_LONG = 'the server sent more than 12 KB before the TLS handshake was done';
 const TOO_MUCH = 'the server sent far more in TLS than its response';
 
-let last: Promise<unknown> = Promise.resolve();
+/** What waits for its turn, by host. */
+const lines = new Map<string, (() => void)[]>();
+let isServing = false;
 
-/** What servers send is processed one after another, and other work runs between them. */
-function takeTurn(): Promise<unknown> {
-  last = last.then(() => turn());
-  return last;
+/** What servers send is processed one after another, other work runs between, and each host has its turn. */
+function takeTurn(host: string): Promise<void> {
+  return new Promise((resolve) => {
+    const line = lines.get(host);
+    if (line) line.push(resolve);
+    else lines.set(host, [resolve]);
+    if (isServing) return;
+    isServing = true;
+    setImmediate(serveNext);
+  });
+}
+
+function serveNext(): void {
+  const [next] = lines;
+  isServing = next !== undefined;
+  if (!next) return;
+  const [host, [go, ...others]] = next;
+  lines.delete(host);
+  // Behind the other hosts.
+  if (others.length > 0) lines.set(host, others);
+  go?.();
+  setImmediate(serveNext);
 }
 
 export type Handshake = {
@@ -40,9 +60,12 @@ export type Handshake = {
 };
 
 /** Bounds what the server of a socket can make this process compute for TLS. */
-export function limitTls(socket: Socket): Handshake {
+export function limitTls(socket: Socket, host: string): Handshake {
   let isDone = false;
   let isWaiting = false;
+  let hasEnded = false;
+  /** What has happened to the socket while a chunk waited. */
+  const later: (() => void)[] = [];
   let bytes = 0;
   let maxBytes = MAX_HANDSHAKE_BYTES;
   const stream = new Duplex({
@@ -66,9 +89,16 @@ export function limitTls(socket: Socket): Handshake {
   async function giveInTurn(chunk: Buffer): Promise<void> {
     isWaiting = true;
     socket.pause();
-    await takeTurn();
+    await takeTurn(host);
     isWaiting = false;
     give(chunk);
+    for (const happened of later.splice(0)) happened();
+  }
+
+  /** The end of a socket comes after what it has sent. */
+  function inOrder(happened: () => void): void {
+    if (isWaiting) later.push(happened);
+    else happened();
   }
 
   socket.on('data', (chunk: Buffer) => {
@@ -78,9 +108,13 @@ export function limitTls(socket: Socket): Handshake {
     else if (isDone && chunk.length <= MAX_TOGETHER_BYTES) give(chunk);
     else void giveInTurn(chunk);
   });
-  socket.on('end', () => void stream.push(null));
-  socket.on('error', (error) => void stream.destroy(error));
-  socket.on('close', () => void stream.destroy());
+  socket.on('end', () => {
+    hasEnded = true;
+    inOrder(() => void stream.push(null));
+  });
+  socket.on('error', (error) => inOrder(() => void stream.destroy(error)));
+  // After a clean end, what is not read yet is still read.
+  socket.on('close', () => inOrder(() => void (hasEnded || stream.destroy())));
   return {
     stream,
     end(secure) {

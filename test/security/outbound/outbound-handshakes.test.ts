@@ -1,11 +1,15 @@
 import type { TLSSocket } from 'node:tls';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { PassThrough } from 'node:stream';
 import type { Socket } from 'node:net';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { makeOutboundClient, type OutboundClient } from '../../../src/platform/outbound/client.js';
 import { limitTls } from '../../../src/platform/outbound/handshake.js';
+import { makeFolder, removeFolders } from '../../support/service/processes.js';
 import { closeReceivers, pem, startTlsReceiver, startWire } from '../../support/receivers/receivers.js';
 
 // What a courier's TLS server can make this process compute before its certificate is looked at.
@@ -15,6 +19,7 @@ afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
   await closeReceivers();
 });
+afterAll(removeFolders);
 
 function send(url: string, maxBytes = 1_000) {
   const client = makeOutboundClient({ allowLoopback: true, dnsServers: [] }, { ca: pem('localhost') });
@@ -118,7 +123,7 @@ test('the handshakes of many connections leave turns to other work', async () =>
   // What a server sends in one piece is processed in one turn, and its work stands for the cost of that.
   const turns: number[] = [];
   const servers = Array.from({ length: 16 }, () => new PassThrough());
-  const handshakes = servers.map((server) => limitTls(server as unknown as Socket));
+  const handshakes = servers.map((server) => limitTls(server as unknown as Socket, 'one.example'));
   let now = 0;
   for (const { stream } of handshakes) stream.on('data', () => void turns.push(now));
   for (const server of servers) server.write('certificates');
@@ -126,9 +131,54 @@ test('the handshakes of many connections leave turns to other work', async () =>
   expect(new Set(turns).size).toBe(servers.length);
 });
 
+test('each host has its turn, however much of another one waits', async () => {
+  const order: string[] = [];
+  const arrive = (host: string) => {
+    const server = new PassThrough();
+    limitTls(server as unknown as Socket, host).stream.on('data', () => void order.push(host));
+    server.write('certificates');
+  };
+  for (let n = 0; n < 50; n += 1) arrive('many.example');
+  arrive('other.example');
+  while (order.length < 51) await setImmediate();
+  expect(order.indexOf('other.example')).toBeLessThan(3);
+});
+
+/** In a process of its own: what it sends and its end arrive together while this process is busy. */
+async function startClosingServer(body: number): Promise<{ port: number; stop(): void }> {
+  const file = join(await makeFolder(), 'server.mjs');
+  await writeFile(
+    file,
+    `import { createServer } from 'node:tls';
+     const options = ${JSON.stringify({ key: pem('localhost-key'), cert: pem('localhost') })};
+     const body = 'x'.repeat(${body});
+     const server = createServer(options, (socket) => {
+       socket.on('error', () => {});
+       socket.once('data', () => socket.end('HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: ' + body.length + '\\r\\n\\r\\n' + body));
+     });
+     server.listen(0, '127.0.0.1', () => process.send(server.address().port));`,
+  );
+  const child = fork(file, { execArgv: [] });
+  // The server sends nothing else.
+  const [port] = (await once(child, 'message')) as [number];
+  return { port, stop: () => void child.kill() };
+}
+
+test('the responses of a server that closes its connections are not cut, whatever waits for its turn', async () => {
+  const server = await startClosingServer(40_000);
+  for (let round = 0; round < 3; round += 1) {
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => send(`https://localhost:${server.port}/`, 100_000)),
+    );
+    const whole = replies.filter((reply) => 'body' in reply && reply.body.length === 40_000);
+    expect(whole).toHaveLength(20);
+  }
+  server.stop();
+});
+
 test('a server that sends records without content is left', async () => {
   const pair = new PassThrough();
-  const { stream, end } = limitTls(pair as unknown as Socket);
+  const { stream, end } = limitTls(pair as unknown as Socket, 'one.example');
   const secure = new PassThrough();
   end(secure as unknown as TLSSocket);
   stream.resume();
