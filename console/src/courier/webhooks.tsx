@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { CourierSettings, WebhookDelivery } from '../../../sdk/typescript/src/index.js';
+import type { WebhookDelivery, WebhookHealth } from '../../../sdk/typescript/src/index.js';
 import { CheckButton, endpointsOf } from '../integration/check-button.js';
-import { EventsButton } from '../integration/events-button.js';
 import { api, session } from '../session/session.js';
 import { FormDialog } from '../office/ui/dialogs.js';
 import { Form, Text, useForm } from '../office/ui/form.js';
@@ -57,7 +56,8 @@ function WebhooksPage() {
                 <EndpointCard
                   key={endpoint}
                   endpoint={endpoint}
-                  settings={data}
+                  url={data[`api_url_${endpoint}`]}
+                  health={data.webhooks[endpoint]}
                   onTested={deliveries.reload}
                   onChanged={settings.reload}
                 />
@@ -116,14 +116,13 @@ function WebhooksPage() {
 
 type CardProps = {
   endpoint: Endpoint;
-  settings: CourierSettings;
+  url: string | null;
+  health: WebhookHealth;
   onTested: () => void;
   onChanged: () => void;
 };
 
-function EndpointCard({ endpoint, settings, onTested, onChanged }: CardProps) {
-  const url = settings[`api_url_${endpoint}`];
-  const health = settings.webhooks[endpoint];
+function EndpointCard({ endpoint, url, health, onTested, onChanged }: CardProps) {
   const [isChanging, setIsChanging] = useState(false);
   const test = useTest(onTested);
   const send = useAction(async () => {
@@ -160,7 +159,6 @@ function EndpointCard({ endpoint, settings, onTested, onChanged }: CardProps) {
           </button>
         )}
       </div>
-      <EventsButton endpoint={endpoint} settings={settings} onChanged={onChanged} />
       {isChanging && (
         <AddressDialog
           endpoint={endpoint}

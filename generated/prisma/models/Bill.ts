@@ -66,7 +66,6 @@ export type BillMinAggregateOutputType = {
   createdAt: Date | null
   publishedAt: Date | null
   dueDate: Date | null
-  overdueAt: Date | null
 }
 
 export type BillMaxAggregateOutputType = {
@@ -89,7 +88,6 @@ export type BillMaxAggregateOutputType = {
   createdAt: Date | null
   publishedAt: Date | null
   dueDate: Date | null
-  overdueAt: Date | null
 }
 
 export type BillCountAggregateOutputType = {
@@ -114,7 +112,6 @@ export type BillCountAggregateOutputType = {
   createdAt: number
   publishedAt: number
   dueDate: number
-  overdueAt: number
   _all: number
 }
 
@@ -159,7 +156,6 @@ export type BillMinAggregateInputType = {
   createdAt?: true
   publishedAt?: true
   dueDate?: true
-  overdueAt?: true
 }
 
 export type BillMaxAggregateInputType = {
@@ -182,7 +178,6 @@ export type BillMaxAggregateInputType = {
   createdAt?: true
   publishedAt?: true
   dueDate?: true
-  overdueAt?: true
 }
 
 export type BillCountAggregateInputType = {
@@ -207,7 +202,6 @@ export type BillCountAggregateInputType = {
   createdAt?: true
   publishedAt?: true
   dueDate?: true
-  overdueAt?: true
   _all?: true
 }
 
@@ -319,7 +313,6 @@ export type BillGroupByOutputType = {
   createdAt: Date
   publishedAt: Date | null
   dueDate: Date | null
-  overdueAt: Date | null
   _count: BillCountAggregateOutputType | null
   _avg: BillAvgAggregateOutputType | null
   _sum: BillSumAggregateOutputType | null
@@ -367,7 +360,6 @@ export type BillWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   dueDate?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
-  overdueAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   lines?: Prisma.BillLineListRelationFilter
   payments?: Prisma.BillPaymentListRelationFilter
@@ -396,7 +388,6 @@ export type BillOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   dueDate?: Prisma.SortOrderInput | Prisma.SortOrder
-  overdueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
   lines?: Prisma.BillLineOrderByRelationAggregateInput
   payments?: Prisma.BillPaymentOrderByRelationAggregateInput
@@ -431,7 +422,6 @@ export type BillWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   dueDate?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
-  overdueAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
   lines?: Prisma.BillLineListRelationFilter
   payments?: Prisma.BillPaymentListRelationFilter
@@ -460,7 +450,6 @@ export type BillOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   dueDate?: Prisma.SortOrderInput | Prisma.SortOrder
-  overdueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.BillCountOrderByAggregateInput
   _avg?: Prisma.BillAvgOrderByAggregateInput
   _max?: Prisma.BillMaxOrderByAggregateInput
@@ -493,7 +482,6 @@ export type BillScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Bill"> | Date | string | null
   dueDate?: Prisma.DateTimeNullableWithAggregatesFilter<"Bill"> | Date | string | null
-  overdueAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Bill"> | Date | string | null
 }
 
 export type BillCreateInput = {
@@ -516,7 +504,6 @@ export type BillCreateInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
@@ -545,7 +532,6 @@ export type BillUncheckedCreateInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
@@ -571,7 +557,6 @@ export type BillUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
@@ -600,7 +585,6 @@ export type BillUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
@@ -628,7 +612,6 @@ export type BillCreateManyInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
 }
 
 export type BillUpdateManyMutationInput = {
@@ -651,7 +634,6 @@ export type BillUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BillUncheckedUpdateManyInput = {
@@ -676,7 +658,6 @@ export type BillUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BillListRelationFilter = {
@@ -726,7 +707,6 @@ export type BillCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
   dueDate?: Prisma.SortOrder
-  overdueAt?: Prisma.SortOrder
 }
 
 export type BillAvgOrderByAggregateInput = {
@@ -759,7 +739,6 @@ export type BillMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
   dueDate?: Prisma.SortOrder
-  overdueAt?: Prisma.SortOrder
 }
 
 export type BillMinOrderByAggregateInput = {
@@ -782,7 +761,6 @@ export type BillMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   publishedAt?: Prisma.SortOrder
   dueDate?: Prisma.SortOrder
-  overdueAt?: Prisma.SortOrder
 }
 
 export type BillSumOrderByAggregateInput = {
@@ -904,7 +882,6 @@ export type BillCreateWithoutCourierInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailCreateNestedManyWithoutBillInput
@@ -930,7 +907,6 @@ export type BillUncheckedCreateWithoutCourierInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
@@ -987,7 +963,6 @@ export type BillScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Bill"> | Date | string
   publishedAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
   dueDate?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
-  overdueAt?: Prisma.DateTimeNullableFilter<"Bill"> | Date | string | null
 }
 
 export type BillCreateWithoutLinesInput = {
@@ -1010,7 +985,6 @@ export type BillCreateWithoutLinesInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailCreateNestedManyWithoutBillInput
@@ -1038,7 +1012,6 @@ export type BillUncheckedCreateWithoutLinesInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
 }
@@ -1079,7 +1052,6 @@ export type BillUpdateWithoutLinesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUpdateManyWithoutBillNestedInput
@@ -1107,7 +1079,6 @@ export type BillUncheckedUpdateWithoutLinesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
 }
@@ -1132,7 +1103,6 @@ export type BillCreateWithoutPaymentsInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailCreateNestedManyWithoutBillInput
@@ -1160,7 +1130,6 @@ export type BillUncheckedCreateWithoutPaymentsInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   mails?: Prisma.BillMailUncheckedCreateNestedManyWithoutBillInput
 }
@@ -1201,7 +1170,6 @@ export type BillUpdateWithoutPaymentsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUpdateManyWithoutBillNestedInput
@@ -1229,7 +1197,6 @@ export type BillUncheckedUpdateWithoutPaymentsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
 }
@@ -1254,7 +1221,6 @@ export type BillCreateWithoutMailsInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
   courier: Prisma.CourierCreateNestedOneWithoutBillsInput
   lines?: Prisma.BillLineCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentCreateNestedManyWithoutBillInput
@@ -1282,7 +1248,6 @@ export type BillUncheckedCreateWithoutMailsInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
   lines?: Prisma.BillLineUncheckedCreateNestedManyWithoutBillInput
   payments?: Prisma.BillPaymentUncheckedCreateNestedManyWithoutBillInput
 }
@@ -1323,7 +1288,6 @@ export type BillUpdateWithoutMailsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   courier?: Prisma.CourierUpdateOneRequiredWithoutBillsNestedInput
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
@@ -1351,7 +1315,6 @@ export type BillUncheckedUpdateWithoutMailsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
 }
@@ -1376,7 +1339,6 @@ export type BillCreateManyCourierInput = {
   createdAt?: Date | string
   publishedAt?: Date | string | null
   dueDate?: Date | string | null
-  overdueAt?: Date | string | null
 }
 
 export type BillUpdateWithoutCourierInput = {
@@ -1399,7 +1361,6 @@ export type BillUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUpdateManyWithoutBillNestedInput
@@ -1425,7 +1386,6 @@ export type BillUncheckedUpdateWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lines?: Prisma.BillLineUncheckedUpdateManyWithoutBillNestedInput
   payments?: Prisma.BillPaymentUncheckedUpdateManyWithoutBillNestedInput
   mails?: Prisma.BillMailUncheckedUpdateManyWithoutBillNestedInput
@@ -1451,7 +1411,6 @@ export type BillUncheckedUpdateManyWithoutCourierInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   publishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   dueDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  overdueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 
@@ -1525,7 +1484,6 @@ export type BillSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   createdAt?: boolean
   publishedAt?: boolean
   dueDate?: boolean
-  overdueAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   lines?: boolean | Prisma.Bill$linesArgs<ExtArgs>
   payments?: boolean | Prisma.Bill$paymentsArgs<ExtArgs>
@@ -1555,7 +1513,6 @@ export type BillSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   createdAt?: boolean
   publishedAt?: boolean
   dueDate?: boolean
-  overdueAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["bill"]>
 
@@ -1581,7 +1538,6 @@ export type BillSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   createdAt?: boolean
   publishedAt?: boolean
   dueDate?: boolean
-  overdueAt?: boolean
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["bill"]>
 
@@ -1607,10 +1563,9 @@ export type BillSelectScalar = {
   createdAt?: boolean
   publishedAt?: boolean
   dueDate?: boolean
-  overdueAt?: boolean
 }
 
-export type BillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "invoiceNumber" | "sequenceNumber" | "courierId" | "serviceType" | "startDate" | "endDate" | "totalPackages" | "taxRate" | "subtotal" | "taxAmount" | "totalAmount" | "paidAmount" | "status" | "billFrom" | "billTo" | "remarks" | "createdAt" | "publishedAt" | "dueDate" | "overdueAt", ExtArgs["result"]["bill"]>
+export type BillOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "invoiceNumber" | "sequenceNumber" | "courierId" | "serviceType" | "startDate" | "endDate" | "totalPackages" | "taxRate" | "subtotal" | "taxAmount" | "totalAmount" | "paidAmount" | "status" | "billFrom" | "billTo" | "remarks" | "createdAt" | "publishedAt" | "dueDate", ExtArgs["result"]["bill"]>
 export type BillInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
   lines?: boolean | Prisma.Bill$linesArgs<ExtArgs>
@@ -1667,10 +1622,6 @@ export type $BillPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * The last day to pay, fixed at publication. Null for a draft, and for bills that a release without due dates published.
      */
     dueDate: Date | null
-    /**
-     * When the service found that it was overdue; its courier has had the event. Null before that.
-     */
-    overdueAt: Date | null
   }, ExtArgs["result"]["bill"]>
   composites: {}
 }
@@ -2119,7 +2070,6 @@ export interface BillFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Bill", 'DateTime'>
   readonly publishedAt: Prisma.FieldRef<"Bill", 'DateTime'>
   readonly dueDate: Prisma.FieldRef<"Bill", 'DateTime'>
-  readonly overdueAt: Prisma.FieldRef<"Bill", 'DateTime'>
 }
     
 

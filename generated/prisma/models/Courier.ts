@@ -118,8 +118,6 @@ export type CourierCountAggregateOutputType = {
   apiUrlUpdatePackage: number
   addPackageFormat: number
   updatePackageFormat: number
-  addPackageEvents: number
-  updatePackageEvents: number
   apiTokenCipher: number
   urlsOfTokens: number
   webhookSecretCipher: number
@@ -224,8 +222,6 @@ export type CourierCountAggregateInputType = {
   apiUrlUpdatePackage?: true
   addPackageFormat?: true
   updatePackageFormat?: true
-  addPackageEvents?: true
-  updatePackageEvents?: true
   apiTokenCipher?: true
   urlsOfTokens?: true
   webhookSecretCipher?: true
@@ -345,8 +341,6 @@ export type CourierGroupByOutputType = {
   apiUrlUpdatePackage: string | null
   addPackageFormat: string
   updatePackageFormat: string
-  addPackageEvents: string[]
-  updatePackageEvents: string[]
   apiTokenCipher: string | null
   urlsOfTokens: string[]
   webhookSecretCipher: string | null
@@ -402,8 +396,6 @@ export type CourierWhereInput = {
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
-  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
-  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -454,8 +446,6 @@ export type CourierOrderByWithRelationInput = {
   apiUrlUpdatePackage?: Prisma.SortOrderInput | Prisma.SortOrder
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
-  addPackageEvents?: Prisma.SortOrder
-  updatePackageEvents?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -512,8 +502,6 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
-  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
-  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -564,8 +552,6 @@ export type CourierOrderByWithAggregationInput = {
   apiUrlUpdatePackage?: Prisma.SortOrderInput | Prisma.SortOrder
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
-  addPackageEvents?: Prisma.SortOrder
-  updatePackageEvents?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -606,8 +592,6 @@ export type CourierScalarWhereWithAggregatesInput = {
   apiUrlUpdatePackage?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringWithAggregatesFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringWithAggregatesFilter<"Courier"> | string
-  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
-  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
@@ -639,8 +623,6 @@ export type CourierCreateInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -691,8 +673,6 @@ export type CourierUncheckedCreateInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -741,8 +721,6 @@ export type CourierUpdateInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -793,8 +771,6 @@ export type CourierUncheckedUpdateInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -844,8 +820,6 @@ export type CourierCreateManyInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -877,8 +851,6 @@ export type CourierUpdateManyMutationInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -911,8 +883,6 @@ export type CourierUncheckedUpdateManyInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -975,8 +945,6 @@ export type CourierCountOrderByAggregateInput = {
   apiUrlUpdatePackage?: Prisma.SortOrder
   addPackageFormat?: Prisma.SortOrder
   updatePackageFormat?: Prisma.SortOrder
-  addPackageEvents?: Prisma.SortOrder
-  updatePackageEvents?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrder
   urlsOfTokens?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrder
@@ -1136,26 +1104,8 @@ export type CourierUpdateOneWithoutTokensNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutTokensInput, Prisma.CourierUpdateWithoutTokensInput>, Prisma.CourierUncheckedUpdateWithoutTokensInput>
 }
 
-export type CourierCreateaddPackageEventsInput = {
-  set: string[]
-}
-
-export type CourierCreateupdatePackageEventsInput = {
-  set: string[]
-}
-
 export type CourierCreateurlsOfTokensInput = {
   set: string[]
-}
-
-export type CourierUpdateaddPackageEventsInput = {
-  set?: string[]
-  push?: string | string[]
-}
-
-export type CourierUpdateupdatePackageEventsInput = {
-  set?: string[]
-  push?: string | string[]
 }
 
 export type CourierUpdateurlsOfTokensInput = {
@@ -1408,8 +1358,6 @@ export type CourierCreateWithoutTenantInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1458,8 +1406,6 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1538,8 +1484,6 @@ export type CourierScalarWhereInput = {
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   addPackageFormat?: Prisma.StringFilter<"Courier"> | string
   updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
-  addPackageEvents?: Prisma.StringNullableListFilter<"Courier">
-  updatePackageEvents?: Prisma.StringNullableListFilter<"Courier">
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   urlsOfTokens?: Prisma.StringNullableListFilter<"Courier">
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -1571,8 +1515,6 @@ export type CourierCreateWithoutUsersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1622,8 +1564,6 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1687,8 +1627,6 @@ export type CourierUpdateWithoutUsersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1738,8 +1676,6 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1787,8 +1723,6 @@ export type CourierCreateWithoutTokensInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1838,8 +1772,6 @@ export type CourierUncheckedCreateWithoutTokensInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -1903,8 +1835,6 @@ export type CourierUpdateWithoutTokensInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1954,8 +1884,6 @@ export type CourierUncheckedUpdateWithoutTokensInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2003,8 +1931,6 @@ export type CourierCreateWithoutLogoInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2054,8 +1980,6 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2119,8 +2043,6 @@ export type CourierUpdateWithoutLogoInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2170,8 +2092,6 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2219,8 +2139,6 @@ export type CourierCreateWithoutCustomersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2270,8 +2188,6 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2335,8 +2251,6 @@ export type CourierUpdateWithoutCustomersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2386,8 +2300,6 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2435,8 +2347,6 @@ export type CourierCreateWithoutQuotasInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2486,8 +2396,6 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2551,8 +2459,6 @@ export type CourierUpdateWithoutQuotasInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2602,8 +2508,6 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2651,8 +2555,6 @@ export type CourierCreateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2702,8 +2604,6 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2767,8 +2667,6 @@ export type CourierUpdateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2818,8 +2716,6 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2867,8 +2763,6 @@ export type CourierCreateWithoutFlagsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2918,8 +2812,6 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -2983,8 +2875,6 @@ export type CourierUpdateWithoutFlagsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3034,8 +2924,6 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3083,8 +2971,6 @@ export type CourierCreateWithoutRenamesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3134,8 +3020,6 @@ export type CourierUncheckedCreateWithoutRenamesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3199,8 +3083,6 @@ export type CourierUpdateWithoutRenamesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3250,8 +3132,6 @@ export type CourierUncheckedUpdateWithoutRenamesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3299,8 +3179,6 @@ export type CourierCreateWithoutPackagesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3350,8 +3228,6 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3415,8 +3291,6 @@ export type CourierUpdateWithoutPackagesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3466,8 +3340,6 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3515,8 +3387,6 @@ export type CourierCreateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3566,8 +3436,6 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3631,8 +3499,6 @@ export type CourierUpdateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3682,8 +3548,6 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3731,8 +3595,6 @@ export type CourierCreateWithoutBillsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3782,8 +3644,6 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3847,8 +3707,6 @@ export type CourierUpdateWithoutBillsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3898,8 +3756,6 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3947,8 +3803,6 @@ export type CourierCreateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -3998,8 +3852,6 @@ export type CourierUncheckedCreateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4063,8 +3915,6 @@ export type CourierUpdateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4114,8 +3964,6 @@ export type CourierUncheckedUpdateWithoutPaymentTermsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4163,8 +4011,6 @@ export type CourierCreateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4214,8 +4060,6 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4279,8 +4123,6 @@ export type CourierUpdateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4330,8 +4172,6 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4379,8 +4219,6 @@ export type CourierCreateWithoutClaimsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4430,8 +4268,6 @@ export type CourierUncheckedCreateWithoutClaimsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4495,8 +4331,6 @@ export type CourierUpdateWithoutClaimsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4546,8 +4380,6 @@ export type CourierUncheckedUpdateWithoutClaimsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4595,8 +4427,6 @@ export type CourierCreateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4646,8 +4476,6 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4711,8 +4539,6 @@ export type CourierUpdateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4762,8 +4588,6 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4811,8 +4635,6 @@ export type CourierCreateWithoutChecksInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4862,8 +4684,6 @@ export type CourierUncheckedCreateWithoutChecksInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -4927,8 +4747,6 @@ export type CourierUpdateWithoutChecksInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4978,8 +4796,6 @@ export type CourierUncheckedUpdateWithoutChecksInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5027,8 +4843,6 @@ export type CourierCreateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -5078,8 +4892,6 @@ export type CourierUncheckedCreateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -5143,8 +4955,6 @@ export type CourierUpdateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5194,8 +5004,6 @@ export type CourierUncheckedUpdateWithoutApiCallsInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5243,8 +5051,6 @@ export type CourierCreateManyTenantInput = {
   apiUrlUpdatePackage?: string | null
   addPackageFormat?: string
   updatePackageFormat?: string
-  addPackageEvents?: Prisma.CourierCreateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierCreateupdatePackageEventsInput | string[]
   apiTokenCipher?: string | null
   urlsOfTokens?: Prisma.CourierCreateurlsOfTokensInput | string[]
   webhookSecretCipher?: string | null
@@ -5276,8 +5082,6 @@ export type CourierUpdateWithoutTenantInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5326,8 +5130,6 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5376,8 +5178,6 @@ export type CourierUncheckedUpdateManyWithoutTenantInput = {
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
-  addPackageEvents?: Prisma.CourierUpdateaddPackageEventsInput | string[]
-  updatePackageEvents?: Prisma.CourierUpdateupdatePackageEventsInput | string[]
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   urlsOfTokens?: Prisma.CourierUpdateurlsOfTokensInput | string[]
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5576,8 +5376,6 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
-  addPackageEvents?: boolean
-  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5629,8 +5427,6 @@ export type CourierSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
-  addPackageEvents?: boolean
-  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5664,8 +5460,6 @@ export type CourierSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
-  addPackageEvents?: boolean
-  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5699,8 +5493,6 @@ export type CourierSelectScalar = {
   apiUrlUpdatePackage?: boolean
   addPackageFormat?: boolean
   updatePackageFormat?: boolean
-  addPackageEvents?: boolean
-  updatePackageEvents?: boolean
   apiTokenCipher?: boolean
   urlsOfTokens?: boolean
   webhookSecretCipher?: boolean
@@ -5711,7 +5503,7 @@ export type CourierSelectScalar = {
   updatedAt?: boolean
 }
 
-export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "addPackageFormat" | "updatePackageFormat" | "addPackageEvents" | "updatePackageEvents" | "apiTokenCipher" | "urlsOfTokens" | "webhookSecretCipher" | "webhookPreviousSecretCipher" | "webhookSecretRotatedAt" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
+export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "addPackageFormat" | "updatePackageFormat" | "apiTokenCipher" | "urlsOfTokens" | "webhookSecretCipher" | "webhookPreviousSecretCipher" | "webhookSecretRotatedAt" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
 export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
   users?: boolean | Prisma.Courier$usersArgs<ExtArgs>
@@ -5790,11 +5582,6 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     addPackageFormat: string
     updatePackageFormat: string
-    /**
-     * The types of events that are sent to the URL.
-     */
-    addPackageEvents: string[]
-    updatePackageEvents: string[]
     apiTokenCipher: string | null
     /**
      * The contract's names of the URLs that a service token has named, and no user has sent since (decision 0116).
@@ -6274,8 +6061,6 @@ export interface CourierFieldRefs {
   readonly apiUrlUpdatePackage: Prisma.FieldRef<"Courier", 'String'>
   readonly addPackageFormat: Prisma.FieldRef<"Courier", 'String'>
   readonly updatePackageFormat: Prisma.FieldRef<"Courier", 'String'>
-  readonly addPackageEvents: Prisma.FieldRef<"Courier", 'String[]'>
-  readonly updatePackageEvents: Prisma.FieldRef<"Courier", 'String[]'>
   readonly apiTokenCipher: Prisma.FieldRef<"Courier", 'String'>
   readonly urlsOfTokens: Prisma.FieldRef<"Courier", 'String[]'>
   readonly webhookSecretCipher: Prisma.FieldRef<"Courier", 'String'>

@@ -64,9 +64,12 @@ test('no group is taken that a server has made: no classic Diffie-Hellman exchan
   // TLS_AES_128_GCM_SHA256 and TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256.
   expect(suites).toEqual(expect.arrayContaining(['1301', 'c02f']));
   // All of TLS_DHE_* that OpenSSL has: AES, GCM, CCM, ChaCha20, Camellia and ARIA.
-  const DHE =
-    /^(?:0033|0039|0032|0038|0067|006b|0040|006a|009e|009f|00a2|00a3|c09e|c09f|c0a2|c0a3|ccaa|0045|0088|00be|00c4|c052|c053|c056|c057)$/;
-  expect(suites.filter((suite) => DHE.test(suite))).toEqual([]);
+  const DHE = new Set(
+    '0033 0039 0032 0038 0067 006b 0040 006a 009e 009f 00a2 00a3 c09e c09f c0a2 c0a3 ccaa 0045 0088 00be 00c4 c052 c053 c056 c057'.split(
+      ' ',
+    ),
+  );
+  expect(suites.filter((suite) => DHE.has(suite))).toEqual([]);
   // X25519, P-256, P-384 and P-521: in TLS 1.3 the groups decide.
   expect(groupsOf(hello)).toEqual(['001d', '0017', '0018', '0019']);
 });

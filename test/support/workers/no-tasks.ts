@@ -14,7 +14,6 @@ export const NO_TASKS: Tasks = {
   checkIntegration: noop,
   syncCustomers: noop,
   scheduleCustomerSyncs: noop,
-  reportOverdueBills: noop,
   sweep: noop,
   tellOwnersOfFailures: noop,
   sealAuditLog: noop,
