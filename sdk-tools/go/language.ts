@@ -8,12 +8,12 @@ import { failureCodes } from '../failure-codes.js';
 import type { Language } from '../language.js';
 import { layerOf, upper, type Layer } from '../layer/model.js';
 import { operationsOf } from '../operations.js';
-import { writePackageFiles } from '../package-files.js';
+import { writePackageFiles } from '../parts/package-files.js';
 import { copyProgram, PACKAGE_FILES, requireFiles } from '../packed/programs.js';
-import { largestPageOfOperation, PAGE_SIZE } from '../page-size.js';
+import { largestPageOfOperation, PAGE_SIZE } from '../parts/page-size.js';
 import { filePaths, notRepeatable } from '../repeatable.js';
 import { goLayer } from './layer.js';
-import { writeReference, type CallStyle } from '../reference.js';
+import { writeReference, type CallStyle } from '../parts/reference.js';
 import { RETRIES, retriedCodes, statusesOf } from '../retries.js';
 import { findTools, runTool } from '../tool.js';
 

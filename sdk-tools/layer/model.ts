@@ -1,9 +1,9 @@
 import type { Contract, Schema } from '../contract.js';
 import { nameOf } from '../names.js';
 import { operationsOf, propertiesOf, resolveSchema, type OperationEntry } from '../operations.js';
-import { largestPageOf } from '../page-size.js';
-import { kindOf, type TimeKind } from '../times.js';
-import { eventTypes, type EventType } from '../events.js';
+import { largestPageOf } from '../parts/page-size.js';
+import { kindOf, type TimeKind } from '../parts/times.js';
+import { eventTypes, type EventType } from '../parts/events.js';
 
 /** The type of a value, in no language. */
 export type ValueType =

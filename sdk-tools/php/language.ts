@@ -4,9 +4,9 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { readContract } from '../contract.js';
 import type { Language } from '../language.js';
 import { readErrorCodes } from '../operations.js';
-import { writePackageFiles } from '../package-files.js';
+import { writePackageFiles } from '../parts/package-files.js';
 import { copyProgram, PACKAGE_FILES, requireFiles } from '../packed/programs.js';
-import { writeReference, type CallStyle } from '../reference.js';
+import { writeReference, type CallStyle } from '../parts/reference.js';
 import { findTools, runTool } from '../tool.js';
 import { phpSources } from './sources.js';
 

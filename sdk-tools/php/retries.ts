@@ -1,4 +1,4 @@
-import { PAGE_SIZE } from '../page-size.js';
+import { PAGE_SIZE } from '../parts/page-size.js';
 import { RETRIES, retriedCodes, statusesOf } from '../retries.js';
 
 /** The values of sdk/retries.yaml as constants of a PHP class. */

@@ -1,9 +1,9 @@
 import type { Contract, Schema } from '../contract.js';
-import { eventTypes } from '../events.js';
+import { eventTypes } from '../parts/events.js';
 import { repeatOf } from '../repeatable.js';
-import { kindOf } from '../times.js';
+import { kindOf } from '../parts/times.js';
 import { retryConstants } from './retries.js';
-import { largestPageOf } from '../page-size.js';
+import { largestPageOf } from '../parts/page-size.js';
 import { operationsOf, propertiesOf, resolveSchema, type OperationEntry } from '../operations.js';
 
 /** The records that the hand-written classes return, by the schema of the contract. */

@@ -1,5 +1,5 @@
 import type { Contract, Operation, Parameter, Schema } from '../contract.js';
-import { kindOf } from '../times.js';
+import { kindOf } from '../parts/times.js';
 
 /**
  * Returns the contract as the generator of sdk/python needs it: without failures, because the hand-written layer raises an error

@@ -1,7 +1,7 @@
 import type { Contract } from '../contract.js';
 import { nameOf } from '../names.js';
 import { operationsOf, type OperationEntry } from '../operations.js';
-import { largestPageOf } from '../page-size.js';
+import { largestPageOf } from '../parts/page-size.js';
 import { snakeCase } from './tables.js';
 
 /** What sdk/python/resources.py needs to know of an operation. */

@@ -1,6 +1,6 @@
 import type { Contract, Schema } from '../contract.js';
-import { eventTypes } from '../events.js';
-import { largestPageOf, PAGE_SIZE } from '../page-size.js';
+import { eventTypes } from '../parts/events.js';
+import { largestPageOf, PAGE_SIZE } from '../parts/page-size.js';
 import { operationsOf, propertiesOf, type OperationEntry } from '../operations.js';
 import { filePaths, repeatOf } from '../repeatable.js';
 import { RETRIES, retriedCodes, statusesOf } from '../retries.js';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Contract, Operation, Parameter, Reference, Schema } from '../contract.js';
-import { largestPageOf, PAGE_SIZE } from '../page-size.js';
+import { largestPageOf, PAGE_SIZE } from '../parts/page-size.js';
 import { repeatOf, type Repeat } from '../repeatable.js';
 import { nameOf, type MethodName } from '../names.js';
 import { VARIANTS, type Variant } from './variants.js';

@@ -9,6 +9,8 @@ import { DEMO } from '../../fixtures/demo/demo.js';
 import { startService, type Service } from '../support/service/service.js';
 import { buildSdk } from './programs/build-sdk.js';
 
+const sdkFolder = join(projectRoot, 'sdk', 'typescript');
+
 // What programs log of the SDK for TypeScript, and how large its pages are.
 
 // The package is imported as it is built. test/sdk/packed checks its types as a consumer does.
@@ -31,7 +33,7 @@ const limits: (string | null)[] = [];
 
 beforeAll(async () => {
   await buildSdk();
-  sdk = await import(pathToFileURL(join(projectRoot, 'sdk', 'typescript', 'dist', 'index.js')).href);
+  sdk = await import(pathToFileURL(join(sdkFolder, 'dist', 'index.js')).href);
   service = await startService();
   // An empty list, to see what the client asks for.
   counter = createServer((request, response) => {

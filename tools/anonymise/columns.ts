@@ -75,8 +75,8 @@ const INVENTORY: Record<string, Table> = {
   'public.tenant_settings': { keep: 'tenant_id time_zone currency updated_at' },
   'public.security_settings': { keep: 'tenant_id require_two_factor idle_timeout_minutes updated_at' },
   'public.account_mails': {
-    keep: 'tenant_id id user_id attempt_count created_at settled_at',
-    code: 'kind status',
+    keep: 'tenant_id id user_id courier_id attempt_count created_at settled_at',
+    code: 'kind status endpoint',
     network: 'address',
     email: 'recipient',
     text: 'user_agent last_error',
@@ -244,8 +244,8 @@ const INVENTORY: Record<string, Table> = {
     text: 'url request_body response_body',
   },
   'public.webhook_endpoints': {
-    keep: 'tenant_id courier_id failing_since failures last_success_at last_failure_at last_failure_status paused_at',
-    code: 'endpoint last_failure_outcome',
+    keep: 'tenant_id courier_id failing_since failures last_success_at last_failure_at last_failure_status paused_at told_since',
+    code: 'endpoint last_failure_outcome told_stage',
     text: 'last_failure_error',
   },
   'public.dispatches': { keep: 'tenant_id id courier_id requested_by selected queued requested_at' },

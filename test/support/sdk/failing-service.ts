@@ -27,7 +27,7 @@ const twoFailures: Failure = (attempt, response) => {
 
 const FAILURES: Record<string, Failure> = {
   'two-failures': twoFailures,
-  // The same for a client with a hook.
+  // For a client with a hook.
   hooked: twoFailures,
   // The first of two requests of a batch is stored. The second one is refused.
   'second-batch': (attempt, response) => {

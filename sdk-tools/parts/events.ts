@@ -1,5 +1,5 @@
-import type { Contract, Schema } from './contract.js';
-import { resolveSchema } from './operations.js';
+import type { Contract, Schema } from '../contract.js';
+import { resolveSchema } from '../operations.js';
 
 /** One type of event, as the feed and the webhooks have it. */
 export type EventType = {

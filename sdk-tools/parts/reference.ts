@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readContract, type Contract } from './contract.js';
-import { nameOf } from './names.js';
-import { operationsOf, propertiesOf, resolveSchema, type OperationEntry } from './operations.js';
+import { readContract, type Contract } from '../contract.js';
+import { nameOf } from '../names.js';
+import { operationsOf, propertiesOf, resolveSchema, type OperationEntry } from '../operations.js';
 
 /** How a language writes the call of an operation. */
 export type CallStyle = (call: {

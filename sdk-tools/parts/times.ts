@@ -1,5 +1,5 @@
-import type { Contract, Schema } from './contract.js';
-import { resolveSchema } from './operations.js';
+import type { Contract, Schema } from '../contract.js';
+import { resolveSchema } from '../operations.js';
 
 /** `time`: date and time in UTC. `date`: a calendar date. */
 export type TimeKind = 'time' | 'date';

@@ -1,8 +1,8 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { projectRoot } from '../src/config/project-root.js';
-import { changesFor } from '../scripts/contract/site/changelog.js';
-import { readContract } from './contract.js';
+import { projectRoot } from '../../src/config/project-root.js';
+import { changesFor } from '../../scripts/contract/site/changelog.js';
+import { readContract } from '../contract.js';
 
 /**
  * Writes the files that every package needs into the folder of an SDK: the licence, and the changelog for integrators. Both follow from

@@ -1,5 +1,5 @@
-import type { Contract } from './contract.js';
-import { operationsOf, propertiesOf, resolveSchema, type OperationEntry } from './operations.js';
+import type { Contract } from '../contract.js';
+import { operationsOf, propertiesOf, resolveSchema, type OperationEntry } from '../operations.js';
 
 /** Records per page when an SDK reads all pages. Larger pages would take longer than the time limit of a slow line. */
 export const PAGE_SIZE = 500;
