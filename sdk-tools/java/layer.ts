@@ -195,7 +195,7 @@ function serviceClass(group: string, operations: LayerOperation[]): string {
     '  }',
     '',
     ...operations.flatMap(methodsOf),
-    ...(group === 'prealerts' ? MANY : []),
+    ...(group === 'prealerts' ? MANY.split('\n') : []),
     '}',
   ];
   const code = lines.filter((line) => !COMMENT.test(line)).join('\n');
@@ -291,4 +291,4 @@ const MANY = `  /**
   public PrealertBatches.Result submitAllOrNone(List<PrealertSubmission> prealerts) {
     return calls.uninterrupted(() -> calls.batches().submitAtomically(prealerts));
   }
-`.split('\n');
+`;

@@ -141,7 +141,7 @@ async function inputsHash(): Promise<string> {
     );
   const hash = createHash('sha256').update(JSON.stringify(pythonContract(await readContract())));
   const generators = join(projectRoot, 'sdk-tools');
-  const shared = ['repeatable.ts', 'names.ts', 'events.ts', 'times.ts', 'page-size.ts'];
+  const shared = ['repeatable.ts', 'names.ts', 'parts/events.ts', 'parts/times.ts', 'parts/page-size.ts'];
   const sources = [
     ...(await pathsIn(join(generators, 'python'))),
     ...shared.map((name) => join(generators, name)),

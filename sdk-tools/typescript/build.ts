@@ -108,7 +108,7 @@ async function hashOfInputs(): Promise<string> {
     CONTRACT_FILE,
     RETRIES_FILE,
     join(projectRoot, 'sdk-tools', 'repeatable.ts'),
-    join(projectRoot, 'sdk-tools', 'page-size.ts'),
+    join(projectRoot, 'sdk-tools', 'parts', 'page-size.ts'),
     join(projectRoot, 'sdk-tools', 'names.ts'),
     join(projectRoot, 'package-lock.json'),
     join(folder, 'package.json'),

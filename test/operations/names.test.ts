@@ -57,7 +57,9 @@ const prose = files
   // These files contain strings that look like the start of a comment.
   .filter(
     (path) =>
-      !/^(generated\/|CHANGELOG\.md$|\.oxlintrc\.json$|test\/contract\/fuzz\/mutations\.ts$)/.test(path),
+      !/^(generated\/|CHANGELOG\.md$|sdk\/\w+\/(CHANGELOG|REFERENCE)\.md$|\.oxlintrc\.json$|test\/contract\/fuzz\/mutations\.ts$)/.test(
+        path,
+      ),
   )
   .map((path) => ({ path, text: proseOf(path) }));
 

@@ -646,7 +646,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'outbound: the handshakes of many connections leave turns to other work',
     file: 'src/platform/outbound/handshake.ts',
-    find: 'await takeTurn();',
+    find: 'await takeTurn(host);',
     replace: 'await Promise.resolve();',
     tests: [
       {
