@@ -38,7 +38,7 @@ function suitesOf(hello: Buffer): string[] {
   );
 }
 
-/** The groups of its extension `supported_groups` (RFC 8446, 4.2.7). */
+/** The groups of its extension of supported groups (RFC 8446, 4.2.7). */
 function groupsOf(hello: Buffer): string[] {
   const session = 5 + 4 + 2 + 32;
   const suites = session + 1 + (hello[session] ?? 0);
