@@ -37,6 +37,16 @@ export const idsOf = ({ data }: { data: { package_id: string }[] }): string[] =>
 
 /** Calls and planted rows for tests of the list of packages. */
 export function makePackageList({ api, db }: Fixture) {
+  const taken = new Set<string>();
+
+  /** Of 10,000 random ones, two are the same in one run of twenty. */
+  function otherHouseNumber(): string {
+    const number = newHouseNumber();
+    if (taken.has(number)) return otherHouseNumber();
+    taken.add(number);
+    return number;
+  }
+
   /** Inserts directly, because intake does not let a test choose the day. */
   async function addPackages(rows: Fields[]): Promise<string[]> {
     const full = rows.map((row) => {
@@ -44,7 +54,7 @@ export function makePackageList({ api, db }: Fixture) {
       const fixed = {
         tenant_id: DEMO.tenants.demo,
         id: randomUUID(),
-        house_number: newHouseNumber(),
+        house_number: otherHouseNumber(),
         status: 'received',
       };
       const dates = { received_at: '2023-01-01T12:00:00Z', updated_at: '2023-01-01T12:00:00Z' };
