@@ -18,6 +18,15 @@ export type OperationEntry = {
   responds: string[];
 };
 
+/** What clients have no call for: they log in themselves, one path of an operation is enough, and the contract is a document. */
+export const WITHOUT_CALL: ReadonlySet<string> = new Set([
+  'login',
+  'submitPrealertWithoutSuffix',
+  'getContractJson',
+  'getContractYaml',
+  'getSdkContract',
+]);
+
 /** Returns all operations, in the order of the contract. */
 export function operationsOf(contract: Contract): OperationEntry[] {
   return Object.entries(contract.paths).flatMap(([path, methods]) =>

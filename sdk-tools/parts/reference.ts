@@ -2,7 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readContract, type Contract } from '../contract.js';
 import { nameOf } from '../names.js';
-import { operationsOf, propertiesOf, resolveSchema, type OperationEntry } from '../operations.js';
+import {
+  operationsOf,
+  propertiesOf,
+  resolveSchema,
+  WITHOUT_CALL,
+  type OperationEntry,
+} from '../operations.js';
 
 /** How a language writes the call of an operation. */
 export type CallStyle = (call: {
@@ -24,17 +30,8 @@ export async function writeReference(folder: string, title: string, style: CallS
   await writeFile(join(folder, 'REFERENCE.md'), referenceOf(await readContract(), title, style));
 }
 
-/** The contract itself, the second path of an operation, and the login, which clients do themselves. */
-const LEFT_OUT = new Set([
-  'login',
-  'submitPrealertWithoutSuffix',
-  'getContractJson',
-  'getContractYaml',
-  'getContractSdk',
-]);
-
 function referenceOf(contract: Contract, title: string, style: CallStyle): string {
-  const operations = operationsOf(contract).filter(({ id }) => !LEFT_OUT.has(id));
+  const operations = operationsOf(contract).filter(({ id }) => !WITHOUT_CALL.has(id));
   const tags = [...new Set(operations.map(({ tag }) => tag))];
   const sections = tags.map((tag) => {
     const own = operations.filter((operation) => operation.tag === tag);

@@ -1,6 +1,6 @@
 import type { Contract } from '../contract.js';
 import { nameOf } from '../names.js';
-import { operationsOf, type OperationEntry } from '../operations.js';
+import { operationsOf, WITHOUT_CALL, type OperationEntry } from '../operations.js';
 import { largestPageOf } from '../parts/page-size.js';
 import { snakeCase } from './tables.js';
 
@@ -18,20 +18,12 @@ type ResourceRow = {
   isForKey: boolean;
 };
 
-// The client logs in itself. It reads the events itself too, because a generated union refuses a type that is added later. The
-// others are the contract and the second path of an operation.
-const LEFT_OUT = new Set([
-  'login',
-  'listEvents',
-  'submitPrealertWithoutSuffix',
-  'getContractJson',
-  'getContractYaml',
-  'getContractSdk',
-]);
+// The client reads the events itself, because a generated union refuses a type that is added later.
+const BY_HAND = 'listEvents';
 
 export function resourceRows(contract: Contract): ResourceRow[] {
   return operationsOf(contract)
-    .filter(({ id }) => !LEFT_OUT.has(id))
+    .filter(({ id }) => !WITHOUT_CALL.has(id) && id !== BY_HAND)
     .map((operation) => rowOf(contract, operation));
 }
 

@@ -4,6 +4,7 @@ import { largestPageOf, PAGE_SIZE } from '../parts/page-size.js';
 import { repeatOf, type Repeat } from '../repeatable.js';
 import { nameOf, type MethodName } from '../names.js';
 import { VARIANTS, type Variant } from './variants.js';
+import { WITHOUT_CALL } from '../operations.js';
 
 /** What the generator knows about one operation. */
 type Described = {
@@ -27,15 +28,6 @@ type Described = {
 
 const METHODS = ['get', 'put', 'post', 'delete'] as const;
 
-// The clients log in themselves. The others are the second path of an operation, and the contract itself.
-const LEFT_OUT = new Set([
-  'login',
-  'submitPrealertWithoutSuffix',
-  'getContractJson',
-  'getContractYaml',
-  'getContractSdk',
-]);
-
 const HEADER = `// Generated from the contract by sdk-tools/typescript/methods.ts.
 import type { Call, CallOptions } from '../call.js';
 import type { Download } from '../download.js';
@@ -50,7 +42,7 @@ export async function generateMethods(contract: Contract, file: string): Promise
   const groups = new Map<string, string[]>();
   const clients = { key: new Set<string>(), token: new Set<string>() };
   for (const [method, operation] of operationsOf(contract)) {
-    if (LEFT_OUT.has(operation.operationId)) continue;
+    if (WITHOUT_CALL.has(operation.operationId)) continue;
     const described = describe(contract, method, operation);
     const { group, method: name } = nameOf(operation);
     const factory = described.credential === 'key' ? `${group}OfKey` : group;

@@ -17,8 +17,7 @@ const MOST = 50;
 const CODE = /^[^\p{Ll}]{6,}$/u;
 
 /** Whether a text is a number of a parcel rather than a name of a user, which has lower-case letters or no digits. */
-export const isNumber = (text: string): boolean =>
-  CODE.test(text.trim()) && /^(?=.*\d)\S{8,}$/u.test(text.trim());
+export const isNumber = (text: string): boolean => /^(?=.*\d)[^\p{Ll}\s]{8,}$/u.test(text.trim());
 
 export const lockedScans = signal<LockedScan[]>(read());
 /** How many readings of this lock were not kept. Its page asks to repeat them. */

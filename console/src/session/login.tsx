@@ -13,6 +13,7 @@ import { loadParts, part } from '../ui/part.js';
 import { isAtOffice } from '../ui/router.js';
 import { forgetLockedScan, isNumber, keepLockedScan, lockedScans, missedScans } from './locked-scans.js';
 import { isStation } from './pin/workers.js';
+import { STEADY_MS } from '../scanner/chain.js';
 import { acceptGrant, isLocked, loginClient, messageOf, session } from './session.js';
 
 // It needs a connection anyway.
@@ -101,6 +102,8 @@ function LoginForm({ username: expired }: { username?: string }) {
   const [needsCode, setNeedsCode] = useState(false);
   const [isIncomplete, setIsIncomplete] = useState(false);
   const [hasScanned, setHasScanned] = useState(false);
+  /** When the user name was empty last. A person types more slowly than a scanner. */
+  const typedSince = useRef(0);
   const giveCode = useRef<(code: string) => void>(() => undefined);
 
   const askCode = () =>
@@ -129,7 +132,9 @@ function LoginForm({ username: expired }: { username?: string }) {
       return;
     }
     // Somebody scans at a station without having logged in: the number is kept for whoever does.
-    const isScan = password === '' && expired === undefined && settings.value.isNamed && isNumber(username);
+    const isFast = event.timeStamp - typedSince.current <= username.length * STEADY_MS;
+    const isScan =
+      isFast && password === '' && expired === undefined && settings.value.isNamed && isNumber(username);
     setHasScanned(isScan);
     if (isScan) {
       keepLockedScan({ kind: 'scan', scan: { text: username.trim(), isAgain: false } });
@@ -160,7 +165,10 @@ function LoginForm({ username: expired }: { username?: string }) {
           <Field
             label={t('login.username')}
             value={username}
-            onValue={setUsername}
+            onValue={(text) => {
+              if (username === '') typedSince.current = performance.now();
+              setUsername(text);
+            }}
             autocomplete="username"
             disabled={expired !== undefined}
             ref={expired === undefined ? focus : undefined}

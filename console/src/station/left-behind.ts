@@ -22,6 +22,10 @@ export async function keepLeftBehind(): Promise<void> {
   isKeeping = true;
   const db = await openDB<Schema>('crossdock-left', 1, {
     upgrade: (created) => void created.createObjectStore('left', { keyPath: 'tab' }),
+  }).catch((error: unknown) => {
+    // The next login tries again.
+    isKeeping = false;
+    throw error;
   });
   const tab = await holdTab();
   await navigator.locks.request('crossdock-left', () => takeOver(db, tab));

@@ -99,7 +99,7 @@ export function openCallLog({ days, percent, onError, onLost }: CallLogOptions):
     unproven = 0;
     rowsOf = new Map();
     for (const batch of batchesOf(due)) await writeOrKeep(batch, isLast);
-    await lost.write().catch(onError);
+    await lost.write(onError);
   }
 
   /** A call that the database refuses is lost alone: its batch is halved until it is found. */

@@ -21,13 +21,13 @@ export function makeLostCalls() {
       counted.set(tenantId, own);
       own.counts.set(courierId, (own.counts.get(courierId) ?? 0) + 1);
     },
-    /** What cannot be written is not counted. */
-    async write(): Promise<void> {
+    /** What cannot be written is not counted. A tenant that fails keeps no other one from being counted. */
+    async write(onError: (error: unknown) => void): Promise<void> {
       const due = counted;
       counted = new Map();
       for (const { tenantId, db, counts } of due.values()) {
         const ctx = makeContext(db, { kind: 'system', tenantId }, BACKGROUND);
-        await ctx.write([countLeftOut(ctx, counts)]);
+        await ctx.write([countLeftOut(ctx, counts)]).catch(onError);
       }
     },
   };

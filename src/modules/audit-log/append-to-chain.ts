@@ -1,6 +1,6 @@
 import type { Secrets } from '../../platform/access/secrets.js';
 import { BACKGROUND } from '../../platform/audit/audit.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
+import { makeContext, type RequestContext } from '../../platform/context/request-context.js';
 import { forEachTenant } from '../../platform/context/each-tenant.js';
 import { lockAuditChain } from '../../platform/db/locks.js';
 import type { TaskDeps } from '../../platform/queue/task-context.js';
@@ -36,8 +36,9 @@ export async function appendAllToChains({
   secrets,
   stopping,
 }: Pick<TaskDeps, 'db' | 'secrets' | 'stopping'>): Promise<void> {
-  await forEachTenant(db, BACKGROUND, async (ctx) => {
-    for (let appended = 1; appended > 0 && !stopping.aborted;) appended = await appendBatch(ctx, secrets);
+  await forEachTenant(db, BACKGROUND, async ({ caller }) => {
+    for (let appended = 1; appended > 0 && !stopping.aborted;)
+      appended = await appendBatch(makeContext(db, caller, BACKGROUND), secrets);
   });
 }
 

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers';
 import type { TLSSocket } from 'node:tls';
+import { makeTurns } from '../limits/queues/turns.js';
 import { TargetError } from './failures.js';
 
 /**
@@ -26,31 +27,19 @@ const TOO_LONG = 'the server sent more than 12 KB before the TLS handshake was d
 const TOO_MUCH = 'the server sent far more in TLS than its response';
 
 /** What waits for its turn, by host. */
-const lines = new Map<string, (() => void)[]>();
-let isServing = false;
+const waiting = makeTurns<() => void>();
 
 /** What servers send is processed one after another, other work runs between, and each host has its turn. */
 function takeTurn(host: string): Promise<void> {
   return new Promise((resolve) => {
-    const line = lines.get(host);
-    if (line) line.push(resolve);
-    else lines.set(host, [resolve]);
-    if (isServing) return;
-    isServing = true;
-    setImmediate(serveNext);
+    if (waiting.size() === 0) setImmediate(giveTurn);
+    waiting.add(host, resolve);
   });
 }
 
-function serveNext(): void {
-  const [next] = lines;
-  isServing = next !== undefined;
-  if (!next) return;
-  const [host, [go, ...others]] = next;
-  lines.delete(host);
-  // Behind the other hosts.
-  if (others.length > 0) lines.set(host, others);
-  go?.();
-  setImmediate(serveNext);
+function giveTurn(): void {
+  waiting.takeFirst()?.();
+  if (waiting.size() > 0) setImmediate(giveTurn);
 }
 
 export type Handshake = {

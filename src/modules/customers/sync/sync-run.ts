@@ -1,5 +1,5 @@
 import { auditLater, BACKGROUND } from '../../../platform/audit/audit.js';
-import { type SystemContext, type UserContext } from '../../../platform/context/request-context.js';
+import type { SystemContext, UserContext } from '../../../platform/context/request-context.js';
 import { readPageBefore } from '../../../platform/context/read-page.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import type { Db } from '../../../platform/db/database.js';

@@ -67,13 +67,15 @@ const LIMITS = {
 export function insertAccountMail(ctx: Scope, mail: NewAccountMail): Sql<{ id: string }> {
   const { id, userId, kind, client } = mail;
   const [recipient, secretCipher] = [mail.recipient ?? null, mail.secretCipher ?? null];
+  const endpoint = mail.endpoint ?? null;
   const address = client?.address ?? null;
   const userAgent = oneLine(client?.userAgent ?? '') || null;
   const isReset = kind === 'password_reset_link';
   const limits = isReset ? LIMITS.resets : LIMITS.notices;
   return sql`insert into account_mails (tenant_id, id, user_id, kind, address, user_agent, recipient, secret_cipher, endpoint, courier_id)
     select u.tenant_id, ${id}::uuid, u.id, ${kind}, ${address}, ${userAgent},
-      coalesce(${recipient}, u.email), ${secretCipher}, ${mail.endpoint ?? null}, case when ${mail.endpoint ?? null}::text is not null then u.courier_id end
+      coalesce(${recipient}, u.email), ${secretCipher}, ${endpoint},
+      case when ${endpoint}::text is not null then u.courier_id end
     from users u cross join lateral (
       select count(*) filter (where of_group) as group_count,
         count(*) filter (where (${isReset} or of_group) and lower(recipient) = lower(coalesce(${recipient}, u.email))) as recipient_count
