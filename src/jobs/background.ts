@@ -7,7 +7,7 @@ import { createPool, type Connection } from '../platform/db/connections/pool.js'
 import { inspectSes } from '../platform/mail/ses.js';
 import { makeMailer } from '../platform/mail/transport.js';
 import type { Metrics } from '../platform/metrics/metrics.js';
-import { makeOutboundClient } from '../platform/outbound/client.js';
+import { makeThreadedClient } from '../platform/outbound/threaded-client.js';
 import { QUEUE_CONNECTIONS, runQueue } from '../platform/queue/runner.js';
 import type { Tracer } from '../platform/tracing/span.js';
 import { makeTasks } from './tasks.js';
@@ -60,7 +60,9 @@ export function startBackground(options: BackgroundOptions) {
   const queuePool = createPool({ ...queueConnection, size: QUEUE_CONNECTIONS, isPipelined: false });
   metrics?.watchPool('worker', db);
   metrics?.watchPool('queue', { pool: queuePool });
-  const outbound = makeOutboundClient(config.outbound);
+  const outbound = makeThreadedClient(config.outbound, (err) =>
+    log.error({ err }, "the thread of the requests to couriers' URLs has ended, and starts again"),
+  );
   const stopping = new AbortController();
   const tasks = makeTasks({
     db,

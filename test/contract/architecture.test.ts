@@ -47,6 +47,18 @@ describe('dependencies between layers and modules point in one direction', () =>
     expect(imports.length).toBeGreaterThan(800);
   });
 
+  test("couriers' servers are called only in the thread that is made for them", () => {
+    const callers = imports.filter(
+      ({ to }) => to === 'src/platform/outbound/client.ts' && !to.endsWith('.d.ts'),
+    );
+    const values = callers.filter(({ from }) =>
+      /import \{[^}]*\bmakeOutboundClient\b/.test(readSource(from).text),
+    );
+    expect(shown(values)).toEqual([
+      'src/platform/outbound/outbound-worker.ts -> src/platform/outbound/client.ts',
+    ]);
+  });
+
   test('a layer imports only the layers below it', () => {
     const wrong = imports.filter(({ from, to }) => {
       const [layer, target] = [layerOf(from), layerOf(to)];

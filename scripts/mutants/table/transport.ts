@@ -668,6 +668,46 @@ export const TRANSPORT: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'outbound: a thread that hangs is replaced',
+    file: 'src/platform/outbound/threaded-client.ts',
+    find: 'ended = threads.destroy();',
+    replace: '',
+    tests: [{ file: 'test/security/outbound/outbound-thread.test.ts', titles: ['because it hangs'] }],
+  },
+  {
+    name: 'outbound: nothing is sent after the stop',
+    file: 'src/platform/outbound/threaded-client.ts',
+    find: "if (isDestroyed) throw new Error('stopped');",
+    replace: '',
+    tests: [{ file: 'test/security/outbound/outbound-thread.test.ts', titles: ['at the stop'] }],
+  },
+  {
+    name: 'outbound: the thread has no secrets',
+    file: 'src/platform/outbound/threaded-client.ts',
+    find: 'env: {},',
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/outbound/outbound-thread.test.ts',
+        titles: ['it gets nothing of the environment'],
+      },
+    ],
+  },
+  {
+    name: 'outbound: requests do not wait for one another',
+    file: 'src/platform/outbound/threaded-client.ts',
+    find: 'concurrentTasksPerWorker: MAX_REQUESTS,',
+    replace: '',
+    tests: [{ file: 'test/security/outbound/outbound-thread.test.ts', titles: ['500 requests at once'] }],
+  },
+  {
+    name: 'outbound: a response is bounded besides its body',
+    file: 'src/platform/outbound/interim-responses.ts',
+    find: 'if (spare < 0) return end(MUCH_LONGER);',
+    replace: '',
+    tests: [{ file: 'test/security/outbound/outbound-lengths.test.ts', titles: ['extensions of chunks'] }],
+  },
+  {
     name: 'jobs: a tenant that fails keeps no other one from its work',
     file: 'src/platform/context/each-tenant.ts',
     find: '.catch((error: unknown) => failures.push(error))',

@@ -15,6 +15,9 @@ export type { OutboundReply, OutboundRequest };
 /** SSRF-safe client for courier URLs. A failure of the target is an outcome, not an exception. It never follows redirects. */
 export type OutboundClient = ReturnType<typeof makeOutboundClient>;
 
+/** What those who send need of a client. */
+export type OutboundSender = Pick<OutboundClient, 'send'>;
+
 /**
  * Creates the client that docs/decisions/0015 describes.
  *
@@ -83,7 +86,8 @@ const UNLISTED_HOST: UrlProblem = {
   error: 'This deployment calls only the hosts that its operator lists in OUTBOUND_HOSTS. Nothing was sent.',
 };
 
-const withTraceparent = (request: OutboundRequest): OutboundRequest =>
+/** Returns the request with the header of its span, if it is traced. */
+export const withTraceparent = (request: OutboundRequest): OutboundRequest =>
   request.span
     ? { ...request, headers: { ...request.headers, traceparent: request.span.traceparent } }
     : request;

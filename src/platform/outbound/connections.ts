@@ -5,11 +5,11 @@ import type { OpenSocket } from './connect.js';
 import { postponed } from './failures.js';
 import { skipContinue } from './interim-responses.js';
 
-/** A request, and the signal that aborts it. */
-type StoppableRequest = Dispatcher.DispatchOptions & { signal: AbortSignal };
+/** A request, the signal that aborts it, and the maximum size of the response's body. */
+type BoundedRequest = Dispatcher.DispatchOptions & { signal: AbortSignal; maxBytes: number };
 
 export type Connections = {
-  dispatch(request: StoppableRequest, handler: Dispatcher.DispatchHandler): boolean;
+  dispatch(request: BoundedRequest, handler: Dispatcher.DispatchHandler): boolean;
   /** Waits for requests in progress. */
   close(): Promise<void>;
   /** Aborts requests in progress. */
@@ -50,9 +50,9 @@ function makeConnection(
   open: OpenSocket,
   rateLimiter: AddressRateLimiter,
 ): Client {
-  let signal = AbortSignal.abort();
+  let { signal, maxBytes } = { signal: AbortSignal.abort(), maxBytes: 0 };
   let openSocket: Socket | undefined;
-  let expectResponse: () => void = () => undefined;
+  let expectResponse: (maxBytes: number) => void = () => undefined;
   const client = new Client(origin, {
     ...options,
     connect({ hostname, port, protocol }, done) {
@@ -62,7 +62,7 @@ function makeConnection(
         (socket) => {
           openSocket = socket;
           ({ expectResponse } = skipContinue(socket));
-          expectResponse();
+          expectResponse(maxBytes);
           done(null, socket);
         },
         // Sockets, TLS and our own code only reject with errors.
@@ -72,14 +72,14 @@ function makeConnection(
   });
   const dispatch = client.dispatch.bind(client);
   // A client handles one request at a time, so it connects for the request that was dispatched last.
-  client.dispatch = (request: StoppableRequest, handler) => {
+  client.dispatch = (request: BoundedRequest, handler) => {
     // `open` counts the request of a new connection.
     const retryAfterMs =
       openSocket && !openSocket.destroyed ? rateLimiter.take(openSocket.remoteAddress ?? '') : 0;
     // undici reports an error of `dispatch` to the handler.
     if (retryAfterMs > 0) throw postponed(retryAfterMs);
-    signal = request.signal;
-    expectResponse();
+    ({ signal, maxBytes } = request);
+    expectResponse(maxBytes);
     return dispatch(request, handler);
   };
   return client;

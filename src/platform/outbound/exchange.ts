@@ -90,6 +90,7 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
         headers: request.headers,
         body: request.body ?? null,
         signal: stopped.signal,
+        maxBytes: request.maxBytes,
       },
       {
         onRequestStart(started) {

@@ -9,7 +9,7 @@ import { TargetError } from './failures.js';
  * What a server may send before the handshake is done, above all its certificates. Chains of public authorities have 2 to 8 KB. Each
  * signature of a chain is verified before anything else is known of the server, and the keys are its own: 100 KB, which OpenSSL takes, cost
  * 370 ms in one turn with 76 keys of RSA-3072 whose exponents are as long. 12 KB cost 45 ms with these, and 123 ms with 55 keys on the curve
- * sect571r1 (Node 20, 2026-11-30): only a thread for the sockets of couriers would end that.
+ * sect571r1 (Node 20, 2026-11-30), which is why these sockets have a thread (threaded-client.ts).
  */
 const MAX_HANDSHAKE_BYTES = 12 * 1024;
 

@@ -10,33 +10,57 @@ const STATUS_AT = 9;
 const STATUS_DIGITS = 3;
 /** Interim responses and empty lines before one response, in bytes. undici does not limit them, and reads 2 MB of them in a second of CPU. */
 const MAX_BYTES = 16_384;
+/** A response whose body comes in chunks of one byte has 6 bytes for each, and a head and a trailer have at most 16 KiB. */
+const BYTES_PER_BYTE = 8;
+const MAX_SPARE_BYTES = 65_536;
 const CR = 0x0d;
 const LF = 0x0a;
 const ZERO = 0x30;
 const TWO = 0x32;
 
+const WITHOUT_END = 'the receiver sends interim responses without end';
+const MUCH_LONGER = 'the response is far longer than its content';
+
 type ResponseStart = {
-  /** Call before each request on the connection. Bytes after the head of its final response are not examined. */
-  expectResponse(): void;
+  /**
+   * Call before each request on the connection. Bytes after the head of its final response are counted, but not examined.
+   *
+   * @param maxBytes the maximum size of its body
+   */
+  expectResponse(maxBytes: number): void;
 };
 
-/** Makes undici skip `100 Continue` on this socket, as it skips other interim responses. Ends a connection that sends them without end. */
+/**
+ * Makes undici skip `100 Continue` on this socket, as it skips other interim responses. Ends a connection that sends them without end, and one
+ * whose response has far more bytes than its body may have: undici neither limits the extensions of chunks nor counts them.
+ */
 export function skipContinue(socket: Socket): ResponseStart {
   const scanner = makeScanner();
+  let spare = 0;
   const read = socket.read.bind(socket);
+
+  function end(error: string): null {
+    socket.destroy(new TargetError('unreachable', 'not_http', error));
+    return null;
+  }
+
   socket.read = (size?: number): unknown => {
     const chunk: unknown = read(size);
-    if (!Buffer.isBuffer(chunk) || scanner.scan(chunk)) return chunk;
-    socket.destroy(
-      new TargetError('unreachable', 'not_http', 'the receiver sends interim responses without end'),
-    );
-    return null;
+    if (!Buffer.isBuffer(chunk)) return chunk;
+    spare -= chunk.length;
+    if (spare < 0) return end(MUCH_LONGER);
+    return scanner.scan(chunk) ? chunk : end(WITHOUT_END);
   };
-  return scanner;
+  return {
+    expectResponse(maxBytes) {
+      spare = MAX_SPARE_BYTES + BYTES_PER_BYTE * maxBytes;
+      scanner.expectResponse();
+    },
+  };
 }
 
 /** Reads status lines and the ends of interim responses, which can be cut into chunks at any byte. */
-function makeScanner(): ResponseStart & { scan(chunk: Buffer): boolean } {
+function makeScanner() {
   let place: 'status' | 'interim' | 'final' = 'final';
   let bytes = 0;
   let position = 0;
@@ -68,12 +92,12 @@ function makeScanner(): ResponseStart & { scan(chunk: Buffer): boolean } {
   }
 
   return {
-    expectResponse() {
+    expectResponse(): void {
       bytes = 0;
       expectStatus();
     },
     /** Returns false if there were too many bytes before the final response. */
-    scan(chunk) {
+    scan(chunk: Buffer): boolean {
       let index = 0;
       for (; index < chunk.length && place !== 'final'; index += 1) {
         const byte = chunk[index] ?? 0;

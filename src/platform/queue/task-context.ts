@@ -4,7 +4,7 @@ import type { Secrets } from '../access/secrets.js';
 import type { Db } from '../db/database.js';
 import type { Mailer } from '../mail/send-result.js';
 import type { OutboundMetrics } from '../metrics/outbound.js';
-import type { OutboundClient } from '../outbound/client.js';
+import type { OutboundSender } from '../outbound/client.js';
 import type { Span, Tracer } from '../tracing/span.js';
 
 /** The dependencies of the worker's tasks. */
@@ -12,7 +12,7 @@ export type TaskDeps = {
   db: Db;
   secrets: Secrets;
   config: Config;
-  outbound: OutboundClient;
+  outbound: OutboundSender;
   mailer: Mailer;
   log: FastifyBaseLogger;
   /** Aborted when the worker stops: tasks finish the current item and start no new one. */

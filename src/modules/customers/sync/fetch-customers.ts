@@ -1,5 +1,5 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { OutboundClient, OutboundReply, OutboundRequest } from '../../../platform/outbound/client.js';
+import type { OutboundSender, OutboundReply, OutboundRequest } from '../../../platform/outbound/client.js';
 import type { Span } from '../../../platform/tracing/span.js';
 import type { StartedRun } from './run-queries.js';
 
@@ -12,7 +12,7 @@ export type FetchedBody = { httpStatus: number; body: Buffer };
 export type FetchError = { httpStatus: number | null; error: string };
 export type FetchResult = FetchedBody | FetchError | { isPostponed: true };
 
-type SendDeps = { outbound: OutboundClient; span?: Span | undefined };
+type SendDeps = { outbound: OutboundSender; span?: Span | undefined };
 type FetchDeps = SendDeps & { secrets: Secrets };
 
 /** Requests the courier's customers from the courier's own system. */

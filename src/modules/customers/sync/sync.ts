@@ -4,7 +4,7 @@ import { makeContext, type SystemContext } from '../../../platform/context/reque
 import type { Db } from '../../../platform/db/database.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
-import type { OutboundClient } from '../../../platform/outbound/client.js';
+import type { OutboundSender } from '../../../platform/outbound/client.js';
 import { addJobs, type Jobs } from '../../../platform/queue/jobs.js';
 import type { Span } from '../../../platform/tracing/span.js';
 import { quotaOf } from '../../../platform/limits/stored/quotas.js';
@@ -18,7 +18,7 @@ export type SyncDeps = {
   db: Db;
   config: { customerChangesPerDay: number };
   secrets: Secrets;
-  outbound: OutboundClient;
+  outbound: OutboundSender;
   log: { info(fields: object, message: string): void };
   metrics?: Pick<OutboundMetrics, 'customerSync'> | undefined;
   /** The job's span, if it is traced. */

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { Piscina } from 'piscina';
+import type { OutboundConfig } from '../../config/config.js';
+import { projectRoot } from '../../config/project-root.js';
+import { withTraceparent, type OutboundReply, type OutboundRequest, type OutboundSender } from './client.js';
+import { describeFailure } from './failures.js';
+
+/** A thread that has not ended a request by then, after its time limit, does nothing any more: it is replaced. */
+const STUCK_MS = 30_000;
+
+/** More than the jobs that a worker can have, so that no request waits here for another one. */
+const MAX_REQUESTS = 10_000;
+
+// Always the built file, because a thread has no compiler, even in tests.
+const WORKER = join(projectRoot, 'dist', 'src', 'platform', 'outbound', 'outbound-worker.js');
+
+export type ThreadedClient = OutboundSender & {
+  /** Aborts requests in progress; their outcome is `unreachable`. */
+  destroy(): Promise<void>;
+};
+
+/**
+ * The client of client.ts in one thread for all requests. What couriers' servers make it compute, above all for TLS, holds up nobody but
+ * couriers' requests (docs/decisions/0148). If the thread ends, its requests are `unreachable`, and a new one starts.
+ *
+ * @param report receives why a thread has ended, once for each
+ * @param options only tests set them
+ */
+export function makeThreadedClient(
+  config: OutboundConfig,
+  report: (error: unknown) => void,
+  { file = WORKER, stuckMs = STUCK_MS } = {},
+): ThreadedClient {
+  const threads = new Piscina<OutboundRequest, OutboundReply>({
+    filename: file,
+    minThreads: 1,
+    maxThreads: 1,
+    // Without a signal per task: Piscina runs tasks that can be aborted one after another.
+    concurrentTasksPerWorker: MAX_REQUESTS,
+    // Atomics.wait would block the sockets after each request.
+    atomics: 'disabled',
+    // The thread must not get the process's secrets and flags.
+    env: {},
+    execArgv: [],
+    workerData: config,
+  });
+  /** Whether the present thread has failed. All of its requests fail with it. */
+  let hasFailed = false;
+  let isDestroyed = false;
+  /** While a thread ends, Piscina takes no tasks. The next task starts another thread. */
+  let ended = Promise.resolve();
+  threads.on('workerCreate', () => (hasFailed = false));
+  threads.on('error', fail);
+
+  function fail(error: unknown): void {
+    if (hasFailed || isDestroyed) return;
+    hasFailed = true;
+    report(error);
+  }
+
+  function replaceThread(): void {
+    fail(new Error('The thread did not end a request in time.'));
+    ended = threads.destroy();
+  }
+
+  async function run(request: OutboundRequest): Promise<OutboundReply> {
+    await ended;
+    if (isDestroyed) throw new Error('stopped');
+    const timer = setTimeout(replaceThread, request.timeoutMs + stuckMs);
+    try {
+      return await threads.run(request);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    async send(traced) {
+      const startedAt = performance.now();
+      const { span: _span, ...request } = withTraceparent(traced);
+      try {
+        const reply = await run(request);
+        if (!('body' in reply)) return reply;
+        const { buffer, byteOffset, byteLength } = reply.body;
+        return { ...reply, body: Buffer.from(buffer, byteOffset, byteLength) };
+      } catch (error) {
+        fail(error);
+        const durationMs = performance.now() - startedAt;
+        return { outcome: 'unreachable', ...describeFailure(error), durationMs };
+      }
+    },
+    async destroy() {
+      isDestroyed = true;
+      await threads.destroy();
+    },
+  };
+}
