@@ -3,6 +3,7 @@ import { DEMO } from '../../fixtures/demo/seed.js';
 import { CALLS, removeCounted } from './authorization/calls.js';
 import { casesOf, isWholeMatrix, kindsOf } from './authorization/coverage.js';
 import { GROUPS, KINDS, type Kind, type MatrixRow } from './authorization/matrix.js';
+import { signStation } from '../../src/modules/auth/station/station-name.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import { lastYear } from '../support/builders/bills.js';
 import { operationOf } from '../support/service/contract.js';
@@ -73,23 +74,23 @@ const comparable = ({ body }: Reply) =>
 /** With a single layer, a principal of each scope reads all lists: staff, and a courier. */
 const LIST_READERS: readonly Principal[] = ['admin', 'iex'];
 
-const STATION = 'station-of-both-tenants';
-const STATION_HEADERS = {
-  cookie: `crossdock-station=${STATION}`,
+const stationOf = ({ app }: Service) => signStation('station-of-both-tenants', app.secrets);
+const stationHeaders = (service: Service) => ({
+  cookie: `crossdock-station=${stationOf(service)}`,
   'x-crossdock-user': 'unknown',
   'sec-fetch-site': 'same-origin',
-};
+});
 
 /** Lets both tenants remember a worker in the same browser. */
-async function shareStation({ owner, app }: Service): Promise<void> {
-  await owner.query(
+async function shareStation(service: Service): Promise<void> {
+  await service.owner.query(
     `with worker as (
        insert into users (tenant_id, id, username, full_name, role, password_hash, pin_hash)
        select id, new_id(), 'shares-a-station', 'canary:' || slug, 'warehouse', 'none', 'hash' from tenants
        returning tenant_id, id, token_version)
      insert into station_workers (tenant_id, id, device_hash, user_id, token_version, expires_at)
      select tenant_id, new_id(), $1, id, token_version, now() + interval '1 hour' from worker`,
-    [app.secrets.lookupHash(STATION, 'station')],
+    [service.app.secrets.lookupHash(stationOf(service), 'station')],
   );
 }
 
@@ -303,7 +304,10 @@ describe.each(LAYERS)('with %s', (name, options) => {
     replies.push(await service.call('getTwoFactor', { as: principal }));
     replies.push(await service.call('getPreferences', { as: principal }));
     replies.push(await service.call('getDeviceSession', { as: principal }));
-    const workers = await service.call('listStationWorkers', { as: principal, headers: STATION_HEADERS });
+    const workers = await service.call('listStationWorkers', {
+      as: principal,
+      headers: stationHeaders(service),
+    });
     expect(canariesIn(workers.body)).toEqual([principal.startsWith('two') ? 'two' : 'demo']);
     replies.push(workers);
     const sessions = await service.call('listSessions', { as: principal });

@@ -30,6 +30,7 @@ type LookupPurpose =
   | 'preauth_token'
   | 'backup_code'
   | 'station'
+  | 'station_name'
   | 'password_reset'
   | 'idempotency_key'
   | 'idempotent_request'

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { PersonContext } from '../../../platform/context/request-context.js';
 import { reply } from '../../../platform/contract/reply.js';
@@ -10,23 +9,22 @@ import type { Deps } from '../../dependencies.js';
 import { toLoggedIn } from '../login/view.js';
 import { assertWorker, forget, remember, removePin, setPin } from './pin.js';
 import type { OwnPin, StationWorkerRow } from './queries.js';
+import { nameStation, readStationName } from './station-name.js';
 import { isStation, listWorkers } from './stations.js';
 import { switchWorker } from './switch.js';
-
-const STATION_BYTES = 32;
 
 /** Handlers of the change between workers who share a station (decision 0137). */
 export function stationHandlers(deps: Deps) {
   const { secrets, tokens } = deps;
   const hashOf = (station: string) => secrets.lookupHash(station, 'station');
-  /** Returns the name of the station, or a new one. Somebody may have made up the text of the cookie. */
-  const stationOf = async (ctx: PersonContext, sent: string | undefined): Promise<string> =>
-    sent !== undefined && (await isStation(ctx, hashOf(sent)))
-      ? sent
-      : randomBytes(STATION_BYTES).toString('base64url');
+  /** Returns the name of the station, or a new one. */
+  const stationOf = async (ctx: PersonContext, sent: string | undefined): Promise<string> => {
+    const known = readStationName(sent, secrets);
+    return known !== undefined && (await isStation(ctx, hashOf(known))) ? known : nameStation(secrets);
+  };
   return {
     async listStationWorkers({ ctx, station }) {
-      const known = station();
+      const known = readStationName(station(), secrets);
       const rows = known === undefined ? [] : await listWorkers(ctx, hashOf(known));
       const message = `${countOf(rows.length, 'worker')} can take over this station with a PIN.`;
       return reply(message, { workers: rows.map(viewWorker) });

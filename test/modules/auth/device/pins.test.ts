@@ -54,11 +54,11 @@ describe('a station', () => {
       'set-cookie',
     );
     expect(secure).toMatch(
-      /^__Host-crossdock-station=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+      /^__Host-crossdock-station=[\w-]{43}\.[0-9a-f]{32}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
     );
     const plain = (await token.manageStationWorker(body, at(undefined)).ok()).headers.get('set-cookie');
     expect(plain).toMatch(
-      /^crossdock-station=[\w-]{43}; Max-Age=43200; Path=\/api\/; HttpOnly; SameSite=Strict$/,
+      /^crossdock-station=[\w-]{43}\.[0-9a-f]{32}; Max-Age=43200; Path=\/api\/; HttpOnly; SameSite=Strict$/,
     );
   });
 
