@@ -7,7 +7,7 @@ import { Batches, pairResults } from './batches.js';
 import { dueCorrections, sendCorrection } from './correct.js';
 import { REVIEW_MS, reviewAnswers } from './review.js';
 import { delayAfter, settle, type Batch } from './scans.js';
-import { corrections, isQueueRead, queue, recent, refresh, storeSettled } from './store.js';
+import { corrections, isQueueRead, openQueue, queue, recent, refresh, storeSettled } from './store.js';
 
 /** Why the last batch was not sent. Null after a batch that was. */
 export const sendError = signal<{ message: string; isOffline: boolean } | null>(null);
@@ -20,7 +20,7 @@ export function startSender(session: Session): () => void {
   const stopper = new AbortController();
   const { signal: stopped } = stopper;
   // Also in the tabs that do not send. The queue says why it cannot be read.
-  refresh().catch(() => undefined);
+  openQueue().catch(() => undefined);
   const run = () => sendUntil(session, stopped);
   // Only pages with HTTPS have locks. Without them two tabs may send the same scan, which the service executes once.
   const { locks } = navigator as { locks?: LockManager };

@@ -160,10 +160,23 @@ function correct(stores: Stores, answers: Settled[]): Promise<unknown>[] {
 }
 
 const LONGEST_RECENT = 60;
+/** After a shift, and some, nobody corrects from the list, and who comes then need not find it on the device. */
+const RECENT_MS = 24 * 60 * 60_000;
+
+const isOld = ({ at }: Answered) => Date.parse(at) < Date.now() - RECENT_MS;
+
+/** Reads the stores for a page that begins, and deletes answers of an earlier day from the device. */
+export async function openQueue(): Promise<void> {
+  await refresh();
+  const old = recent.value.filter(isOld);
+  if (old.length === 0) return;
+  await write(['recent'], (stores) => Promise.all(old.map(({ scan }) => stores.recent.delete(scan.scan_id))));
+  channel.postMessage('changed');
+}
 
 async function keepRecent(answers: Settled[]): Promise<void> {
   const at = new Date().toISOString();
-  const old = recent.value.slice(LONGEST_RECENT);
+  const old = recent.value.filter((answer, n) => n >= LONGEST_RECENT || isOld(answer));
   await write(['recent'], (stores) =>
     Promise.all([
       ...answers.map(({ scan, result }) =>

@@ -3,7 +3,7 @@ import { ApiError } from '../../../sdk/typescript/src/index.js';
 import { change, settings, type Language } from '../device/settings.js';
 import { choose } from '../preferences/preferences.js';
 import { countQueue } from '../queue/scans.js';
-import { corrections, queue, refresh } from '../queue/store.js';
+import { corrections, queue, openQueue } from '../queue/store.js';
 import { LOGIN_GUIDE } from '../guide/sections.js';
 import { t, textOf } from '../texts/texts.js';
 import { GuideLink } from '../guide/guide-link.js';
@@ -24,7 +24,7 @@ export function LoginPage() {
   const [isForgotten, setIsForgotten] = useState(false);
   const { ofOthers, others } = countQueue(queue.value, corrections.value, '');
   // Before the login nothing else reads the queue.
-  useEffect(() => void refresh().catch(() => undefined), []);
+  useEffect(() => void openQueue().catch(() => undefined), []);
   return (
     <main class="entrance">
       <div class="entrance-card">
